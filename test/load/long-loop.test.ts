@@ -31,16 +31,16 @@ import { defineTool } from "../../src/tools/tool.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 
-// One loop of a thousand turns: the machine and the activities of a worker, over a real transcript and a scripted
+// One loop of a thousand turns: the state machine and a worker's activities, over a real transcript and a scripted
 // vendor, driven by a plain loop in place of Temporal.
 
 const TURNS = 1000;
 const KEEP_FIRST = 2;
 const KEEP_RECENT = 4;
 const LINES = 30;
-/** Estimated tokens of one turn here: 800 bytes of text, and a result of thirty lines. */
+/** Estimated tokens of one turn in this test: 800 bytes of text, and a result of thirty lines. */
 const MAX_TURN_TOKENS = 800;
-/** What may be kept for each turn: the warm conversation, of about 2 KB. A request's body has twenty times as much. */
+/** Memory that each turn may retain: the warm conversation, of about 2 KB. A request's body is twenty times as large. */
 const HEAP_PER_TURN = 12 * 1024;
 
 let home: string;
@@ -77,7 +77,7 @@ const look = defineTool({
   },
 });
 
-/** The activities, each in a context as Temporal gives it. */
+/** The activities, each in a context like Temporal's. */
 function worker() {
   const activities = createActivities({
     transcript,
@@ -159,7 +159,7 @@ thoroughTest(
 
     const messages = () => (model.requests.at(-1)?.body?.["messages"] ?? []) as { content: unknown }[];
     function lookAtRequest(): void {
-      // As they stand on the wire, without the marks of the vendor's prompt cache, which wander.
+      // As sent to the vendor, without the prompt cache markers, which change position.
       const words = JSON.stringify(messages().slice(0, 1 + 2 * KEEP_FIRST)).replaceAll(
         /,"cache_control":{[^}]*}/g,
         "",
@@ -207,9 +207,9 @@ thoroughTest(
           expect(first).toMatchObject({ from: 0, to: 1 + 2 * KEEP_FIRST, turns: KEEP_FIRST });
           expect(middle).toMatchObject({ instead: { section: 0 } });
           const kept = recent.reduce((sum, { turns }) => sum + turns, 0);
-          // With the turn that is about to begin none is half: the last result is the newest entry but the compaction.
+          // With the turn that is about to begin, none is partial: the last result is the newest entry except for the compaction.
           expect(kept).toBe(KEEP_RECENT);
-          // The results of the newest turn are unread, and stay whole.
+          // The results of the newest turn are unread, and stay complete.
           expect(recent.slice(0, -1).every(({ cut }) => cut === 10)).toBe(true);
           expect(recent.at(-1)).not.toHaveProperty("cut");
           expect(recent.at(-1)?.to).toBe(state.length - 1);

@@ -7,17 +7,17 @@ import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";
 
-// A hundred agents at once, each with an answer of ten calls that run together; of every tenth agent, one in a shell.
+// A hundred agents at once, each with an answer of ten parallel calls; every tenth agent runs one call in a shell.
 
 const AGENTS = 100;
 const CALLS = 10;
-/** Commands are real processes, and slow to start by the hundred. */
+/** Commands are real processes, and a hundred of them start slowly. */
 const EVERY_SHELL = 10;
-/** So many calls of one answer must be under way at one time; with all agents together fewer than a worker has slots. */
+/** The least number of one answer's calls that must run at one time; all agents' calls together stay below a worker's slots. */
 const TOGETHER = 5;
 const PATIENCE_MS = 180_000;
 
-/** Calls of one agent that wait for each other; then they end in the opposite order of their coming. */
+/** Calls of one agent that wait for each other, then end in the reverse order of their arrival. */
 class Crowd {
   readonly #arrived: { readonly n: number; readonly go: () => void }[] = [];
   readonly ended: number[] = [];
@@ -63,7 +63,7 @@ async function end(): Promise<void> {
 }
 afterAll(end);
 
-/** Sessions with a name each, and one script for all of them: a new script would take the place of the last. */
+/** Sessions with a name each, and one script for all of them: a new script would replace the last one. */
 function agents(count: number): { readonly session: TestSession; readonly name: string }[] {
   const made = Array.from({ length: count }, () => {
     const session = stage.session({ agent: { tools: ["crowd", "bash"] } });
@@ -92,7 +92,7 @@ function handles(): Record<string, number> {
   return counts;
 }
 
-/** Processes that work in the stage's folder. */
+/** Processes that run in the test environment's folder. */
 function working(): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -106,7 +106,7 @@ function working(): string[] {
 }
 
 thoroughTest(
-  "a hundred agents with ten calls each: results in order, each call once, and nothing is left behind [TEST-07]",
+  "a hundred agents with ten calls each: results in order, each call once, and no process is left over [TEST-07]",
   async () => {
     await begin();
     await agents(1)[0]?.session.run("Go");
@@ -141,7 +141,7 @@ thoroughTest(
     }
     expect(executions.size).toBe(AGENTS * CALLS - AGENTS / EVERY_SHELL);
     expect(new Set(executions.values())).toEqual(new Set([1]));
-    // The results stood in order although hardly any answer's calls have ended so.
+    // The results are in order although hardly any answer's calls ended in order.
     const inOrder = [...crowds.values()].filter(({ ended }) => ended.every((n, at) => n === at));
     expect(inOrder.length).toBeLessThan(AGENTS / 2);
 

@@ -5,13 +5,13 @@ import { createAgentTree, createTaskCall, listChildSessions } from "../workflows
 import { expectComplete } from "../workflows/support/expect-complete.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
-// Two hundred sub-agents under one root on one worker, fifty side by side at a time.
+// Two hundred sub-agents under one root on one worker, fifty of them in parallel.
 
 const CHILDREN = 200;
 const SIDE_BY_SIDE = 50;
 /** Issue 5, section 6. */
 const MAX_BYTES_PER_CHILD = 4096;
-/** Behind every second crew the root continues as new. */
+/** The root continues as new after every second group. */
 const ROTATE_AFTER_EVENTS = 400;
 const PATIENCE_MS = 240_000;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "two hundred sub-agents under one root: each once, results in order, none lost by continue-as-new, 4 KB of history each [SUB-09, TEST-07]",
+  "two hundred sub-agents under one root: each runs once, results in order, continue-as-new loses none, 4 KB of history each [SUB-09, TEST-07]",
   async () => {
     const crews = Array.from({ length: CHILDREN / SIDE_BY_SIDE }, (_, crew) => ({
       toolCalls: Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
