@@ -32,12 +32,12 @@ const examples = [
   ]),
 ] as [string, SourceFormat, string][];
 
-test("agent.schema.json and the reference of docs/agents.md are of today: npm run agent-schema [CFG-01]", () => {
+test("agent.schema.json and the reference of docs/agents.md are up to date: npm run agent-schema [CFG-01]", () => {
   expect(stored).toBe(formatPublishedSchema());
   expect(page).toBe(insertReference(page));
 });
 
-test("the schema is in the package, where the starter's first line looks for it [CFG-01]", () => {
+test("the schema is in the package, where the first line of the starter file points to it [CFG-01]", () => {
   const { exports, files } = JSON.parse(read("package.json"));
   const [name] = SCHEMA_PATH.split("/").slice(-1);
   expect(exports[`./${name}`]).toBe(`./${name}`);
@@ -46,7 +46,7 @@ test("the schema is in the package, where the starter's first line looks for it 
 });
 
 test.each(examples)(
-  "%s (%s) is an agent without a warning, and fits the schema [CFG-01, CFG-02]",
+  "%s (%s) is an agent without a warning, and matches the schema [CFG-01, CFG-02]",
   (_, format, text) => {
     const { agents, problems } = load(text, {
       format,
@@ -59,7 +59,7 @@ test.each(examples)(
   },
 );
 
-test("the starter with its comments taken off is one too [CFG-24]", () => {
+test("so is the starter file with its comments removed [CFG-24]", () => {
   const whole = STARTER.replace(
     /^# (?=(?:\[\[|workspace|base_url|name =|description|system_prompt|tools))/gm,
     "",
@@ -69,7 +69,7 @@ test("the starter with its comments taken off is one too [CFG-24]", () => {
   expect(coder?.model.baseUrl).toBe("http://127.0.0.1:8080/v1");
 });
 
-test("what is written fits the schema too", () => {
+test("the written file matches the schema too", () => {
   const { coder } = loadDefinitions(STARTER);
   expect(validates(parsedValue(writeAgent(coder!, "toml"), "toml"))).toBe(true);
 });
@@ -81,11 +81,11 @@ test.each([
   ["[provider]\nmodle = 1"],
   ["[execution]\nmax_turns = 0"],
   ['[agent.profile]\nthinking_level = "extreme"'],
-])("the schema refuses %s", (text) => {
+])("the schema rejects %s", (text) => {
   expect(validates(parsedValue(text, "toml"))).toBe(false);
 });
 
-test("a secret is a key or a header, wherever a provider is said [CFG-15]", () => {
+test("a secret is a key or a header, wherever a provider is specified [CFG-15]", () => {
   expect(
     [
       ["provider", "api_key"],

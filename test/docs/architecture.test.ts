@@ -4,7 +4,7 @@ import { STEPS } from "../../src/core/machine/steps.ts";
 import { TRANSITIONS } from "../../src/core/machine/transitions.ts";
 
 const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
-/** Of the table of phases: what `next` gives and what leads on, by phase. */
+/** Of the table of phases: the command that `next` gives and the events that lead on, by phase. */
 const rows = new Map(
   [...page.matchAll(/^\| `([a-z-]+)` +\| (.*?) +\| (.*?) +\|$/gm)].map(([, phase = "", gives, leads]) => [
     phase,
@@ -12,7 +12,7 @@ const rows = new Map(
   ]),
 );
 
-test("the page's table of phases has every phase, with the command and the events of its step", () => {
+test("the page's table lists every phase, with the command and the events of its step", () => {
   expect([...rows.keys()]).toEqual(expect.arrayContaining(Object.keys(TRANSITIONS)));
   for (const [command, { phase, done, failed }] of Object.entries(STEPS)) {
     expect([phase, rows.get(phase)?.gives]).toEqual([phase, expect.stringContaining(`\`${command}\``)]);

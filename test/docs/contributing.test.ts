@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 const ROOT = new URL("../../", import.meta.url);
 const page = readFileSync(new URL("docs/contributing/README.md", ROOT), "utf8");
 
-test("every file that the page sends a contributor to is there", () => {
+test("every file that the page points to exists", () => {
   const named = [
     ...new Set([...page.matchAll(/`((?:src|docs|test)\/[^`]+)`/g)].map(([, path = ""]) => path)),
   ];
   expect(named.length).toBeGreaterThan(30);
-  // Those that the worked examples make.
+  // The files that the worked examples create.
   const missing = named.filter((path) => !existsSync(new URL(path, ROOT)));
   expect(missing).toEqual(["src/tools/count-lines.ts", "src/workflows/relay.ts"]);
 });

@@ -25,7 +25,7 @@ async function registered(): Promise<HookRegistry> {
 const options = (workspace: string) => ({ signal: new AbortController().signal, workspace });
 const turn = { id: "i", sessionId: "s", loopId: "s.l.1" };
 
-test("the application's hook of docs/hooks.md answers as the page says [CB-11, IRON-04]", async () => {
+test("the application's hook of docs/hooks.md answers as the page states [CB-11, IRON-04]", async () => {
   const registry = await registered();
   const hooks = Hooks.parse(named);
   const beforeTurn = async (turnIndex: number) =>
@@ -52,7 +52,7 @@ test("the application's hook of docs/hooks.md answers as the page says [CB-11, I
   expect([await beforeTool("ls"), await beforeTool("git push origin")]).toEqual(["yes", "no"]);
 });
 
-test("the command of docs/hooks.md lets an agent end when its tests pass, and else go on [CB-08, IRON-07]", async () => {
+test("the command of docs/hooks.md lets an agent end when its tests pass, and otherwise continues it [CB-08, IRON-07]", async () => {
   const hooks = Hooks.parse(named);
   const endsIn = async (files: Record<string, string>) => {
     const workspace = await createWorkspace({ "tests-pass.sh": block("sh"), ...files });
@@ -69,6 +69,6 @@ test("the command of docs/hooks.md lets an agent end when its tests pass, and el
   });
 });
 
-test("the page's table has every point", () => {
+test("the page's table lists every hook point", () => {
   for (const point of HOOK_POINTS) expect(page).toContain(`| \`${point}\``);
 });

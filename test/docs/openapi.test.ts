@@ -59,7 +59,7 @@ test.each([
   ["timeout_secs = 0", /above 0/],
   ['replay = { x = "safe" }', /"pure", "idempotent" or "unsafe"/],
   ['name = "a b"', /1 to 40 letters/],
-])("an agent file with %s is told what is wrong, without the secret", (line, why) => {
+])("an agent file with %s is rejected with the reason, without the secret", (line, why) => {
   const text = `${example.split("[[openapi")[0]}[[openapi.instances]]\nname = "a"\nspec = "a.yaml"\n${line}\n`;
   const fixed = line.startsWith("name") ? text.replace('name = "a"\n', "") : text;
   const problems = listProblems(fixed);

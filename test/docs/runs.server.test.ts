@@ -21,7 +21,7 @@ import { runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 import { recordWarnings } from "../workflows/support/warnings.ts";
 
-// The agent files of docs/, as printed, on `holdfast run`: only addresses and the values of variables are the test's.
+// The agent files of docs/, as printed, on `holdfast run`: the test supplies only addresses and the values of variables.
 
 const DOCS = new URL("../../docs/", import.meta.url);
 const KEY = "sk-docs-0123456789abcdef";
@@ -31,7 +31,7 @@ const blocks = (page: string, language: string) =>
   [...page.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
 const pageOf = (name: string) => readFile(new URL(`${name}.md`, DOCS), "utf8");
 
-/** What docs/vendors/custom.md registers: its code, with a `createWorker` that only remembers. */
+/** What docs/vendors/custom.md registers: its code, with a `createWorker` that only records its options. */
 async function customProviders(): Promise<Provider[]> {
   const [code = ""] = blocks(await pageOf("vendors/custom"), "ts");
   const { outputText } = ts.transpileModule(code.replace(/^import .*$/m, ""), {
@@ -44,7 +44,7 @@ async function customProviders(): Promise<Provider[]> {
   return made;
 }
 
-/** The machine that Google's library finds itself on, which has a token for whoever asks. */
+/** The machine that Google's library believes to run on, which gives a token to every caller. */
 async function machineWithToken(): Promise<LoopbackServer> {
   const metadata = await LoopbackServer.start((response, { url }) => {
     response.writeHead(200, { "content-type": "application/json", "metadata-flavor": "Google" });
@@ -78,7 +78,7 @@ afterAll(async () => {
 
 type Line = { readonly type: string; readonly [key: string]: unknown };
 
-/** Runs an agent file to its end. The scripted vendor knows the conversation by what it is asked. */
+/** Runs an agent file to its end. The scripted vendor recognizes the conversation by its prompt. */
 async function runFile(name: string, text: string, replies: readonly Reply[], ...flags: readonly string[]) {
   const folder = join(stage.home, name.replaceAll("/", "-"));
   await mkdir(folder, { recursive: true });
@@ -125,7 +125,7 @@ describe("the agent files of docs/vendors run as printed", () => {
     bedrock: { api: "bedrock_converse_stream", at: ({ bedrockBaseUrl }) => bedrockBaseUrl, files: 2 },
   };
 
-  thoroughTest("each page is tried, and says how another address is named [DOC-02]", async () => {
+  thoroughTest("each page is tried, and states how to configure another address [DOC-02]", async () => {
     const pages = (await readdir(new URL("vendors/", DOCS))).map((name) => name.replace(/\.md$/, ""));
     expect(pages.filter((name) => name !== "custom").sort()).toEqual(Object.keys(VENDORS).sort());
     for (const name of Object.keys(VENDORS)) {
@@ -142,14 +142,14 @@ describe("the agent files of docs/vendors run as printed", () => {
     ),
   );
   test.each(files)(
-    "%s: a call, its result, the answer, its tokens; the vendor objects to nothing [DOC-02]",
+    "%s: a call, its result, the answer, its tokens; the vendor accepts every request [DOC-02]",
     async (title, { name, nth, api, at }) => {
       const text = blocks(await pageOf(`vendors/${name}`), "toml")[nth] ?? "";
       const replies: Reply[] = [
         { text: "I look.", ...call("read_file", { path: "note.txt" }), usage: { input: 70, output: 9 } },
         { text: "It is green.", usage: { input: 91, output: 4, reasoning: 0 } },
       ];
-      // A second file of a page is about keys alone.
+      // The second file of a page is about keys alone.
       const tools = nth === 0 ? [] : ["--tools", "read_file"];
       const ran = await runFile(title, text, replies, "--base-url", at(stage.model), ...tools);
       expect(ran).toMatchObject(answered("It is green."));
@@ -163,7 +163,7 @@ describe("the agent files of docs/vendors run as printed", () => {
     },
   );
 
-  thoroughTest("custom: a vendor of one's own, by the code of its page [DOC-02, PROV-28]", async () => {
+  thoroughTest("custom: an application's own vendor, by the code of its page [DOC-02, PROV-28]", async () => {
     const [text = ""] = blocks(await pageOf("vendors/custom"), "toml");
     const asked: { model: string; messages: { role: string }[]; tools: { name: string }[] }[] = [];
     const gateway = await LoopbackServer.start((response, { url, headers, body }) => {
@@ -258,7 +258,7 @@ test("the agent file of docs/openapi.md calls a server with its key [OAPI-01, OA
   }
 });
 
-test("the skill and the agent file of docs/skills.md: its words are read, its script is run [SKL-01, SKL-06]", async () => {
+test("the skill and the agent file of docs/skills.md: its text is read, its script is run [SKL-01, SKL-06]", async () => {
   const page = await pageOf("skills");
   const [text = ""] = blocks(page, "toml");
   const folder = await writeFiles(join(stage.home, "skills"), {

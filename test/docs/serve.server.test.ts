@@ -33,7 +33,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-thoroughTest("the commands of docs/serve.md do what the page says, one after the other", async () => {
+thoroughTest("the commands of docs/serve.md do what the page states, one after the other", async () => {
   const env = { PATH: process.env["PATH"], URL: server.url, TOKEN };
   const said: string[] = [];
   for (const command of commands) {
@@ -54,7 +54,7 @@ thoroughTest("the commands of docs/serve.md do what the page says, one after the
   expect(JSON.parse(approved ?? "")).toMatchObject({ code: "approval-unknown", status: 409 });
 });
 
-test("the bounds of docs/serve.md are those of the code", () => {
+test("the limits in docs/serve.md equal those of the code", () => {
   expect(page).toContain(`A body has ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
   expect(page).toContain(`${DEFAULT_LIMITS.maxStreams} streams may be open`);
   expect(page).toContain(`takes nothing for ${DEFAULT_LIMITS.stallMs / 1000} seconds`);

@@ -15,6 +15,6 @@ test("every example of docs/work-modes.md is a mode without a warning [ORC-02]",
   expect(modes).toEqual(expect.arrayContaining(["pipeline", "fan-out", "autonomous", "interactive"]));
 });
 
-test("every mode that there is stands in its table", () => {
+test("the table lists every mode", () => {
   for (const { shape } of WorkMode.options) expect(page).toContain(`| \`${shape.type.value}\``);
 });
