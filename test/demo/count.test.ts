@@ -33,18 +33,18 @@ function conversation(): { position: number; messageId?: string; message: Record
 const held = (entries: Entries, more: { length?: number; forked?: number } = {}) =>
   countMessages({ sent: SENT, entries, length: 6, forked: 0, ...more });
 
-test("a whole conversation has lost and duplicated nothing", () => {
+test("a complete conversation has no loss and no duplicate", () => {
   expect(held(conversation())).toEqual({ lost: 0, duplicated: 0 });
 });
 
-test("a message, a result or a position that is missing is lost", () => {
+test("a missing message, result or position counts as lost", () => {
   const entries = conversation();
   expect(held(entries.filter(({ messageId }) => messageId !== "m2"))).toEqual({ lost: 2, duplicated: 0 });
   expect(held(entries.filter(({ position }) => position !== 3))).toEqual({ lost: 2, duplicated: 0 });
   expect(held(entries, { length: 8 })).toEqual({ lost: 2, duplicated: 0 });
 });
 
-test("a message, a result or a position that is there twice is duplicated", () => {
+test("a repeated message, result or position counts as duplicated", () => {
   const entries = conversation();
   expect(held([...entries, entries[0]!])).toEqual({ lost: 0, duplicated: 2 });
   const again = { ...entries[4]!, position: 6 };
@@ -57,7 +57,7 @@ test("a message, a result or a position that is there twice is duplicated", () =
   expect(held(entries, { forked: 3 })).toEqual({ lost: 0, duplicated: 3 });
 });
 
-test("what the model was shown is held against what was sent", () => {
+test("the messages that the model received are compared with those that were sent", () => {
   const text = (words: string) => ({ type: "text", text: words });
   const use = (id: string) => ({ type: "tool_use", id });
   const result = (id: string) => ({ type: "tool_result", tool_use_id: id });
@@ -71,14 +71,14 @@ test("what the model was shown is held against what was sent", () => {
   expect(shown(...whole.filter((_, index) => index !== 3))).toEqual({ lost: 1, duplicated: 0 });
 });
 
-test("an unsafe command may run once for each call that asked for it", () => {
+test("an unsafe command may run once for each call that requested it", () => {
   expect(countUnsafe(["call 1"], 1)).toBe(0);
   expect(countUnsafe(["call 1", "call 2"], 2)).toBe(0);
   expect(countUnsafe(["call 1", "call 1"], 2)).toBe(1);
   expect(countUnsafe(["call 1", "call 2"], 1)).toBe(1);
 });
 
-test("each further request of a turn says what became of the one before", () => {
+test("each further request of a turn states what happened to the one before", () => {
   const request = (turn: number, outcome: string) => ({ conversation: "c", turn, outcome });
   const requests = [request(0, "answered"), request(1, "aborted-by-client"), request(1, "answered")];
   expect(countAnswers({ answersPaid: 2, answersRepaid: 0, requests })).toEqual({
