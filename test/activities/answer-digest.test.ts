@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { limitCalls } from "../../src/activities/model/answer-digest.ts";
 
-test("calls of one answer that would not fit into a payload are given back, each by itself [TOOL-04]", () => {
+test("the calls of one answer that exceed the payload limit are each returned as invalid [TOOL-04]", () => {
   const facts = { paths: Array.from({ length: 8 }, () => ({ path: "/x".repeat(500), inside: false })) };
   const calls = Array.from({ length: 256 }, (_, index) => ({
     id: `c${index}`,

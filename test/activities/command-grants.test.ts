@@ -38,13 +38,13 @@ async function callOf(command: string, policy = ASK) {
   return { name: "bash", ...(facts === undefined ? {} : { facts }) };
 }
 
-/** Whether the second command runs unasked when a user has answered the first with `always`. */
+/** Whether the second command runs without a question after a user answered the first with `always`. */
 async function runsAfter(first: string, second: string): Promise<boolean> {
   const grant = buildGrant(await callOf(first));
   return grant !== undefined && isGranted([grant], await callOf(second));
 }
 
-/** What was allowed, and what must be asked for all the same. */
+/** What was allowed, and what must still be asked about. */
 const ATTACKS: readonly (readonly [string, string])[] = [
   ["awk '{print}' a.txt", "awk 'BEGIN{system(\"id\")}'"],
   ["sed -n 1p a.txt", "sed '1e id' a.txt"],
@@ -195,12 +195,12 @@ describe("`always` for a command", () => {
     expect(await runsAfter(first, second)).toBe(true);
   });
 
-  test("there are enough of both", () => {
+  test("the samples contain enough of both", () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(60);
     expect(SAME.length).toBeGreaterThanOrEqual(30);
   });
 
-  test("says what it would cover: a program within the workspace, or exactly these words, or nothing", async () => {
+  test("states what it would cover: a program within the workspace, this exact text, or nothing", async () => {
     const covers = async (command: string) => describeCoverage(await callOf(command));
     expect(await covers("cat a.txt | grep x")).toEqual([
       "`cat` with any arguments within the workspace",
@@ -318,11 +318,11 @@ describe("a rule that denies a subcommand", () => {
     ["kubectl delete", "kubectl -n delete get pods"],
     ["other deploy", "other status deploy"],
     ["yarn run deploy", "yarn build"],
-  ])("`%s` leaves `%s` alone", async (rule, command) => {
+  ])("`%s` does not affect `%s`", async (rule, command) => {
     expect(await outcomeOf(command, denying(rule))).toBe("allow");
   });
 
-  test("options never make more commands match a rule that allows", async () => {
+  test("options never make an allow rule match more commands", async () => {
     const policy: PermissionPolicyInput = {
       rules: [{ command: "git status", outcome: "allow" }],
       otherwise: "deny",
@@ -333,7 +333,7 @@ describe("a rule that denies a subcommand", () => {
     }
   });
 
-  test("a rule by path sees the arguments of commands", async () => {
+  test("a path rule applies to the arguments of commands", async () => {
     const policy: PermissionPolicyInput = {
       rules: [
         { path: ["secrets/**", "new.env"], outcome: "deny" },
@@ -354,7 +354,7 @@ describe("a rule that denies a subcommand", () => {
     expect(await outcomeOf("cat src/a.ts", policy)).toBe("allow");
   });
 
-  test("history carries no meaning of a command that no rule speaks of", async () => {
+  test("history does not store the meaning of a command that no rule mentions", async () => {
     expect((await callOf("git -C . push")).facts).toEqual({
       commands: [{ words: ["git", "-C", ".", "push"] }],
     });

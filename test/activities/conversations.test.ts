@@ -6,12 +6,12 @@ import { SqliteFixture } from "../transcript/sqlite-fixture.ts";
 
 const bench = SqliteFixture.forEachTest();
 
-describe("a conversation that a worker keeps warm", () => {
+describe("a conversation that a worker caches", () => {
   test.each([
     ["as long", ["new one", "new two"]],
     ["shorter", ["new one"]],
     ["longer", ["new one", "new two", "new three"]],
-  ])("is not shown to a session that has the name of one that was deleted: %s", async (_, anew) => {
+  ])("is not served to a new session with the name of a deleted one: %s", async (_, anew) => {
     const transcript = await bench.open();
     const conversations = new Conversations(transcript);
     const tell = async (run: string, words: readonly string[]) => {
@@ -36,7 +36,7 @@ describe("a conversation that a worker keeps warm", () => {
     expect(now).not.toContain("old");
   });
 
-  test("is read no further than it has grown, also when two ask at once", async () => {
+  test("is read only as far as it has grown, even for two simultaneous reads", async () => {
     const transcript = await bench.open();
     const read: [number, number][] = [];
     const counted = new Proxy(transcript, {

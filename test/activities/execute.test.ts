@@ -14,7 +14,7 @@ import { defineTool, type ToolContext, ToolError, type ToolFault } from "../../s
 const step = { session: "s", run: "r", number: 3, call: 0, kind: "look", generation: 1 } as unknown as Step;
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Logger;
 
-/** Runs a tool that does this, as the activity does, without Temporal. */
+/** Runs a tool with this behaviour as the activity does, without Temporal. */
 function running(
   body: (context: ToolContext) => Promise<string> | string,
   options: {
@@ -52,7 +52,7 @@ function running(
 const textOf = ({ output }: Execution) =>
   output.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-test("what fails at the store is no result: it is thrown, whatever the tool", async () => {
+test("a failure of the store is thrown instead of becoming a result, whatever the tool", async () => {
   const away = new StoreError("damaged", "Transcript at /x: damaged");
   const { execution } = running(() => Promise.reject(away));
   await expect(execution).rejects.toBe(away);
@@ -60,7 +60,7 @@ test("what fails at the store is no result: it is thrown, whatever the tool", as
   await expect(fenced.execution).rejects.toBeInstanceOf(FencedError);
 });
 
-test("a call that was overtaken does not begin", async () => {
+test("a call that was taken over does not begin", async () => {
   let began = false;
   const begin = () => {
     throw new FencedError("overtaken");
@@ -76,7 +76,7 @@ test("a call that was overtaken does not begin", async () => {
   expect(began).toBe(false);
 });
 
-test("time in which a tool waits for the store is not of its own time limit", async () => {
+test("the time that a tool waits for the store does not count against its time limit", async () => {
   const claim = { readNote: () => sleep(400, "noted") } as unknown as Transcript;
   const { execution } = running(async ({ memo }) => `${await memo?.get()}`, { timeoutMs: 150, claim });
   const done = await execution;
@@ -91,7 +91,7 @@ test("time in which a tool waits for the store is not of its own time limit", as
   expect(textOf(await slow.execution)).toContain("did not finish within 150 ms");
 });
 
-test("what a tool throws is logged in short, and without secrets [DBG-03]", async () => {
+test("an error that a tool throws is logged in short form and without secrets [DBG-03]", async () => {
   const logged: object[] = [];
   const log = { ...silent, warn: (facts: object) => logged.push(facts) } as unknown as Logger;
   const key = `sk-${"a1B2".repeat(8)}`;
@@ -106,8 +106,8 @@ test("what a tool throws is logged in short, and without secrets [DBG-03]", asyn
   expect(logged).toEqual([{ tool: "look", error: shown }]);
 });
 
-describe("what a tool is told of its call [TOOL-02]", () => {
-  test("one object: the call's id, the tool's name, a signal, and where to say what it is doing", async () => {
+describe("the context of a tool call [TOOL-02]", () => {
+  test("is one object: the call's id, the tool's name, a signal and a callback for progress", async () => {
     let seen: ToolContext | undefined;
     const { execution, published } = running((context) => {
       seen = context;
@@ -126,7 +126,7 @@ describe("what a tool is told of its call [TOOL-02]", () => {
     ]);
   });
 
-  test("the signal is the call's own: it ends with the run's, and its time limit ends nothing but the call", async () => {
+  test("has a signal of its own: it is aborted with the run's, and its time limit aborts only the call", async () => {
     const root = new AbortController();
     const signals: AbortSignal[] = [];
     const untilAborted = (context: ToolContext) =>
@@ -145,7 +145,7 @@ describe("what a tool is told of its call [TOOL-02]", () => {
   });
 });
 
-test("the four faults of a tool, and the words that the model reads [TOOL-04]", async () => {
+test("the four faults of a tool, and the texts that the model reads [TOOL-04]", async () => {
   const said = async (fault: ToolFault) =>
     await running(() => {
       throw new ToolError(fault, "the message");

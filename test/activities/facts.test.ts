@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(workspace, { recursive: true }));
 
-test("a key in a command is not in the facts, which go through history; rules still see what comes before it [PERM-01]", async () => {
+test("a key in a command is left out of the facts, which history stores; rules still see the text before it [PERM-01]", async () => {
   const facts = await collectFacts(
     createBashTool(),
     { command: `curl --key ${KEY} host; rm x` },
@@ -39,7 +39,7 @@ test("a key in a command is not in the facts, which go through history; rules st
   expect([outcomeOf("curl --key"), outcomeOf("curl --key other")]).toEqual(["allow", "deny"]);
 });
 
-test("a tool that cannot say what it touches, or what to call it, does not lose the answer", async () => {
+test("a tool that fails to list what it touches or to summarise its call does not lose the answer", async () => {
   const broken = defineTool({
     name: "broken",
     description: "Throws whenever it is asked about itself",

@@ -16,7 +16,7 @@ const definition = AgentDefinition.parse({
   fallbacks: [small, large],
   retry: { maxDelayMs: 30_000 },
 });
-/** @param faults - By model, what it fails with. */
+/** @param faults - By model, the fault that it fails with. */
 async function asked(
   faults: Readonly<Record<string, [ProviderFault, ProviderErrorFacts?]>>,
   { isLast = false, length = 4, agent = definition, outages = new Outages() } = {},
@@ -52,7 +52,7 @@ test.each([
   ["cancelled", {}, true, false],
   ["other", {}, true, false],
 ] as const)(
-  "[PROV-28] %s %j, last attempt %s: another model is asked: %s",
+  "[PROV-28] %s %j, last attempt %s: a fallback is called: %s",
   async (fault, facts, isLast, falls) => {
     const { order, ended } = await asked({ "claude-x": [fault, facts] }, { isLast });
     expect(order).toEqual(falls ? ["claude-x", "small"] : ["claude-x"]);
@@ -66,14 +66,14 @@ test.each([
   },
 );
 
-test("an answer of the agent's own model is nothing special, nor is a failure without fallbacks", async () => {
+test("an answer of the agent's own model reports no fallback, nor does a failure without fallbacks", async () => {
   expect(await asked({})).toEqual({ order: ["claude-x"], ended: { answer: "by claude-x", definition } });
   const { fallbacks: _, ...agent } = definition;
   const { ended } = await asked({ "claude-x": ["auth"] }, { agent });
   expect(ended).toMatchObject({ fault: "auth", message: "claude-x failed" });
 });
 
-test("a fallback whose window is too small is left out, whatever a fallback fails with the next is asked [PROV-28]", async () => {
+test("a fallback whose window is too small is skipped, and after any failure of a fallback the next one is called [PROV-28]", async () => {
   const auth = { "claude-x": ["auth"] as [ProviderFault] };
   const { order, ended } = await asked(auth, { length: 4000 });
   expect(order).toEqual(["claude-x", "large"]);
@@ -84,7 +84,7 @@ test("a fallback whose window is too small is left out, whatever a fallback fail
   expect((await asked({ ...auth, small: ["cancelled"] })).order).toEqual(["claude-x", "small"]);
 });
 
-test("when none answers the failure is the model's own, and names the others [PROV-28]", async () => {
+test("when no model answers, the failure is that of the agent's own model and names the others [PROV-28]", async () => {
   const busy = { status: 529, retryAfterMs: 5 };
   const faults = { "claude-x": ["rate-limited", busy], small: ["api"], large: ["network"] } as never;
   const { ended } = await asked(faults, { isLast: true });
@@ -102,7 +102,7 @@ describe("what a worker remembers [PROV-28]", () => {
   };
   const gone = { "claude-x": ["network"] as [ProviderFault] };
 
-  test("the next question begins with the fallback that works, and the record says why", async () => {
+  test("the next call begins with the fallback that works, and the record states why", async () => {
     const outages = made();
     await asked(gone, { isLast: true, outages });
     clock.ms = 18_000;
@@ -124,7 +124,7 @@ describe("what a worker remembers [PROV-28]", () => {
     expect((await asked({}, { outages })).order).toEqual(["claude-x"]);
   });
 
-  test("one failure of a model that is tried again is enough", async () => {
+  test("one failure of a model that is retried is enough", async () => {
     const outages = made();
     await asked(gone, { isLast: true, outages });
     clock.ms = 60_000;
@@ -133,13 +133,13 @@ describe("what a worker remembers [PROV-28]", () => {
     expect((await asked({}, { outages })).order).toEqual(["small"]);
   });
 
-  test("one that is asked again by a retry is not down yet", async () => {
+  test("a model that a retry calls again does not count as down", async () => {
     const outages = made();
     expect((await asked(gone, { isLast: false, outages })).order).toEqual(["claude-x"]);
     expect((await asked({}, { outages })).order).toEqual(["claude-x"]);
   });
 
-  test("a model that is known to be down is asked when nothing else is left, and fails in its own name", async () => {
+  test("a model that is known to be down is called when no other is left, and fails under its own name", async () => {
     const outages = made();
     await asked(gone, { isLast: true, outages });
     const others = { small: ["auth"], large: ["api", { status: 500 }] } as never;

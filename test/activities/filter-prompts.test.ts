@@ -46,7 +46,7 @@ test("a filter that does not answer within ten seconds rejects [FILT-01, FILT-03
   });
 });
 
-test("a filter that is interrupted, as by a worker that shuts down, has rejected nothing [FILT-03]", async () => {
+test("a filter that is interrupted, for example by a worker's shutdown, has rejected nothing [FILT-03]", async () => {
   const interrupt = new AbortController();
   const filtering = filter(
     () => new Promise(() => undefined),
@@ -57,7 +57,7 @@ test("a filter that is interrupted, as by a worker that shuts down, has rejected
   await expect(filtering).rejects.toThrow(CancelledFailure);
 });
 
-test("filters that take their time with each of many messages are given up together, with words for it [FILT-01, PHI-08]", async () => {
+test("filters that are slow for each of many messages share one time limit, and the rejection states it [FILT-01, PHI-08]", async () => {
   const done = vi.fn();
   const slow: InputFilter = () =>
     new Promise((resolve) => setTimeout(() => resolve({ type: "pass" }), 9_000));
@@ -86,7 +86,7 @@ test("filters that take their time with each of many messages are given up toget
   }
 });
 
-test("prompts are seen joined, and the last of them takes the warning [FILT-02, FILT-04]", async () => {
+test("filters see the prompts joined, and the last prompt receives the warning [FILT-02, FILT-04]", async () => {
   const seen: string[] = [];
   const { prompts } = await filter(
     (text) => {
@@ -103,7 +103,7 @@ test("prompts are seen joined, and the last of them takes the warning [FILT-02, 
   ]);
 });
 
-test("what waited is asked about message by message, the inbox first, and each takes its own warning [PHI-08]", async () => {
+test("queued messages are filtered one by one, the inbox first, and each receives its own warning [PHI-08]", async () => {
   const seen: string[] = [];
   const { prompts, inbox } = await filter(
     (text) => {
@@ -123,7 +123,7 @@ test("what waited is asked about message by message, the inbox first, and each t
   ]);
 });
 
-test("a message that is rejected is named, and nobody is asked about those behind it [PHI-08]", async () => {
+test("a rejected message is named, and the messages after it are not filtered [PHI-08]", async () => {
   const seen: string[] = [];
   const prompts = [message("s", "steering"), message("f", "follow-up")];
   const rejects: InputFilter = (text) => {
@@ -134,7 +134,7 @@ test("a message that is rejected is named, and nobody is asked about those behin
   expect(seen).toEqual(["s"]);
 });
 
-test("a rejected prompt leaves what waited unasked [FILT-03, PHI-08]", async () => {
+test("a rejected prompt leaves the queued messages unfiltered [FILT-03, PHI-08]", async () => {
   const prompts = [message("s", "steering"), message("p", "prompt")];
   const rejects: InputFilter = (text) => (text === "p" ? { type: "reject", reason: "no" } : { type: "pass" });
   expect(await filter(rejects, prompts)).toEqual({ prompts, rejected: "no" });

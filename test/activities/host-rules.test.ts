@@ -75,7 +75,7 @@ const never = (host: string | string[]): PermissionPolicyInput => ({
   otherwise: "allow",
 });
 
-describe("a rule by host", () => {
+describe("a host rule", () => {
   test.each([
     ["example.com", "https://example.com/x", true],
     ["example.com", "https://EXAMPLE.com./x", true],
@@ -101,7 +101,7 @@ describe("a rule by host", () => {
     expect(await outcomeOf(fetchPage, { url }, never(host))).toBe(fits ? "deny" : "allow");
   });
 
-  test("is heard of operations of an API and of MCP servers over HTTP, not of those that are programs", async () => {
+  test("applies to API operations and MCP servers over HTTP, but not to servers that are programs", async () => {
     expect(await outcomeOf(pets, {}, never("api.pets.example"))).toBe("deny");
     expect(await outcomeOf(pets, {}, never("api.pets.example:443"))).toBe("allow");
     expect(await outcomeOf(pets, {}, only("*.pets.example:8443"))).toBe("allow");
@@ -112,13 +112,13 @@ describe("a rule by host", () => {
     expect(await outcomeOf(near, {}, never("*"))).toBe("allow");
   });
 
-  test("of an address that nobody can read, one about all hosts is heard, and none that allows", async () => {
+  test("with an unreadable address, denies if it covers all hosts, and never allows", async () => {
     expect(await outcomeOf(fetchPage, { url: "http://[" }, never("*"))).toBe("deny");
     expect(await outcomeOf(fetchPage, { url: "http://[" }, never("example.com"))).toBe("allow");
     expect(await outcomeOf(fetchPage, { url: "http://[" }, only("*"))).toBe("deny");
   });
 
-  test("has a clear place in an agent file: no scheme, no path", () => {
+  test("has a fixed form in an agent file: no scheme, no path", () => {
     const parse = (host: string) => PermissionPolicy.safeParse(only(host));
     for (const host of ["example.com", "*.example.com", "*", "localhost:8080", "[::1]:80", "10.0.0.1"]) {
       expect(parse(host).success, host).toBe(true);
@@ -145,7 +145,7 @@ describe("a rule by host", () => {
   });
 });
 
-describe("a rule by host, of a shell command", () => {
+describe("a host rule for a shell command", () => {
   test.each([
     "curl https://evil.com/x",
     "curl evil.com",
@@ -171,19 +171,19 @@ describe("a rule by host, of a shell command", () => {
     "/usr/bin/curl evil.com",
     "curl --proxy http://evil.com https://good.example/",
     "curl 'https://good.example@evil.com/'",
-  ])("one that denies hears of `%s`", async (command) => {
+  ])("that denies matches `%s`", async (command) => {
     expect(await outcomeOf(bash, { command }, never("evil.com"))).toBe("deny");
   });
 
   test.each(["ls", "git status", "git commit -m 'see x: y'", "npm test", "cat a.txt"])(
-    "one that denies all hosts leaves `%s` alone",
+    "that denies all hosts ignores `%s`",
     async (command) => {
       expect(await outcomeOf(bash, { command }, never("*"))).toBe("allow");
     },
   );
 
   test.each(["git push", "npm install", "docker pull x", "curl -K x.cfg"])(
-    "one that denies all hosts hears of `%s`, which may reach any",
+    "that denies all hosts matches `%s`, which may reach any host",
     async (command) => {
       expect(await outcomeOf(bash, { command }, never("*"))).toBe("deny");
     },
@@ -194,7 +194,7 @@ describe("a rule by host, of a shell command", () => {
     "curl -sS -H 'Accept: text/plain' -X POST -d '{}' https://api.good.example/x",
     "wget -qO- --max-redirect=0 https://api.good.example/x",
     "curl -s https://api.good.example/a https://b.good.example/b",
-  ])("one that allows believes `%s`", async (command) => {
+  ])("that allows matches `%s`", async (command) => {
     expect(await outcomeOf(bash, { command }, only("*.good.example"))).toBe("allow");
   });
 
@@ -215,13 +215,13 @@ describe("a rule by host, of a shell command", () => {
     "wget https://api.good.example/x",
     "git clone https://api.good.example/x",
     "python3 get.py https://api.good.example/x",
-  ])("one that allows does not believe `%s`", async (command) => {
+  ])("that allows does not match `%s`", async (command) => {
     expect(await outcomeOf(bash, { command }, { ...only("*.good.example"), otherwise: "ask" })).not.toBe(
       "allow",
     );
   });
 
-  test("history carries no hosts of commands where no rule speaks of hosts", async () => {
+  test("history does not store the hosts of commands if no rule mentions hosts", async () => {
     const policy = PermissionPolicy.parse({ otherwise: "ask" });
     const facts = await collectFacts(bash, { command: "curl https://a.example/x" }, policy, WORKSPACE);
     expect(facts?.commands?.[0]).not.toHaveProperty("hosts");

@@ -14,17 +14,17 @@ const shown = (mask: LiveMask, pieces: readonly string[]): string =>
 const cut = (text: string, size: number): string[] =>
   text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
 
-describe("live output is masked, however it is cut into pieces [DBG-03]", () => {
+describe("live output is masked, however it is split into chunks [DBG-03]", () => {
   const secret = "hunter2-hunter2-key";
 
-  test.each([1, 2, 3, 7, 1000])("a worker's own secret, %i letters at a time", (size) => {
+  test.each([1, 2, 3, 7, 1000])("a worker's own secret, %i characters at a time", (size) => {
     const text = `one ${secret} two hunter2-hunter three ${secret}${secret}`;
     expect(shown(createSecretsMask([secret]), cut(text, size))).toBe(
       "one *** two hunter2-hunter three ******",
     );
   });
 
-  test("what cannot be the beginning of a secret is shown at once", () => {
+  test("text that cannot be the beginning of a secret is displayed at once", () => {
     const mask = createSecretsMask([secret]);
     expect([mask.push("progress 10 %"), mask.push(" hunt"), mask.push("ing")]).toEqual([
       "progress 10 %",
@@ -33,7 +33,7 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
     ]);
   });
 
-  test.each([1, 3, 16, 50])("every shape of a key, %i letters at a time", (size) => {
+  test.each([1, 3, 16, 50])("every shape of a key, %i characters at a time", (size) => {
     for (const [name, text, key] of CORPUS) {
       const said = shown(createShapesMask(), cut(`first line\n${text}\nlast line\n`, size));
       expect(said, name).not.toContain(key);
@@ -41,17 +41,17 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
     }
   });
 
-  test.each([1, 5, 400])("of what is no key nothing is lost, %i letters at a time", (size) => {
+  test.each([1, 5, 400])("text without a key is preserved, %i characters at a time", (size) => {
     const text = "a  b\tc\n\nnpm test -- --run\nlast";
     expect(shown(createShapesMask(), cut(text, size))).toBe(text);
   });
 
-  test("what a line shows is what the whole line would show", () => {
+  test("a line in chunks is masked like the whole line", () => {
     const text = "password: hunter22 and more of it\n";
     expect(shown(createShapesMask(), cut(text, 4))).toBe(redact(text));
   });
 
-  test("progress is masked whole, and what has waited is shown at the end", () => {
+  test("progress is masked as a whole, and buffered text is displayed at the end", () => {
     const bodies: DeltaBody[] = [];
     const call = { toolCallId: "c", toolName: "t" };
     const live = createMaskedOutput((body) => bodies.push(body), [secret], false);
@@ -64,7 +64,7 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
     ]);
   });
 
-  test("a key whose lines are reported one by one is left out, what comes behind it is not", () => {
+  test("a key whose lines are reported one by one is left out, the text after it is not", () => {
     const shown: string[] = [];
     const live = createMaskedOutput((body) => shown.push("text" in body ? body.text : ""), [secret], true);
     const pem = CORPUS.find(([name]) => name === "PEM")?.[1] ?? "";

@@ -13,7 +13,7 @@ const signedIn = {
   listProcesses: async (host: string) => [alive, elsewhere].filter((one) => one.host === host),
 };
 
-test("a process is dead when it runs no more on this host, or has signed out on another one; else it lives", async () => {
+test("a process is dead if it no longer runs on this host or has unregistered on another one; otherwise it is alive", async () => {
   expect(await isDead(alive.id, signedIn)).toBe(false);
   expect(await isDead(`${hostname()}:${process.pid}:1@${getShortHostId()}`, signedIn)).toBe(true);
   expect(await isDead(elsewhere.id, signedIn)).toBe(false);
@@ -21,7 +21,7 @@ test("a process is dead when it runs no more on this host, or has signed out on 
   expect(await isDead("a name of its own", signedIn)).toBe(false);
 });
 
-test("the model is told that a worker died only of one that did", () => {
+test("the model is informed of a worker's death only if the worker died", () => {
   const lost = { generation: 0, process: "p", startedAtMs: 0 };
   const textOf = (died: boolean) => {
     const [part] = buildUnknownOutcome(lost, died, "nothing was running any more", []).output.content;
@@ -33,7 +33,7 @@ test("the model is told that a worker died only of one that did", () => {
 
 const idle = { isRunning: () => false };
 
-/** Who holds a step, look by look; the last one for good. */
+/** The process that holds a step, poll by poll; the last one applies from then on. */
 function held(...by: (string | undefined)[]) {
   let looks = 0;
   const findClaimHolder = async (): Promise<LostExecution | undefined> => {
@@ -43,7 +43,7 @@ function held(...by: (string | undefined)[]) {
   return { store: { ...signedIn, findClaimHolder }, looks: () => looks };
 }
 
-test("who takes over waits while another living process holds the step, until that one gives it back", async () => {
+test("a process that takes over waits while another living process holds the step, until that one releases it", async () => {
   const { store, looks } = held(elsewhere.id, elsewhere.id, undefined);
   await yieldToHolder(step({ process: alive.id }), idle, store, new AbortController().signal);
   expect(looks()).toBe(3);
@@ -53,13 +53,13 @@ test.each([
   ["a dead one", "other:8:123@0123abcd"],
   ["this one", alive.id],
   ["nobody", undefined],
-])("where %s holds the step, nobody is waited for", async (_, process) => {
+])("if %s holds the step, there is no wait", async (_, process) => {
   const { store, looks } = held(process);
   await yieldToHolder(step({ process: alive.id }), idle, store, new AbortController().signal);
   expect(looks()).toBe(1);
 });
 
-test("who takes over from its own process waits while that one still works on the call", async () => {
+test("a process that takes over from itself waits while its first execution still works on the call", async () => {
   const { store, looks } = held(alive.id);
   const work = [true, true, false];
   const own = { isRunning: () => work.shift() ?? false };
@@ -67,7 +67,7 @@ test("who takes over from its own process waits while that one still works on th
   expect(looks()).toBe(3);
 });
 
-test("the wait ends with the step", async () => {
+test("the wait ends when the step is cancelled", async () => {
   const { store } = held(elsewhere.id);
   await yieldToHolder(step({ process: alive.id }), idle, store, AbortSignal.timeout(50));
 });

@@ -7,20 +7,20 @@ const ours = (generation: number) => ({ generation, process: "p1", startedAtMs: 
 let runs = 0;
 const fresh = (generation = 0, run = `run ${runs++}`) => step({ run, generation });
 
-test("a claim whose answer was lost is no lost execution, and one of another process is", () => {
+test("a claim whose response was lost is not a lost execution, but a claim of another process is", () => {
   const claim = openOwnClaim(fresh());
   const other = { ...ours(0), process: "p2" };
   expect(claim.filterLost([other, ours(0)])).toEqual([other]);
 });
 
-test("a claim under which the call began is lost to those who come later in the same process", () => {
+test("a claim whose call has begun counts as lost for later executions in the same process", () => {
   const own = fresh();
   openOwnClaim(own).begin();
   expect(openOwnClaim({ ...own, generation: 1 }).filterLost([ours(0)])).toEqual([ours(0)]);
   expect(openOwnClaim(own).filterLost([ours(0)])).toEqual([ours(0)]);
 });
 
-test("who is overtaken in the same process before it began can no longer begin, so that the call runs once", () => {
+test("an execution that is overtaken in the same process before its call begins cannot begin, so the call runs once", () => {
   const own = fresh();
   const first = openOwnClaim(own);
   const second = openOwnClaim({ ...own, generation: 1 });
@@ -30,7 +30,7 @@ test("who is overtaken in the same process before it began can no longer begin, 
   expect([first.hasBegun, second.hasBegun]).toEqual([false, true]);
 });
 
-test("what this process does not remember counts as begun", () => {
+test("a claim that this process does not remember counts as begun", () => {
   const own = fresh();
   const claim = openOwnClaim(own);
   claim.begin();
@@ -38,7 +38,7 @@ test("what this process does not remember counts as begun", () => {
   expect(openOwnClaim({ ...own, generation: 3 }).filterLost([ours(0)])).toEqual([ours(0)]);
 });
 
-test("a claim is at work from the beginning of its call until its execution is over", () => {
+test("a claim is running from the beginning of its call until its execution is released", () => {
   const own = fresh();
   const first = openOwnClaim(own);
   expect(first.isRunning(0)).toBe(false);

@@ -7,7 +7,7 @@ import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
 const log = pino({ level: "silent" });
 
-/** A store that fails so often before it answers. */
+/** A store that fails this many times before it answers. */
 function failing(times: number, fault: StoreFault = "unreachable") {
   let asked = 0;
   const store = {
@@ -23,20 +23,20 @@ function failing(times: number, fault: StoreFault = "unreachable") {
   return { store: store as unknown as Transcript, asked: () => asked };
 }
 
-test("every operation waits for a store that is away, those of the archive too", async () => {
+test("every operation waits for an unavailable store, including those of the archive", async () => {
   const { store, asked } = failing(2);
   expect(await createActivityTranscript(store, log).readText("a")).toBe("text of a");
   expect(asked()).toBe(3);
   expect(await createActivityTranscript(failing(2).store, log).archive.countBytes("s")).toBe(7);
 });
 
-test("a fault that does not pass is thrown at once", async () => {
+test("a permanent fault is thrown at once", async () => {
   const { store, asked } = failing(1, "damaged");
   await expect(createActivityTranscript(store, log).readText("a")).rejects.toBeInstanceOf(StoreError);
   expect(asked()).toBe(1);
 });
 
-test("a wait that is ended is a cancellation, and no failure of the store", async () => {
+test("an aborted wait is a cancellation, not a failure of the store", async () => {
   const { store } = failing(Number.POSITIVE_INFINITY);
   const waiting = retryUntil(AbortSignal.timeout(80), () =>
     createActivityTranscript(store, log).readText("a"),

@@ -10,7 +10,7 @@ import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { answer, entriesOf, result, texts, user } from "../core/compaction-messages.ts";
 
-// What an application may want of its own compaction: the uses that the sources name.
+// What an application may want from its own compaction: the uses that the sources name.
 
 const TALK = entriesOf([
   user("compare the offers"),
@@ -42,7 +42,7 @@ async function planned(strategy: CompactionStrategy) {
 }
 
 describe("a strategy of the application, by its use", () => {
-  test("keeps what leaves the view in a memory of its own, before the model loses sight of it [CTX-16]", async () => {
+  test("stores the messages in its own memory before they leave the model's view [CTX-16]", async () => {
     const memory: string[] = [];
     await planned(async ({ entries }) => {
       const leaving = entries.slice(0, 5);
@@ -62,7 +62,7 @@ describe("a strategy of the application, by its use", () => {
     ]);
   });
 
-  test("puts a marker where messages are left out, behind the first ones that stay [CTX-16]", async () => {
+  test("inserts a marker where messages are left out, after the first ones that stay [CTX-16]", async () => {
     expect(
       await planned(({ entries }) => [
         { from: 0, to: 1, as: "whole" },
@@ -76,7 +76,7 @@ describe("a strategy of the application, by its use", () => {
     ]);
   });
 
-  test("never leaves out what holds a word that matters, calls with their results [CTX-16]", async () => {
+  test("never leaves out messages that contain an important word, and keeps calls with their results [CTX-16]", async () => {
     const keep: CompactionStrategy = ({ entries }) => {
       const turns = entries.flatMap((entry, at) =>
         entry.message.role === "toolResult"

@@ -7,19 +7,19 @@ import { listSecrets } from "../../src/models/secrets.ts";
 const NO_MASK = createMask([]);
 const text = (words: string) => ({ type: "text" as const, text: words });
 
-test("a result keeps what fits, byte for byte", () => {
+test("a result within the limit is preserved byte for byte", () => {
   const output = { content: [text("é".repeat(1000))], details: { a: 1 } };
   expect(boundOutput(output, NO_MASK)).toEqual(output);
 });
 
-test("a flood is cut at a whole character, says so, and leaves nothing for the next part", () => {
+test("a result beyond the limit is cut at a whole character, says so, and leaves no room for the next part", () => {
   const { content } = boundOutput({ content: [text("é".repeat(MAX_RESULT_BYTES)), text("more")] }, NO_MASK);
   const [first, second] = content.map((part) => (part.type === "text" ? part.text : ""));
   expect(first).toBe(`${"é".repeat(MAX_RESULT_BYTES / 2)}\n... (output truncated)`);
   expect(second).toBe("\n... (output truncated)");
 });
 
-test("a secret of the model's configuration that a command has found is blanked", () => {
+test("a secret of the model's configuration that a command prints is masked", () => {
   const model = anthropic("m", { headers: { "x-team": "Team ${TEAM_KEY}" } });
   const known: Record<string, string> = {
     ANTHROPIC_API_KEY: "key-of-the-vendor",

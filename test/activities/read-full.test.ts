@@ -35,7 +35,7 @@ function read(
   };
 }
 
-test("the model reads a whole message in pieces, each naming the next", () => {
+test("the model reads a whole message in chunks, each of which names the next", () => {
   let from: number | undefined = 0;
   let whole = "";
   let calls = 0;
@@ -52,12 +52,12 @@ test("the model reads a whole message in pieces, each naming the next", () => {
   expect(calls).toBe(Math.ceil(LONG.length / 8000));
 });
 
-test("pieces of a small context are small", () => {
+test("a small context gets small chunks", () => {
   const spans = [{ from: 0, to: 4, turns: 1, tokens: 900 }];
   expect(read({ message: 0 }, spans).text).toContain("[Characters 0 to 900 of ");
 });
 
-test("of an answer it reads the calls too, and of a message an image", () => {
+test("an answer is read with its calls, and a message with its image", () => {
   expect(read({ message: 1 }).text).toContain('[Your answer] I look.\n[Called read] {"id":"a"}');
   expect(read({ message: 0, image: 1 }).content).toEqual([image]);
 });
@@ -68,11 +68,11 @@ test.each([
   [{ message: 99 }, "Your context has no message 99: use the number in the marker."],
   [{ message: 2, from: 5 }, "Message 2 has only 5 characters."],
   [{ message: 2, image: 0 }, "Message 2 has no image 0."],
-])("what is not in the view is not read: %j", (args, text) => {
+])("a message outside the view is not read: %j", (args, text) => {
   expect(read(args)).toMatchObject({ isError: true, text });
 });
 
-test("a model is told of its arguments as they are parsed", () => {
+test("the parameters that the model sees match what is parsed", () => {
   const { parameters } = toToolDefinition(createReadFullMessageTool()) as unknown as {
     parameters: { properties: object; required: string[] };
   };

@@ -24,8 +24,8 @@ function shape(
   return shapeContext([user("a"), note], definition, FACTS, registered, signal);
 }
 
-describe("a context is shaped by what an application has registered", () => {
-  test("transforms in the definition's order, then the conversion [CB-10, LOOP-22]", async () => {
+describe("a context is shaped by the functions that an application has registered", () => {
+  test("transforms run in the definition's order, then the conversion [CB-10, LOOP-22]", async () => {
     const sent = await shape(
       {
         first: (messages, { turn }) => [user(`turn ${turn}`), ...messages],
@@ -44,8 +44,8 @@ describe("a context is shaped by what an application has registered", () => {
   });
 });
 
-describe("a function that does not do its part is named, and why", () => {
-  test("when it throws, without what looks like a key [CB-10]", async () => {
+describe("a function that breaks its contract is named with the reason", () => {
+  test("when it throws, without text that looks like a key [CB-10]", async () => {
     const broken = () => {
       throw new Error("no index at sk-aaaabbbbccccddddeeeeffff");
     };
@@ -54,21 +54,21 @@ describe("a function that does not do its part is named, and why", () => {
     );
   });
 
-  test("when it gives something else than messages [CB-10]", async () => {
+  test("when it returns something other than messages [CB-10]", async () => {
     const odd = (() => [{ role: "user", content: "words" }]) as unknown as ContextTransform;
     await expect(shape({ odd })).rejects.toThrow(/"odd" did not return a list of messages \(at 0\.content\)/);
     await expect(shape({ none: () => [] })).rejects.toThrow(/"none" did not return a list of messages/);
     await expect(shape({ onlyOwn: () => [note] })).rejects.toThrow(/left no message/);
   });
 
-  test("when a converter leaves in what a model cannot read [LOOP-22]", async () => {
+  test("when a converter leaves in a message that no model can read [LOOP-22]", async () => {
     const lazy = ((messages) => messages) as ContextConverter;
     await expect(shape({}, lazy)).rejects.toThrow(
       /converter "convert" did not return a list of messages \(at 1\.role\)/,
     );
   });
 
-  test("when it tears a call from its result [CB-10]", async () => {
+  test("when it separates a call from its result [CB-10]", async () => {
     const torn: ContextTransform = (messages) => [
       ...messages,
       { role: "toolResult", toolCallId: "c1", toolName: "x", content: [], isError: false, timestamp: 0 },
@@ -93,7 +93,7 @@ describe("time", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test("a function that hangs is left behind after ten seconds, and its signal says so [CB-10]", async () => {
+  test("a function that hangs is abandoned after ten seconds, and its signal is aborted [CB-10]", async () => {
     let given: AbortSignal | undefined;
     const shaping = shape({
       hangs: (_messages, _facts, signal) => {
@@ -107,7 +107,7 @@ describe("time", () => {
     expect(given?.aborted).toBe(true);
   });
 
-  test("one that is interrupted, as by a stop, has not failed [CB-10]", async () => {
+  test("a function that is interrupted, for example by a stop, has not failed [CB-10]", async () => {
     const interrupt = new AbortController();
     const shaping = shape({ hangs: () => new Promise(() => undefined) }, undefined, interrupt.signal);
     interrupt.abort();

@@ -30,7 +30,7 @@ const fellBack = (number: number, more: object = {}): EventBody => ({
   ...more,
 });
 
-test("of a loop that was cut off each turn costs the price of the model that has answered it [PROV-28]", async () => {
+test("in a loop that was cut off, each turn costs the price of the model that answered it [PROV-28]", async () => {
   const moved = { from: "first", to: "moved", changes: [], warnings: [] };
   const bodies: EventBody[] = [
     ...turn(0),

@@ -33,7 +33,7 @@ const definition = AgentDefinition.parse({
   },
 });
 
-/** @param refuses - By model, what it fails with. */
+/** @param refuses - By model, the fault that it fails with. */
 function world(refuses: Readonly<Record<string, ProviderError>>, secrets: SecretSource = () => undefined) {
   const asked: ModelRequest[] = [];
   const providers = new ProviderRegistry();
@@ -59,7 +59,7 @@ const gone = new ProviderError("auth", "no such key", { status: 401 });
 const signal = new AbortController().signal;
 
 describe("a text that an agent's own model cannot write [PROV-28]", () => {
-  test("is written by a fallback, counted at its price, and told; the next begins with it", async () => {
+  test("is written by a fallback, billed at its price, and reported; the next call begins with that fallback", async () => {
     const { asked, helpers } = world({ own: gone });
     const texts = new TextModel(definition, helpers);
     const question = { instructions: "Shorten.", text: "words", maxTokens: 300 };
@@ -72,7 +72,7 @@ describe("a text that an agent's own model cannot write [PROV-28]", () => {
     expect(texts.fallbacks).toMatchObject([{ to: { provider: "fake", model: "small" }, from }]);
   });
 
-  test("is not asked of one that it does not fit", async () => {
+  test("is not requested from a fallback that is too small for it", async () => {
     const { asked, helpers } = world({ own: gone });
     const texts = new TextModel(definition, helpers);
     const question = { instructions: "Shorten.", text: "x".repeat(4 * 3800), maxTokens: 300 };
@@ -80,7 +80,7 @@ describe("a text that an agent's own model cannot write [PROV-28]", () => {
     expect(asked.map((request) => request.model.id)).toEqual(["own", "large"]);
   });
 
-  test("is asked for once more with a new key [CRED-01]", async () => {
+  test("is requested once more with a new key [CRED-01]", async () => {
     let key = "old";
     const secrets = Object.assign(() => key, {
       invalidate: () => {
@@ -96,7 +96,7 @@ describe("a text that an agent's own model cannot write [PROV-28]", () => {
   });
 });
 
-test("a summary's record is cut to the window of the model that is asked [PROV-28]", async () => {
+test("a summary's record is cut to the window of the model that is called [PROV-28]", async () => {
   const long = "All work and no play makes a long day. ".repeat(80);
   const talk = entriesOf(
     Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? user(`${n}`) : answer(long, []))),

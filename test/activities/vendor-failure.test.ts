@@ -9,14 +9,14 @@ import { ProviderError, type ProviderFault } from "../../src/models/provider-err
 import type { Logger } from "../../src/platform/log.ts";
 import { RetryConfig } from "../../src/schema/definition.ts";
 
-/** What Temporal is told of an error at the n-th attempt. */
+/** The failure that Temporal receives for an error at the n-th attempt. */
 async function told(error: unknown, attempt = 1, retry?: RetryConfig): Promise<Error> {
   const failure = new MockActivityEnvironment({ attempt }).run(async () => toFailure(error, retry));
   return (await failure) as Error;
 }
 
-describe("how long the wait before the next attempt is [RTY-02]", () => {
-  test("the defaults give 0.8 to 1.2 s, 1.6 to 2.4 s, 3.2 to 4.8 s", () => {
+describe("the wait before the next attempt [RTY-02]", () => {
+  test("is 0.8 to 1.2 s, 1.6 to 2.4 s, 3.2 to 4.8 s by default", () => {
     const bounds = [1, 2, 3].map((attempt) => [
       computeBackoff(undefined, attempt, 0),
       computeBackoff(undefined, attempt, 1),
@@ -29,7 +29,7 @@ describe("how long the wait before the next attempt is [RTY-02]", () => {
     expect(computeBackoff(RetryConfig.parse({}), 2, 0.5)).toBe(2000);
   });
 
-  test("property: grown, capped, spread by a fifth, and whole", () => {
+  test("property: it grows, is capped, varies by a fifth, and is whole", () => {
     const config = {
       initialDelayMs: fc.integer({ min: 1, max: 100_000 }),
       backoffMultiplier: fc.double({ min: 1, max: 10, noNaN: true }),
@@ -51,7 +51,7 @@ describe("how long the wait before the next attempt is [RTY-02]", () => {
     );
   });
 
-  test("Temporal is given it, for the attempt that has just failed, with other dice each time", async () => {
+  test("is given to Temporal for the attempt that has just failed, with a new random factor each time", async () => {
     const lost = new ProviderError("network", "connection lost");
     for (const [attempt, from, to] of [
       [1, 800, 1200],
@@ -121,7 +121,7 @@ describe("the log of retries", () => {
   const lost = async (retryAfterMs: number) =>
     await told(new ProviderError("network", "anthropic: connection lost", { retryAfterMs }));
 
-  test("a line says which attempt, of how many, the wait and the error, in fields that can be filtered by [DBG-02]", async () => {
+  test("a line states the attempt, the maximum, the wait and the error, in fields that can be filtered [DBG-02]", async () => {
     expect(logged(await lost(1130), 1, 4)).toEqual([
       [
         {
@@ -137,12 +137,12 @@ describe("the log of retries", () => {
     ]);
   });
 
-  test("attempts that a lost worker had made count", async () => {
+  test("attempts of a lost worker count", async () => {
     expect(logged(await lost(100), 1, 3)[0]?.[0]).toMatchObject({ attempt: 2, max: 3 });
     expect(logged(await lost(100), 2, undefined)[0]?.[0]).toMatchObject({ attempt: 2, max: 3 });
   });
 
-  test("what is not tried again is not announced", async () => {
+  test("an error that is not retried is not announced", async () => {
     expect(logged(await lost(100), 4, 4)).toEqual([]);
     expect(logged(await lost(100), 1, 1, 0)).toEqual([]);
     expect(logged(await told(new ProviderError("auth", "no")), 1, 4)).toEqual([]);

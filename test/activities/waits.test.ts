@@ -17,7 +17,7 @@ function waiting() {
   return { told, waits: new WaitReporter((body) => told.push(body)) };
 }
 
-test("a wait is known to the heartbeat at once, and to those who watch after a second, once for each cause", () => {
+test("a wait is reported to the heartbeat at once and to subscribers after a second, once for each cause", () => {
   const { told, waits } = waiting();
   expect(waits.details).toEqual({});
   waits.onWait(rate);
@@ -39,7 +39,7 @@ test("a wait is known to the heartbeat at once, and to those who watch after a s
   expect(told).toHaveLength(2);
 });
 
-test("who goes within a second has not waited", () => {
+test("a wait of less than a second is not reported", () => {
   const { told, waits } = waiting();
   waits.onWait(rate);
   waits.onWait(undefined);
@@ -48,7 +48,7 @@ test("who goes within a second has not waited", () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a step that waits is listed with why", () => {
+test("a step that waits is listed with the reason", () => {
   const step = { type: "model", id: "1", attempt: 1, maxAttempts: 4, state: "started" } as const;
   const more = { lastFailure: undefined, nextAttemptAt: undefined, worker: undefined };
   const waits = { for: "vendor", vendor: "openai", ahead: 0, sinceMs: 0, untilMs: 1_012_000 } as const;

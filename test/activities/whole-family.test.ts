@@ -11,7 +11,7 @@ import { SqliteFixture } from "../transcript/sqlite-fixture.ts";
 
 const bench = SqliteFixture.forEachTest();
 
-/** A session, one that it has called, and one that this one has called. */
+/** A session, a session that it called, and a session that this one called. */
 async function family(): Promise<SqliteTranscript> {
   const transcript = await bench.open();
   for (const [session, caller] of [["a"], ["a.b", "a"], ["a.b.c", "a.b"], ["other"]] as const) {
@@ -33,7 +33,7 @@ async function toGo(transcript: SqliteTranscript, needed: readonly string[] = []
   return found?.map(({ id }) => id);
 }
 
-test("a session goes with all below it, unless one of them is kept or needed [SES-20]", async () => {
+test("a session is deleted with all its descendants, unless one of them is pinned or needed [SES-20]", async () => {
   const transcript = await family();
   expect(await toGo(transcript)).toEqual(["a", "a.b", "a.b.c"]);
   expect(await toGo(transcript, ["other"])).toHaveLength(3);
@@ -45,7 +45,7 @@ test("a session goes with all below it, unless one of them is kept or needed [SE
   }
 });
 
-test("a family that is deleted leaves nothing, and others as they were", async () => {
+test("a deleted family leaves nothing behind and does not affect others", async () => {
   const transcript = await family();
   const forgotten: string[] = [];
   const found = await findDeletableFamily(
@@ -63,7 +63,7 @@ test("a family that is deleted leaves nothing, and others as they were", async (
   expect(await transcript.archive.listUnfinished()).toEqual([]);
 });
 
-test("what was left half deleted is deleted, also when another session shows a part of it", async () => {
+test("an interrupted deletion is finished, even if another session shows a part of the session", async () => {
   const transcript = await family();
   await transcript.fork({ session: "a", atMs: 1, at: {}, into: "heir" });
   const sql = new SqliteConnection(bench.path);
@@ -77,7 +77,7 @@ test("what was left half deleted is deleted, also when another session shows a p
   expect(await readTexts(transcript, "heir", "main")).toEqual(["text of a"]);
 });
 
-test("a family whose first session was spoken to meanwhile stays; one below that was is left alone", async () => {
+test("a family whose first session received a message meanwhile stays; a descendant that did is left alone", async () => {
   const transcript = await family();
   const deleting = { transcript, deleteLiveOutput: async () => undefined, beat: () => undefined };
   const found = await findDeletableFamily(
