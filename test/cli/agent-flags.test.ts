@@ -35,7 +35,7 @@ test("without flags: the current folder, all six tools", () => {
   expect(warnings).toEqual([]);
 });
 
-test("a model that is not known has a warning, which says what is assumed [PROV-03]", () => {
+test("an unknown model causes a warning that states the assumptions [PROV-03]", () => {
   const { agent, warnings } = made({ model: "anthropic/claude-x" });
   expect(agent.model).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
   expect(warnings).toEqual([
@@ -44,11 +44,11 @@ test("a model that is not known has a warning, which says what is assumed [PROV-
   expect(made({ model: "local/m@http://127.0.0.1:1/v1" }).warnings).toEqual([]);
 });
 
-test("a cost limit needs no prices where the catalogue has them", () => {
+test("a cost limit needs no prices if the catalogue has them", () => {
   expect(made({ maxCost: "2" }).agent.model.cost).toMatchObject({ input: 5, output: 25 });
 });
 
-test("a cost limit is refused where the price of a model is unknown, and --prices 0,0 says that it is free [LIM-04]", () => {
+test("a cost limit is rejected if the price of a model is unknown, and --prices 0,0 declares the model free [LIM-04]", () => {
   const model = "local/m@http://127.0.0.1:1/v1";
   expect(() => made({ model, maxCost: "2" })).toThrow(/--max-cost: .*local\/m is unknown.*--prices/);
   expect(made({ model, maxCost: "2", prices: "0,0" }).agent.model.cost).toMatchObject({
@@ -81,13 +81,13 @@ test("flags become a definition", async () => {
   });
 });
 
-test("the model may come from HOLDFAST_MODEL; a flag is stronger", () => {
+test("HOLDFAST_MODEL can specify the model; a flag has priority", () => {
   const flags = { cwd, env: { HOLDFAST_MODEL: "openai/from-env" } };
   expect(buildDefinition({}, flags).agent.model.id).toBe("from-env");
   expect(buildDefinition({ model: "openai/from-flag" }, flags).agent.model.id).toBe("from-flag");
 });
 
-test("a tool that is not built in is kept, with a warning and the nearest name", () => {
+test("an unknown tool stays in the definition, with a warning and the nearest name", () => {
   const { agent, warnings } = made({ tools: "bsh,deploy" });
   expect(agent.tools).toEqual(["bsh", "deploy"]);
   expect(warnings).toEqual([
@@ -112,7 +112,7 @@ test.each<[AgentFlags, RegExp]>([
   [{ prices: "3" }, /--prices/],
   [{ baseUrl: "nowhere" }, /--base-url/],
   [{ system: "@no-such-file" }, /no-such-file/],
-])("%j is refused", (flags, said) => {
+])("%j is rejected", (flags, said) => {
   expect(() => made(flags)).toThrow(
     expect.objectContaining({ name: "UsageError", message: expect.stringMatching(said) }),
   );

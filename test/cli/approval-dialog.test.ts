@@ -24,7 +24,7 @@ function call(id: string, more: Partial<ApprovalRequest> = {}): ApprovalRequest 
   };
 }
 
-/** What all of these events make of it, one after the other. */
+/** The actions and the final state after all of these events, in order. */
 function after(...events: readonly DialogEvent[]): {
   questions: ApprovalDialog;
   actions: readonly DialogAction[];
@@ -61,7 +61,7 @@ describe("answers [TMP-11]", () => {
   });
 
   test.each(["yes please, and then commit", "always use pnpm", "ok", "1", "every test must pass", "yy"])(
-    "%j, which somebody may have been typing, answers nothing, and says what would",
+    "%j, which the user may have been typing already, answers nothing and displays the valid answers",
     (text) => {
       const { questions, actions } = after(waiting(one), line(text));
       expect(actions.slice(1)).toEqual([{ type: "tell", text: expect.stringContaining("y: yes") }]);
@@ -69,13 +69,13 @@ describe("answers [TMP-11]", () => {
     },
   );
 
-  test("an empty line is no answer", () => {
+  test("an empty line is not an answer", () => {
     const { questions, actions } = after(waiting(one), line("  "));
     expect(actions).toEqual([asks(one)]);
     expect(getPrompt(questions)?.prompt).toContain("y/n/a/e");
   });
 
-  test("without a question, lines and Ctrl-C are not for here", () => {
+  test("without a question, lines and Ctrl-C are ignored", () => {
     expect(after(line("y"), interrupt)).toEqual({ questions: EMPTY_DIALOG, actions: [] });
   });
 
@@ -86,7 +86,7 @@ describe("answers [TMP-11]", () => {
   });
 });
 
-describe("several", () => {
+describe("several questions", () => {
   test("are asked one after the other, in the order of the calls", () => {
     const { actions } = after(waiting(one, two), line("y"), line("n"));
     expect(actions).toEqual([
@@ -97,24 +97,24 @@ describe("several", () => {
     ]);
   });
 
-  test("what the run still shows as waiting is not asked again once it is answered", () => {
+  test("are not asked again once answered, even if the run still lists them as pending", () => {
     const { questions, actions } = after(waiting(one), line("y"), waiting(one));
     expect(actions).toHaveLength(2);
     expect(questions.asked).toBeUndefined();
     expect(after(waiting(one), line("y"), waiting(), waiting(one)).questions.asked?.call).toEqual(one);
   });
 
-  test("a later call of the same id is another question", () => {
+  test("are distinct when a later call has the same id", () => {
     const later = call("c1", { sinceMs: 2_000 });
     expect(after(waiting(one), line("y"), waiting(later)).actions.at(-1)).toEqual(asks(later));
   });
 
-  test("the same question is not shown again while it is asked", () => {
+  test("are not displayed again while they are asked", () => {
     expect(after(waiting(one), waiting(one), waiting(one, two)).actions).toEqual([asks(one)]);
   });
 });
 
-test("an answer from elsewhere takes the question away, says so, and the next is asked", () => {
+test("an answer from elsewhere withdraws the question with a message, and the next is asked", () => {
   const { questions, actions } = after(waiting(one, two), waiting(two));
   expect(actions).toEqual([
     asks(one),
@@ -124,13 +124,13 @@ test("an answer from elsewhere takes the question away, says so, and the next is
   expect(questions.asked?.call).toEqual(two);
 });
 
-test("an answer that the run did not take is asked for again", () => {
+test("a question whose answer the run did not accept is asked again", () => {
   const { actions } = after(waiting(one), line("y"), { type: "not-taken", call: one });
   expect(actions.at(-1)).toEqual(asks(one));
 });
 
 describe("Ctrl-C", () => {
-  test("leaves all that wait open; a new one is asked; /approvals displays them again", () => {
+  test("leaves all pending questions open; a new one is asked; /approvals displays them again", () => {
     const left = after(waiting(one, two), interrupt, waiting(one, two));
     expect(left.actions).toEqual([asks(one), { type: "left", calls: [one, two] }]);
     expect(left.questions.asked).toBeUndefined();
@@ -139,14 +139,14 @@ describe("Ctrl-C", () => {
     expect(stepDialog(left.questions, { type: "again" }).actions).toEqual([asks(one)]);
   });
 
-  test("while the arguments are edited goes back to the question", () => {
+  test("while the arguments are edited returns to the question", () => {
     const { questions } = after(waiting(one), line("e"), interrupt);
     expect(questions.asked).toEqual({ call: one, editing: undefined });
   });
 });
 
 describe("e", () => {
-  test("offers the arguments as one line of JSON, and approves with what is made of them", () => {
+  test("offers the arguments as one line of JSON, and approves with the edited ones", () => {
     const edited = after(waiting(one), line("e"));
     expect(getPrompt(edited.questions)).toEqual({ prompt: "arguments > ", typed: '{"command":"echo c1"}' });
     expect(stepDialog(edited.questions, line('{"command":"echo hello"}')).actions).toEqual([
@@ -168,7 +168,7 @@ describe("e", () => {
     expect(getPrompt(questions)?.typed).toBe(text);
   });
 
-  test("an empty line goes back to the question", () => {
+  test("an empty line returns to the question", () => {
     const { questions, actions } = after(waiting(one), line("e"), line(""));
     expect(actions.at(-1)).toEqual(asks(one));
     expect(questions.asked?.editing).toBeUndefined();
@@ -178,7 +178,7 @@ describe("e", () => {
     ["unknown here", call("c1", { arguments: undefined })],
     ["no object", call("c1", { arguments: "{broken" })],
     ["too long for a line", call("c1", { arguments: { content: "x".repeat(5_000) } })],
-  ])("arguments that are %s are edited elsewhere", (_, question) => {
+  ])("arguments that are %s must be edited elsewhere", (_, question) => {
     const { questions, actions } = after(waiting(question), line("e"));
     expect(actions.at(-1)).toEqual({ type: "tell", text: expect.stringContaining("--arguments @FILE") });
     expect(questions.asked?.editing).toBeUndefined();

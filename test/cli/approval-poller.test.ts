@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApprovalPoller } from "../../src/apps/cli/approval-poller.ts";
 
-/** A reading that ends when the test says so. */
+/** A read that ends when the test says so. */
 function reading() {
   const pending: ((answer: readonly string[] | Error) => void)[] = [];
   const read = () =>
@@ -13,7 +13,7 @@ function reading() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("looks one after the other: told to look twice meanwhile, it looks once more", async () => {
+test("polls do not overlap: two requests during a poll cause one more poll", async () => {
   const { read, pending } = reading();
   const heard: (readonly string[])[] = [];
   const watch = new ApprovalPoller(read, (calls) => heard.push(calls));
@@ -31,7 +31,7 @@ test("looks one after the other: told to look twice meanwhile, it looks once mor
   expect(pending).toHaveLength(2);
 });
 
-test("who cannot be asked says nothing; behind stop nothing is heard", async () => {
+test("a run that cannot be queried reports nothing; nothing is reported after stop", async () => {
   const { read, pending } = reading();
   const heard: (readonly string[])[] = [];
   const watch = new ApprovalPoller(read, (calls) => heard.push(calls));

@@ -30,7 +30,7 @@ function call(tool: string, args: unknown, more: Partial<ApprovalRequest> = {}):
   };
 }
 
-test("a command line to type again names server, home and store as this one did", () => {
+test("a command line to copy names the server, home and store of the current one", () => {
   const options = {
     address: "temporal:7233",
     namespace: "prod",
@@ -43,15 +43,15 @@ test("a command line to type again names server, home and store as this one did"
     "holdfast approve s1 --address temporal:7233 --namespace prod --task-queue q --home '/home/me/a b' " +
       "--database 'postgresql://me@db:5432/holdfast?sslmode=disable' --profile work",
   );
-  // An empty word is one, too: no database, whatever the environment says.
+  // An empty value counts, too: no database, whatever the environment says.
   expect(formatCommandLine({ database: "" }, ["deny"])).toBe("holdfast deny --database ''");
   expect(formatCommandLine({}, ["deny"])).toBe("holdfast deny");
 });
 
 const shown = (question: ApprovalRequest, whole = false) => formatApprovalRequest(question, { paint, whole });
 
-describe("what a question shows", () => {
-  test("of a shell the exact command, every line of it", () => {
+describe("a question displays", () => {
+  test("the exact command of a shell, every line of it", () => {
     const command = Array.from({ length: 200 }, (_, at) => `echo ${at}`).join("\n");
     const lines = shown(call("bash", { command }));
     expect(lines[0]).toBe("? bash wants to run");
@@ -59,13 +59,13 @@ describe("what a question shows", () => {
     expect(lines.at(-1)).toBe("  reason: otherwise");
   });
 
-  test("of a shell with more arguments all of them", () => {
+  test("all arguments of a shell that has more than the command", () => {
     const lines = shown(call("bash", { command: "ls", cwd: "/etc" })).join("\n");
     expect(lines).toContain('"command": "ls"');
     expect(lines).toContain('"cwd": "/etc"');
   });
 
-  test("of an edit what goes and what comes", () => {
+  test("the removed and the added text of an edit", () => {
     const args = { path: "src/a.ts", old_text: "one\ntwo\nthree", new_text: "one\n2\nthree" };
     expect(shown(call("edit_file", args)).slice(0, -1)).toEqual([
       "? edit_file wants to change src/a.ts",
@@ -76,7 +76,7 @@ describe("what a question shows", () => {
     ]);
   });
 
-  test("of a file that is there already what changes in it", () => {
+  test("the changes to a file that exists", () => {
     const question = call(
       "write_file",
       { path: "a.txt", content: "one\n2\n" },
@@ -95,24 +95,24 @@ describe("what a question shows", () => {
   test.each([
     ["absent", "which does not exist"],
     ["unknown", "cannot be compared"],
-  ] as const)("of a file that is %s the whole content", (type, said) => {
+  ] as const)("the whole content of a file that is %s", (type, said) => {
     const lines = shown(call("write_file", { path: "a.txt", content: "new" }, { present: { type } }));
     expect(lines[0]).toContain(said);
     expect(lines[1]).toBe("  + new");
   });
 
-  test("of any other tool its arguments, and of arguments that are no JSON the text", () => {
+  test("the arguments of any other tool, and the text of arguments that are not JSON", () => {
     expect(shown(call("refund", { cents: 7 })).join("\n")).toContain('"cents": 7');
     expect(shown(call("refund", '{"cents": 7')).join("\n")).toContain('  {"cents": 7');
   });
 
-  test("without the transcript the summary, and that it is no more than that", () => {
+  test("the summary without the transcript, and that this is only a summary", () => {
     const lines = shown(call("bash", undefined)).join("\n");
     expect(lines).toContain("what it is about");
     expect(lines).toContain("not in the transcript of this machine");
   });
 
-  test("of long arguments a beginning, unless all of it is wanted", () => {
+  test("the beginning of long arguments, unless all of it is requested", () => {
     const question = call(
       "refund",
       Array.from({ length: 100 }, (_, at) => at),
@@ -123,13 +123,13 @@ describe("what a question shows", () => {
     expect(isTruncated(call("refund", {}), paint)).toBe(false);
   });
 
-  test("until when, where it has an end", () => {
+  test("its deadline, if it has one", () => {
     const lines = shown(call("bash", { command: "ls" }, { untilMs: 0 }));
     expect(lines.at(-1)).toContain("1970-01-01T00:00:00.000Z");
   });
 });
 
-test("nothing hides: control characters and those without a shape are written out", () => {
+test("control and invisible characters are escaped", () => {
   const escapeCharacter = String.fromCodePoint(27);
   const command = `rm -rf x ${escapeCharacter}[2K\rls \u202egnp.exe`;
   expect(escapeInvisible(command)).toBe("rm -rf x \\u001b[2K\\u000dls \\u202egnp.exe");
@@ -144,7 +144,7 @@ test("arguments on one line are still the same arguments", () => {
   expect(JSON.parse(line)).toEqual(args);
 });
 
-test("status tells what, why, since when, until when, and what to type", () => {
+test("status displays the call, the reason, since when, until when, and the commands to type", () => {
   const question = call("bash", { command: "npm publish" }, { untilMs: Date.UTC(2026, 0, 2, 4) });
   const rows = formatWaitingRows(question, {
     options: { address: "host:1" },
@@ -159,7 +159,7 @@ test("status tells what, why, since when, until when, and what to type", () => {
   ]);
 });
 
-test("ids from outside are words of a shell, not commands", () => {
+test("ids from outside are quoted for the shell", () => {
   expect(quoteShellWord("call_1")).toBe("call_1");
   expect(quoteShellWord("x; rm -rf 'y'")).toBe("'x; rm -rf '\\''y'\\'''");
   const lines = formatWaitingCall(call("bash", { command: "ls" }, { toolCallId: "$(id)" }), {
@@ -168,7 +168,7 @@ test("ids from outside are words of a shell, not commands", () => {
   expect(lines[1]).toBe("  yes: holdfast approve s1 '$(id)'");
 });
 
-test("how long is said in the largest unit", () => {
+test("a duration is displayed in its largest unit", () => {
   expect([0, 60_000, 7_200_000, 3 * 86_400_000].map(formatDuration)).toEqual([
     "less than a minute",
     "1 minute",
@@ -177,7 +177,7 @@ test("how long is said in the largest unit", () => {
   ]);
 });
 
-test("what `always` would cover is shown before it is given", () => {
+test("the scope of `always` is displayed before it is granted", () => {
   const covers = ["`ls` with any arguments within the workspace", "exactly `npm test`"];
   const line = `always: ${covers.join(", ")}`;
   const shown = (more: Partial<ApprovalRequest>) => {

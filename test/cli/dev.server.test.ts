@@ -16,11 +16,11 @@ afterEach(async () => {
 });
 
 thoroughTest(
-  "a dev stack outlives the death of its Temporal server, and a log that cannot be written",
+  "a dev stack survives the death of its Temporal server and a log that cannot be written",
   async () => {
     const home = join(folder, "home");
     await mkdir(home, { mode: 0o700 });
-    // What is written there fails as on a full disk.
+    // Writing there fails as on a full disk.
     await symlink("/dev/full", join(home, "worker.log"));
     stack = await DevStack.start(home);
     process.kill(stack.getServerPid(), "SIGKILL");

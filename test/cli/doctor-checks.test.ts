@@ -25,18 +25,18 @@ function verdicts(health: Partial<Health>): Record<string, string> {
   );
 }
 
-test("a node that is too old fails", () => {
+test("a Node version that is too old fails", () => {
   expect(checkNode("20.18.3")).toMatchObject({ verdict: "fail", advice: expect.stringContaining("20.19") });
   for (const version of ["20.19.0", "22.1.0", "24.0.0"]) expect(checkNode(version).verdict).toBe("ok");
 });
 
-test("no key is a warning, an empty one is none", () => {
+test("a missing key is a warning, and an empty key counts as missing", () => {
   expect(checkKeys({ OPENAI_API_KEY: "" }).verdict).toBe("warn");
   expect(checkKeys({ GEMINI_API_KEY: "x" })).toMatchObject({ verdict: "ok", found: "GEMINI_API_KEY" });
   expect(checkKeys({ OPENAI_API_KEY: "x" })).toMatchObject({ verdict: "ok", found: "OPENAI_API_KEY" });
 });
 
-test("a home that others can read is a warning, one that is a file fails", async () => {
+test("a home that others can read is a warning, a home that is a file fails", async () => {
   await chmod(folder, 0o700);
   expect((await checkHome(folder)).verdict).toBe("ok");
   expect((await checkHome(join(folder, "later"))).verdict).toBe("ok");
@@ -46,7 +46,7 @@ test("a home that others can read is a warning, one that is a file fails", async
   expect((await checkHome(join(folder, "file"))).verdict).toBe("fail");
 });
 
-test("what the server says becomes verdicts", () => {
+test("the server's answers become verdicts", () => {
   expect(new Set(Object.values(verdicts({})))).toEqual(new Set(["ok"]));
   const command = "temporal operator search-attribute create";
   const gaps = { missing: ["HoldfastTurns"], wrongType: [], registered: [], command } as const;

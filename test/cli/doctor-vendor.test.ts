@@ -6,14 +6,14 @@ import { type ModelServer, startModelServer } from "../../src/testing/model-serv
 import { LoopbackServer } from "../providers/loopback-server.ts";
 import { runHoldfast } from "./terminal.ts";
 
-// `doctor --vendor` on all seven protocols, against a vendor of each that speaks its own words.
+// `doctor --vendor` on all seven protocols, against a vendor of each that speaks its own protocol.
 
 const KEY = "key-0123456789-abcdef";
 const WRONG = "key-of-somebody-else-0123";
 
 type Vendor = {
   readonly protocol: string;
-  /** What `--vendor` is told; the provider alone where the catalogue knows its models. */
+  /** The value of `--vendor`; the provider alone if the catalogue knows its models. */
   readonly named: string;
   readonly at: (model: ModelServer) => string;
   /** The variable of the key, as the vendor's factory names it. */
@@ -131,7 +131,7 @@ const VENDORS: readonly Vendor[] = [
 let home: string;
 let model: ModelServer;
 let metadata: LoopbackServer;
-/** What Google's metadata server has for whoever asks. */
+/** The response of Google's metadata server. */
 let token = KEY;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "holdfast-doctor-"));
@@ -165,7 +165,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-/** Of `azure/our-deployment` the deployment. */
+/** The deployment in `azure/our-deployment`. */
 const named = (name: string) => name.slice(name.indexOf("/") + 1);
 
 async function doctor(vendor: Vendor, key: string | undefined, url = vendor.at(model), json = true) {
@@ -186,7 +186,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
   (protocol, vendor) => {
     const keyName = new RegExp(vendor.key ?? "credentials");
 
-    test("answers, and says what that took", async () => {
+    test("answers, and the time and cost are displayed", async () => {
       const from = model.requests.length;
       const { code, said } = await doctor(vendor, KEY);
       expect([code, said]).toMatchObject([
@@ -211,7 +211,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
       expect([400, 401, 403]).toContain(said.status);
     });
 
-    test("is not asked without a key", async () => {
+    test("is not called without a key", async () => {
       vi.stubEnv("METADATA_SERVER_DETECTION", "none");
       const from = model.requests.length;
       const { code, said } = await doctor(vendor, undefined);
@@ -251,7 +251,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
   },
 );
 
-test("an account that is empty is not one that is busy, whatever the vendor's delay says", async () => {
+test("an account without credit is not reported as busy, whatever delay the vendor states", async () => {
   const error = {
     message: "You exceeded your current quota.",
     type: "insufficient_quota",

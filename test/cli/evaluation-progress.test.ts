@@ -12,7 +12,7 @@ const item = (loopId: string, body: EventBody): WatchItem => ({
 const turn = (loopId: string) =>
   item(loopId, { type: "TurnEnd", turn: 0, position: 1, usage: USAGE, results: 0 });
 
-test("each branch says what it does under its number, and who is none of them is the judge", () => {
+test("each branch reports its activity under its number, and any other loop is the judge", () => {
   const board = new EvaluationProgress();
   const begun = {
     type: "ParallelLoopStart" as const,
@@ -54,7 +54,7 @@ const branch = (index: number, of: Partial<EvaluatedBranch> = {}): EvaluatedBran
   ...of,
 });
 
-test("the table has all branches in the order of their configurations, with a star at the chosen one", () => {
+test("the table lists all branches in the order of their configurations, with a star at the selected one", () => {
   const failed = branch(0, { status: { type: "failed", reason: "x" }, costUsd: null, startedAtMs: 1000 });
   const { endedAtMs: _, ...open } = failed;
   const outcome = { selected: branch(1), losers: [open, branch(2)] } as unknown as EvaluationOutcome;

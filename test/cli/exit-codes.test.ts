@@ -22,6 +22,6 @@ test("pin: exit codes", () => {
   });
 });
 
-test("each of them is told in the help", () => {
+test("the help lists each of them", () => {
   for (const code of Object.values(EXIT)) expect(EXIT_CODES_HELP).toMatch(new RegExp(`^ {2}${code} `, "m"));
 });

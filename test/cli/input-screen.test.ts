@@ -21,7 +21,7 @@ let screen: InputScreen | undefined;
 
 const ESCAPE = String.fromCodePoint(27);
 
-/** The rows that a person sees; of all cursor movements only "to the line's beginning" matters here. */
+/** The rows that a user sees; of all cursor movements only "to the line's beginning" matters here. */
 function visible(text: string): string[] {
   const rows = [""];
   for (const piece of text.split(ESCAPE)) {
@@ -49,7 +49,7 @@ test("output during typing appears above the line, whole lines at a time", async
   expect(said.out).toContain("and more");
 });
 
-test("output while nothing is typed appears as it comes", () => {
+test("output while nothing is typed appears as it arrives", () => {
   const { screen, said } = screenOn(true);
   screen.setBusy();
   screen.write("to");
@@ -58,7 +58,7 @@ test("output while nothing is typed appears as it comes", () => {
   screen.close();
 });
 
-test("a question takes the place of what is being typed, and gives it back", async () => {
+test("a question replaces the line being typed and restores it afterwards", async () => {
   const { screen, stdin, said, lines } = screenOn(true);
   screen.setReady();
   screen.setBusy();
@@ -83,7 +83,7 @@ test("a question takes the place of what is being typed, and gives it back", asy
   screen.close();
 });
 
-test("a question stays while the agent works; behind it nothing is left when nothing was typed", () => {
+test("a question stays while the agent works, and an empty line follows it if nothing was typed", () => {
   const { screen, said } = screenOn(true);
   screen.setReady();
   screen.ask("approve? ");
@@ -94,7 +94,7 @@ test("a question stays while the agent works; behind it nothing is left when not
   screen.close();
 });
 
-test("Ctrl-C is heard, and tears no line", async () => {
+test("Ctrl-C is handled and breaks no line", async () => {
   const { screen, stdin, interrupts } = screenOn(true);
   screen.setReady();
   stdin.write("\u0003");

@@ -4,7 +4,7 @@ import { compareLines, diffLines } from "../../src/apps/cli/line-changes.ts";
 
 const text = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((lines) => lines.join("\n"));
 
-test("without what is added it is the first text, without what is removed the second", () => {
+test("without the added lines it is the first text, without the removed lines the second", () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
       const lines = compareLines(before, after);
@@ -24,7 +24,7 @@ test("no line is both removed and added that could have stayed", () => {
   ]);
 });
 
-test("lines far from a change are counted, not shown", () => {
+test("lines far from a change are counted, not displayed", () => {
   const lines = Array.from({ length: 30 }, (_, at) => `line ${at}`);
   const changed = lines.with(15, "other");
   const shown = diffLines(lines.join("\n"), changed.join("\n"));
@@ -33,7 +33,7 @@ test("lines far from a change are counted, not shown", () => {
   expect(shown).toHaveLength(2 + 3 + 2 + 3);
 });
 
-test("texts of many lines are compared in a moment, as one piece", () => {
+test("texts of many lines are compared quickly, as one block", () => {
   const many = (word: string) => Array.from({ length: 5_000 }, (_, at) => `${word} ${at}`).join("\n");
   expect(diffLines(many("old"), many("new"))).toHaveLength(10_000);
 });

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test("a log on a full disk loses words and says so once; with room again it says how many, and goes on", async () => {
+test("a log on a full disk drops text and reports it once; when there is room again it states how much and continues", async () => {
   const file = join(folder, "worker.log");
   const troubles: LogProblem[] = [];
   let nowMs = 0;
@@ -42,7 +42,7 @@ test("a log on a full disk loses words and says so once; with room again it says
   expect(troubles).toHaveLength(2);
 });
 
-test("a log in a folder that is not there is a trouble that is told, and no end", async () => {
+test("a log in a missing folder is reported and ends nothing", async () => {
   const troubles: LogProblem[] = [];
   const log = new LogFile(join(folder, "nowhere", "worker.log"), (trouble) => troubles.push(trouble));
   log.write(Buffer.from("lost\n"));

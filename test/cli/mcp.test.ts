@@ -27,7 +27,7 @@ ${more}
 `;
 
 describe("mcp list", () => {
-  test("shows what an agent would have of its servers: names, replay classes, what they say, hashes", async () => {
+  test("displays the tools that an agent would have: names, replay classes, descriptions, hashes", async () => {
     const file = await agent(
       filesystem('trusted = true\ninclude = ["read_text_file", "write_file"]\nconfirm = ["write_*"]'),
     );
@@ -56,13 +56,13 @@ describe("mcp list", () => {
 });
 
 describe("mcp test", () => {
-  test("says what a program that cannot be started has said, before its trace [MCP-06]", async () => {
+  test("displays the output of a program that cannot be started, before its trace [MCP-06]", async () => {
     const { code, out } = await runHoldfast(["mcp", "test", "--command", node(join(folder, "none.mjs"))]);
     expect(out).toMatch(/ended with exit code 1; its last output: Error: Cannot find module '.*none\.mjs'/);
     expect(code).toBe(1);
   });
 
-  test("says of each server whether it can be used, and what to do about one that cannot", async () => {
+  test("states for each server whether it can be used, and what to do about one that cannot", async () => {
     const broken = `[[mcp]]\nname = "broken"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(MISBEHAVING_SERVER)}, "die=3"]\nenv = { NASTY_TOKEN = "\${SECRET_OF_MINE}" }\n`;
     const file = await agent(filesystem() + broken);
     const env = { SECRET_OF_MINE: "s3cr3t-and-long" };
@@ -77,7 +77,7 @@ describe("mcp test", () => {
     expect(unset.out).toContain("SECRET_OF_MINE is not set in the environment of the worker");
   });
 
-  test("a command line that names no server, or none that can be, is a mistake", async () => {
+  test("a command line that names no server, or an impossible one, is bad usage", async () => {
     expect(await runHoldfast(["mcp", "test"])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/No single server is specified/),

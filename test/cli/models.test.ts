@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("models", () => {
-  test("are listed with sizes, prices, abilities and the day", async () => {
+  test("are listed with sizes, prices, abilities and the date", async () => {
     const { code, out } = await runHoldfast(["models", "opus-5-5", "--provider", "anthropic"], env);
     expect(out).toMatch(/^MODEL +CONTEXT +ANSWER +IN +OUT +READ +WRITE +THINKING +TAKES +AS OF$/m);
     expect(out).toMatch(
@@ -25,13 +25,13 @@ describe("models", () => {
     expect(code).toBe(0);
   });
 
-  test("of the user's own file are there, as JSON too", async () => {
+  test("of the user's own file are listed, as JSON too", async () => {
     await writeFile(join(folder, "models.toml"), '[models."local/mine"]\ncontext_window = 9\n');
     const { out } = await runHoldfast(["models", "local/*", "--json"], env);
     expect(JSON.parse(out)).toMatchObject({ type: "model", name: "local/mine", contextWindow: 9 });
   });
 
-  test("that nobody knows are no model, and a provider that nobody knows is a mistake", async () => {
+  test("unknown models print nothing and exit with 1, and an unknown provider is bad usage", async () => {
     expect(await runHoldfast(["models", "nothing"], env)).toMatchObject({ code: 1, out: "" });
     expect((await runHoldfast(["models", "--provider", "antropic"], env)).err).toContain(
       'Did you mean "anthropic"?',
@@ -71,7 +71,7 @@ describe("doctor --vendor", () => {
     .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     .join("");
 
-  test("asks the smallest question, and says what it cost", async () => {
+  test("makes the smallest request and states its cost", async () => {
     const { code, out } = await ask({ status: 200, type: "text/event-stream", body: DONE });
     expect(JSON.parse(out)).toMatchObject({
       type: "vendor",
@@ -180,7 +180,7 @@ describe("doctor --vendor", () => {
     expect(out).toMatch(/key +in ANTHROPIC_API_KEY\n +response +refused, after \d+ ms: .*\n +advice +check/);
   });
 
-  test("wants a provider that is there, and a deployment where only that says it", async () => {
+  test("requires a known provider, and a deployment for a vendor whose models only a deployment identifies", async () => {
     expect(await runHoldfast(["doctor", "--vendor", "antropic"], env)).toMatchObject({
       code: 2,
       err: expect.stringContaining('Did you mean "anthropic"?'),
@@ -188,7 +188,7 @@ describe("doctor --vendor", () => {
     expect((await runHoldfast(["doctor", "--vendor", "azure"], env)).err).toContain("--vendor azure/ID");
   });
 
-  test("refuses an address that is none, and options of a vendor without one", async () => {
+  test("rejects an invalid address, and vendor options without a vendor", async () => {
     const vendor = ["doctor", "--vendor", "anthropic", "--base-url"];
     for (const url of ["nowhere", "ftp://127.0.0.1"]) {
       expect(await runHoldfast([...vendor, url], env)).toMatchObject({

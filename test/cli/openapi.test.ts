@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("inspect lists names, replay classes, and what is left out and why [OAPI-02, OAPI-05]", async () => {
+test("inspect lists names, replay classes, and the skipped operations with the reason [OAPI-02, OAPI-05]", async () => {
   const { code, out, err } = await runHoldfast(["openapi", "inspect", spec]);
   expect(code).toBe(0);
   expect(out.split("\n")).toEqual([
@@ -37,7 +37,7 @@ test("inspect lists names, replay classes, and what is left out and why [OAPI-02
   expect(await runHoldfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
 });
 
-test("options that cannot be kept are said as they were written", async () => {
+test("invalid options are quoted as they were typed", async () => {
   for (const [option, value] of [
     ["--base-url", "nowhere"],
     ["--prefix", "a b"],
@@ -73,7 +73,7 @@ test("the filter, the prefix, and lines of JSON", async () => {
   ]);
 });
 
-test("what cannot be read is bad input, and says why", async () => {
+test("an unreadable document is bad input, with the reason", async () => {
   const gone = await runHoldfast(["openapi", "inspect", join(folder, "gone.yaml")]);
   expect(gone).toMatchObject({ code: 2, out: "" });
   expect(gone.err).toMatch(/gone\.yaml cannot be read: the file does not exist/);

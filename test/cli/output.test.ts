@@ -9,7 +9,7 @@ import { runHoldfast } from "./terminal.ts";
 
 const FOLDER = join(import.meta.dirname, "../../src/apps/cli");
 
-/** What a terminal would act on, and what shows letters in another order than they are read. */
+/** Characters that a terminal acts on, and those that display letters in another order than they are read. */
 const STEERS = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 function printed(write: (stream: PassThrough) => void): string {
@@ -18,7 +18,7 @@ function printed(write: (stream: PassThrough) => void): string {
   return stream.read()?.toString() ?? "";
 }
 
-test("no file of the command line writes to a standard stream but the one that cleans what it writes", () => {
+test("no file of the command line writes to a standard stream except the one that cleans its output", () => {
   const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".ts"),
   );
@@ -36,7 +36,7 @@ test("no file of the command line writes to a standard stream but the one that c
   expect(around).toEqual([]);
 });
 
-test("a standard stream reaches no function but those of the output, a terminal's input, and a question about colours", () => {
+test("a standard stream is passed only to the functions of the output, a terminal's input and the colour check", () => {
   const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".ts"),
   );
@@ -57,19 +57,19 @@ test("a standard stream reaches no function but those of the output, a terminal'
   expect(handed).toEqual([]);
 });
 
-test("colours of ours go through, and those of a text from elsewhere do not", () => {
+test("our own colours pass, those in external text do not", () => {
   const paint = createPalette({ isTTY: true }, {});
   expect(sanitizeForTerminal(paint.red("a\u001b[31mb"))).toBe("\u001b[31mab\u001b[39m");
   expect(sanitizeForTerminal(`${paint.bold("x")} \u001b[1my`)).toBe("\u001b[1mx\u001b[22m y");
 });
 
-test("what turns the direction of writing round, and C1 controls, are shown as their numbers", () => {
+test("characters that change the writing direction, and C1 controls, are displayed as their numbers", () => {
   expect(sanitizeForTerminal("gnp.\u202eexe \u2066a\u2069 \u009b2J\u0085")).toBe(
     "gnp.\\u202eexe \\u2066a\\u2069 \\u009b2J\\u0085",
   );
 });
 
-test("property: nothing that is printed steers a terminal, and JSON says the same", () => {
+test("property: no printed text controls the terminal, and JSON keeps its meaning", () => {
   const letter = fc.oneof(
     fc.string({ unit: "binary", maxLength: 3 }),
     fc.constantFrom("\u001b[2J", "\u009b", "\u202e", "\r", "\u001b]0;x\u0007", "\uFDD0"),
@@ -87,7 +87,7 @@ test("property: nothing that is printed steers a terminal, and JSON says the sam
   );
 });
 
-test("a line of an export is cleaned for a terminal, and byte for byte the same for a file", () => {
+test("a line of an export is cleaned for a terminal and unchanged for a file", () => {
   const line = '{"text":"\u009b2J \u202e"}\n';
   const [file, screen] = [false, true].map((isTTY) =>
     printed((stream) => printJsonLine(Object.assign(stream, { isTTY }), line)),
@@ -96,7 +96,7 @@ test("a line of an export is cleaned for a terminal, and byte for byte the same 
   expect(screen).toBe('{"text":"\\u009b2J \\u202e"}\n');
 });
 
-test("an error that repeats words from elsewhere does not steer the terminal, nor does the help for a wrong command", async () => {
+test("an error that quotes external text does not control the terminal, nor does the help for a wrong command", async () => {
   const words = "no\u001b[2J\u009b\u202ewhere";
   for (const args of [["config", "show", `${words}.toml`], [words]]) {
     const { err, out } = await runHoldfast(args);

@@ -12,7 +12,7 @@ test("a line steers the first session, or the one that it names", () => {
   expect(parseAttachLine("  ", 2)).toBeUndefined();
 });
 
-test("a session that is not there is not spoken to", () => {
+test("a message to an unknown session is not sent", () => {
   for (const line of ["@3 stop", "@0 stop"]) {
     expect(parseAttachLine(line, 2)).toEqual({
       to: 0,
@@ -21,7 +21,7 @@ test("a session that is not there is not spoken to", () => {
   }
 });
 
-test("calls are answered by their id, or the only one without", () => {
+test("calls are answered by their id; a single pending call needs none", () => {
   expect(parseAttachLine("/approve", 1)?.action).toEqual({ type: "approve" });
   expect(parseAttachLine("/approve call_1", 1)?.action).toEqual({ type: "approve", call: "call_1" });
   expect(parseAttachLine("/deny call_1 not on a Friday", 1)?.action).toEqual({
@@ -40,7 +40,7 @@ test("a mistyped command is not sent to the model; a path and a doubled slash ar
   expect(parseAttachLine("//stop is a word", 1)?.action).toEqual({ type: "steer", text: "/stop is a word" });
 });
 
-test("of several sessions each line says whose it is, also when it comes in pieces or does not end", () => {
+test("with several sessions each line names its session, even if the line arrives in chunks or does not end", () => {
   let shown = "";
   const lines = new PrefixedLines("[2]", (text) => {
     shown += text;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildProgram } from "../../src/apps/cli/program.ts";
 import { createTerminal, runHoldfast } from "./terminal.ts";
 
-/** Nothing listens on port 1, and connecting to it is refused at once. */
+/** Nothing listens on port 1, and connections to it are refused at once. */
 const NOWHERE = ["--address", "127.0.0.1:1"];
 
 let home: string;
@@ -70,7 +70,7 @@ test("pin: the commands", () => {
 });
 
 describe.each(commands)("holdfast %s --help", (command) => {
-  test("says what it does, with two examples at least, and the options of all commands", async () => {
+  test("describes itself, with at least two examples, and lists the options of all commands", async () => {
     const { code, out, err } = await runHoldfast([command, "--help"]);
     expect(code).toBe(0);
     expect(err).toBe("");
@@ -82,14 +82,14 @@ describe.each(commands)("holdfast %s --help", (command) => {
   });
 });
 
-test("holdfast --help tells the exit codes and the environment", async () => {
+test("holdfast --help lists the exit codes and the environment variables", async () => {
   const { code, out } = await runHoldfast(["--help"]);
   expect(code).toBe(0);
   for (const word of ["Exit codes:", "130", "HOLDFAST_HOME", "HOLDFAST_DEBUG", "TEMPORAL_"])
     expect(out).toContain(word);
 });
 
-test("--version is the package's", async () => {
+test("--version prints the package's version", async () => {
   const { code, out } = await runHoldfast(["--version"]);
   expect(code).toBe(0);
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -132,7 +132,7 @@ test.each([
   expect(err).not.toMatch(/^\s+at /m);
 });
 
-test("an address from Temporal's own environment counts as named: no server is started beside it", async () => {
+test("an address from Temporal's own environment counts as specified: no server is started beside it", async () => {
   const env = { TEMPORAL_ADDRESS: "127.0.0.1:1", HOME: home };
   vi.stubEnv("TEMPORAL_ADDRESS", "127.0.0.1:1");
   try {
@@ -144,7 +144,7 @@ test("an address from Temporal's own environment counts as named: no server is s
   }
 });
 
-test("HOLDFAST_DEBUG=1 shows the stack", async () => {
+test("HOLDFAST_DEBUG=1 prints the stack", async () => {
   const { err } = await runHoldfast(["list", ...NOWHERE], { HOLDFAST_DEBUG: "1" });
   expect(err).toMatch(/^\s+at /m);
 });
@@ -161,7 +161,7 @@ test("--json: the error is an object too, with code and facts", async () => {
   expect(err).toContain("No Temporal server");
 });
 
-test("doctor without a server fails, goes on with its other checks, and shows no key", async () => {
+test("doctor without a server fails, continues with its other checks, and prints no key", async () => {
   const key = "sk-very-secret-value";
   const { code, out } = await runHoldfast(["doctor", "--json", ...NOWHERE, "--home", home], {
     ANTHROPIC_API_KEY: key,

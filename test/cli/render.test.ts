@@ -89,7 +89,7 @@ function shown(...items: WatchItem[]): string {
   return text;
 }
 
-test("an answer that was seen live is not shown again; what was missed of it is", () => {
+test("an answer that was seen live is not displayed again; the missed part of it is", () => {
   const whole = event({ type: "MessageEnd", position: 1 }, answer("Hello world"));
   expect(shown(live({ type: "text", text: "Hello " }), live({ type: "text", text: "world" }), whole)).toBe(
     "Hello world\n",
@@ -98,12 +98,12 @@ test("an answer that was seen live is not shown again; what was missed of it is"
   expect(shown(whole)).toBe("Hello world\n");
 });
 
-test("an answer that came out differently is shown whole: what was seen is void", () => {
+test("an answer that differs from its live output is displayed whole: the live output is void", () => {
   const whole = event({ type: "MessageEnd", position: 1 }, answer("Good day"));
   expect(shown(live({ type: "text", text: "Hello" }), whole)).toBe("Hello\nGood day\n");
 });
 
-test("a second attempt announces itself, the first does not", () => {
+test("a second attempt is announced, the first is not", () => {
   const text = shown(
     live({ type: "attempt" }),
     live({ type: "text", text: "Hel" }),
@@ -114,7 +114,7 @@ test("a second attempt announces itself, the first does not", () => {
   expect(text).toBe("Hel\n(retried: ignore the text of this answer so far)\nHello\n");
 });
 
-test("a tool: name and what it is about once, its live output, its end", () => {
+test("a tool call displays its name and summary once, its live output, and its end", () => {
   const text = shown(
     event({ type: "MessageEnd", position: 1 }, answer("", [bash])),
     live({ type: "tool-start", toolCallId: "a", toolName: "bash", text: "" }),
@@ -125,7 +125,7 @@ test("a tool: name and what it is about once, its live output, its end", () => {
   expect(text).toBe("● bash npm test\nok 1\n✓ bash\n");
 });
 
-test("a tool that nobody watched shows the beginning of its result; an error always does", () => {
+test("a tool call that nobody watched displays the beginning of its result; an error is always displayed", () => {
   expect(shown(begun, event(ended(false), result("1\n2\n3\n4\n5\n6\n7\n8")))).toBe(
     "● bash\n  1\n  2\n  3\n  4\n  5\n  6\n  … 2 more lines\n✓ bash\n",
   );
@@ -136,7 +136,7 @@ test("a tool that nobody watched shows the beginning of its result; an error alw
   expect(failed).toBe("● bash\nx\n  timed out\n✗ bash\n");
 });
 
-test("words of others are shown, the person's own are not repeated", () => {
+test("messages of others are displayed, the user's own are not repeated", () => {
   const said = (text: string) =>
     event(
       { type: "MessageEnd", position: 0 },
@@ -145,14 +145,14 @@ test("words of others are shown, the person's own are not repeated", () => {
   expect(shown(said("my prompt"), said("from elsewhere"))).toBe("> from elsewhere\n");
 });
 
-test("neither model nor tool can steer the terminal", () => {
+test("neither model nor tool can control the terminal", () => {
   const evil = "a\u001b[2Jb\u001b]0;title\u0007c\u009bd\te\r\nf\rg";
   expect(stripControls(evil)).toBe("ab]0;titlec\\u009bd\te\nf\ng");
   expect(shown(live({ type: "text", text: "\u001b[31mred" }))).toBe("red\n");
   expect(shortenText("\u001b[31mred\nline", 80)).toBe("red line");
 });
 
-test("colours on a terminal only, and as NO_COLOR and FORCE_COLOR say", () => {
+test("colours appear on a terminal only, and as NO_COLOR and FORCE_COLOR specify", () => {
   const red = (isTTY: boolean, env: NodeJS.ProcessEnv) => createPalette({ isTTY }, env).red("x") !== "x";
   expect(red(true, {})).toBe(true);
   expect(red(false, {})).toBe(false);
@@ -171,7 +171,7 @@ test("a call in one line", () => {
   expect(summarizeCall({ command: "x".repeat(500) })).toHaveLength(120);
 });
 
-test("a move to another definition is a line of its own, and so is one that was refused [3.8]", () => {
+test("an update to another definition is a line of its own, and so is a rejected one [3.8]", () => {
   const move = { type: "DefinitionChanged" as const, from: "a", to: "b", changes: [], warnings: [] };
   const changes = [{ field: "model", said: "id a → b", takesEffect: "next-turn" as const }];
   expect(shown(event({ ...move, applied: true, changes }))).toBe("(definition updated: model)\n");
@@ -180,7 +180,7 @@ test("a move to another definition is a line of its own, and so is one that was 
   );
 });
 
-test("what an answer waits for is a line of its own, and who wrote a summary too", () => {
+test("the reason for a wait is a line of its own, and so is the model that wrote a summary", () => {
   const to = { provider: "openai", model: "spare" };
   const from = [{ provider: "anthropic", model: "own", fault: "network", said: "gone" }];
   expect(

@@ -26,7 +26,7 @@ function serving(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
 }
 
 describe("holdfast serve", () => {
-  test("says where it is and with what token, once; SIGTERM ends it in order", async () => {
+  test("prints its address and its token once; SIGTERM ends it in order", async () => {
     const { code, said, interrupt } = serving(["--json"]);
     await eventually(() => said.out.includes("\n"), { what: "the ready line" });
     const ready = JSON.parse(said.out) as { url: string; token: string };
@@ -42,7 +42,7 @@ describe("holdfast serve", () => {
     expect(said.err).not.toContain(ready.token);
   });
 
-  test("a token that was given is not shown, and starts the agents of its files by name", async () => {
+  test("does not print a given token, and starts the agents of its files by name", async () => {
     const token = "given-token-of-this-test";
     const file = join(home, "agents.toml");
     await writeFile(
@@ -72,7 +72,7 @@ describe("holdfast serve", () => {
     expect(said.out + said.err).not.toContain(token);
   });
 
-  test("refuses what it cannot do, with the way out", async () => {
+  test("rejects what it cannot do and names the remedy", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };
@@ -93,8 +93,8 @@ describe("holdfast serve", () => {
   });
 });
 
-describe("where the token comes from", () => {
-  test("a file is read without its last line break; one that others can read is warned about", async () => {
+describe("the token", () => {
+  test("is read from a file without its last line break, with a warning if others can read the file", async () => {
     const file = join(home, "token");
     await writeFile(file, "a-token-in-a-file-0123\n", { mode: 0o600 });
     expect(resolveToken({ tokenFile: file }, "0.0.0.0", {})).toEqual({
@@ -109,7 +109,7 @@ describe("where the token comes from", () => {
     );
   });
 
-  test("made ones differ, and only where the machine alone can ask", () => {
+  test("differs each time it is generated, and is generated only if the address is a loopback one", () => {
     const made = [1, 2].map(() => resolveToken({}, "127.0.0.1", {}));
     expect(made[0]?.token).toMatch(/^[\w-]{43}$/);
     expect(made[0]?.token).not.toBe(made[1]?.token);

@@ -7,7 +7,7 @@ import {
 } from "../../src/apps/cli/server-supervisor.ts";
 import type { DevServer } from "../../src/devserver/start-server.ts";
 
-/** Servers that end when the test says so, and starts that fail as often as it says. */
+/** Servers that end when the test says so, and starts that fail a given number of times. */
 function servers(failures: number) {
   const asked: SupervisedServerOptions[] = [];
   const ends: ((how: string) => void)[] = [];
@@ -34,7 +34,7 @@ function servers(failures: number) {
   return { asked, end: (how: string) => ends.at(-1)?.(how), start, stopped: () => stopped };
 }
 
-/** Events of a keeper, and a wait for the one of a type. */
+/** The events of a supervisor, and a wait for the one of a type. */
 function heard() {
   const events: ServerEvent[] = [];
   const waiting = new Map<string, () => void>();
@@ -48,7 +48,7 @@ function heard() {
   };
 }
 
-test("a server that ends by itself is told of and started again, at the ports where it was", async () => {
+test("a server that ends by itself is reported and started again on the same ports", async () => {
   const { asked, end, start, stopped } = servers(0);
   const { events, tell, next } = heard();
   const keeper = await ServerSupervisor.start({ dataDir: "/d" }, tell, start);
@@ -62,7 +62,7 @@ test("a server that ends by itself is told of and started again, at the ports wh
   expect(stopped()).toBe(1);
 });
 
-test("starts that fail are tried again later and later, and the same reason is told once", async () => {
+test("starts that fail are retried with growing delays, and the same reason is reported once", async () => {
   const { asked, end, start } = servers(2);
   const { events, tell, next } = heard();
   const keeper = await ServerSupervisor.start({ dataDir: "/d" }, tell, start);
@@ -75,7 +75,7 @@ test("starts that fail are tried again later and later, and the same reason is t
   expect(events[1]).toMatchObject({ reason: "the disk is full", restartInMs: 500 });
 });
 
-test("a keeper that is stopped while it waits to start again starts nothing more", async () => {
+test("a supervisor that is stopped while it waits for a restart starts nothing more", async () => {
   const { asked, end, start } = servers(100);
   const { tell, next } = heard();
   const keeper = await ServerSupervisor.start({ dataDir: "/d" }, tell, start);

@@ -49,7 +49,7 @@ test("skills are listed: of the home, of folders, of an agent [SKL-03]", async (
   expect(agent.err).toContain('The skill "nope" does not exist');
 });
 
-test("check says what is wrong with file and line, and ends with 1 [SKL-02]", async () => {
+test("check reports each problem with file and line, and exits with 1 [SKL-02]", async () => {
   const home = await stocked();
   const bad = join(home, "bad");
   const { code, out } = await runHoldfast(["skills", "check", bad, join(home, "more/note")]);
@@ -74,7 +74,7 @@ test("check says what is wrong with file and line, and ends with 1 [SKL-02]", as
   });
 });
 
-test("check of a folder without skills fails where it was named, and not where it is the default", async () => {
+test("check of a folder without skills fails if the folder was named, and not if it is the default", async () => {
   const home = await createTemporaryFolder();
   expect(await runHoldfast(["skills", "check", home])).toMatchObject({
     code: 1,

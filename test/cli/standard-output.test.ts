@@ -19,7 +19,7 @@ function outputs(code: string) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("output that a full disk does not take is told once and remembered, and ends nothing", async () => {
+test("output that a full disk rejects is reported once and remembered, and ends nothing", async () => {
   const { stdout, stderr, said } = outputs("ENOSPC");
   const output = guardOutput(stdout, stderr, () => expect.unreachable("nobody has left"));
   expect(output.getError()).toBeUndefined();
@@ -33,7 +33,7 @@ test("output that a full disk does not take is told once and remembered, and end
   stderr.emit("error", new Error("nobody is left to tell"));
 });
 
-test("a reader that has left is no error", async () => {
+test("a reader that has closed the pipe is not an error", async () => {
   const { stdout, stderr, said } = outputs("EPIPE");
   let left = 0;
   const output = guardOutput(stdout, stderr, () => {

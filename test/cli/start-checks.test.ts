@@ -26,10 +26,10 @@ function terminal() {
   return { streams, said: () => String(stderr.read() ?? "") };
 }
 
-/** Nobody can make a folder here, not even root, and no byte is free: what a read-only and full disk looks like. */
+/** Nobody can make a folder here, not even root, and no byte is free: this imitates a read-only and full disk. */
 const NO_DISK = "/proc";
 
-test("a home that cannot be made ends every start with what to do, before anything is started", async () => {
+test("a home that cannot be created stops every start with advice, before anything is started", async () => {
   const home = join(NO_DISK, "holdfast");
   for (const command of [["dev"], ["worker", "--address", "127.0.0.1:1"]]) {
     const { streams, said } = terminal();
@@ -38,7 +38,7 @@ test("a home that cannot be made ends every start with what to do, before anythi
   }
 });
 
-test("a home that is a file ends a start with what to do", async () => {
+test("a home that is a file stops a start with advice", async () => {
   const home = join(folder, "file");
   await writeFile(home, "");
   const { streams } = terminal();
@@ -47,7 +47,7 @@ test("a home that is a file ends a start with what to do", async () => {
   );
 });
 
-test("live output below a place that cannot be written is not called well", async () => {
+test("live output below an unwritable location is a warning", async () => {
   await writeFile(join(folder, "file"), "");
   expect(await checkLive(join(folder, "file", "home"), "")).toMatchObject({
     verdict: "warn",
@@ -56,7 +56,7 @@ test("live output below a place that cannot be written is not called well", asyn
   expect(await checkLive(join(folder, "later"), "")).toMatchObject({ verdict: "ok" });
 });
 
-test("a full disk is a failure, with what to do", async () => {
+test("a full disk is a failure, with advice", async () => {
   expect(await checkFreeSpace(join(NO_DISK, "holdfast"))).toEqual({
     name: "room",
     verdict: "fail",

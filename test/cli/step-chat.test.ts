@@ -5,7 +5,7 @@ function line(text: string): ChatEvent {
   return { type: "line", text };
 }
 
-test("at rest a line is a prompt; during a run it steers; /f waits for the end", () => {
+test("when idle a line is a prompt; during a run it steers; /f queues it for the end", () => {
   expect(stepChat("idle", line(" hello "))).toEqual({
     phase: "running",
     action: { type: "prompt", text: "hello" },
@@ -22,14 +22,14 @@ test("at rest a line is a prompt; during a run it steers; /f waits for the end",
   }
 });
 
-test("a follow-up at rest is a prompt: there is nothing to wait for", () => {
+test("a follow-up when idle is a prompt: there is no run to wait for", () => {
   expect(stepChat("idle", line("/f go"))).toEqual({
     phase: "running",
     action: { type: "prompt", text: "go" },
   });
 });
 
-test("a follow-up without words is sent nowhere", () => {
+test("a follow-up without text is not sent", () => {
   expect(stepChat("running", line("/f")).action).toMatchObject({ type: "tell" });
 });
 
@@ -38,7 +38,7 @@ test("an empty line does nothing, in every phase", () => {
     expect(stepChat(phase, line("  "))).toEqual({ phase });
 });
 
-test("Ctrl-C stops the run, a second one leaves; at rest the first leaves", () => {
+test("Ctrl-C stops the run, a second one exits; when idle the first exits", () => {
   const first = stepChat("running", { type: "interrupt" });
   expect(first).toEqual({ phase: "stopping", action: { type: "stop" } });
   expect(stepChat(first.phase, { type: "interrupt" }).action).toEqual({ type: "leave" });
@@ -51,7 +51,7 @@ test("/stop stops once, and says so when there is nothing to stop", () => {
   expect(stepChat("idle", line("/stop")).action).toMatchObject({ type: "tell" });
 });
 
-test("while the run stops, words are not sent: they would end in the inbox unseen", () => {
+test("while the run stops, messages are not sent: they would end in the inbox unread", () => {
   expect(stepChat("stopping", line("hello"))).toMatchObject({ phase: "stopping", action: { type: "tell" } });
 });
 
@@ -66,13 +66,13 @@ test.each<[string, string]>([
   expect(stepChat("running", line(text)).action?.type).toBe(type);
 });
 
-test("a mistyped command is not sent to the model, and the nearest is named", () => {
+test("a mistyped command is not sent to the model, and the nearest one is named", () => {
   const { phase, action } = stepChat("running", line("/stauts"));
   expect(phase).toBe("running");
   expect(action).toEqual({ type: "tell", text: expect.stringContaining("/status") });
 });
 
-test("a message that begins with a slash can be said: doubled, or when it is a path", () => {
+test("a message can begin with a slash: doubled, or when it is a path", () => {
   expect(stepChat("idle", line("//quit is a word")).action).toEqual({
     type: "prompt",
     text: "/quit is a word",
@@ -80,7 +80,7 @@ test("a message that begins with a slash can be said: doubled, or when it is a p
   expect(stepChat("idle", line("/etc/hosts")).action).toEqual({ type: "prompt", text: "/etc/hosts" });
 });
 
-test("the phase follows the loops; a run that stops keeps stopping until it has ended", () => {
+test("the phase follows the loops; a run that stops stays in that phase until it has ended", () => {
   const steps: [ChatPhase, ChatEvent["type"], ChatPhase][] = [
     ["idle", "began", "running"],
     ["running", "ended", "idle"],

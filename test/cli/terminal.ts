@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { main } from "../../src/apps/cli/program.ts";
 
-/** Standard streams that remember. */
+/** Standard streams that record what is written. */
 export function createTerminal(options: { readonly env?: NodeJS.ProcessEnv; readonly isTTY?: boolean } = {}) {
   const stdin = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false });
   const stdout = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false, columns: 80 });

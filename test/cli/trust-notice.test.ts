@@ -6,7 +6,7 @@ import { Context } from "../../src/apps/cli/context.ts";
 import { showTrustNotice } from "../../src/apps/cli/trust-notice.ts";
 import { createTerminal } from "./terminal.ts";
 
-test("what it means to trust an agent file is said once on each home, and not of an untrusted one", async () => {
+test("the meaning of trusting an agent file is displayed once per home, and not for an untrusted file", async () => {
   const home = await mkdtemp(join(tmpdir(), "holdfast-notice-"));
   const { streams, said } = createTerminal();
   const context = new Context(streams, { home: join(home, "new") });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildProgram } from "../../src/apps/cli/program.ts";
 import { createTerminal, runHoldfast } from "./terminal.ts";
 
-/** Nothing listens on port 1: a file that is not refused leads to another exit code. */
+/** Nothing listens on port 1: a file that is accepted leads to another exit code. */
 const NOWHERE = ["--address", "127.0.0.1:1"];
 
 const PROVIDER = '[provider]\nmodel = "m"\napi = "anthropic"\napi_key = "${KEY}"\n';
@@ -47,7 +47,7 @@ const LINES: readonly (readonly [string, () => readonly string[]])[] = [
   ["config show", () => ["config", "show", file]],
 ];
 
-test.each(LINES)("%s --untrusted refuses a file that reads another one", async (_, line) => {
+test.each(LINES)("%s --untrusted rejects a file that reads another one", async (_, line) => {
   const { code, out, err } = await runHoldfast([...line(), "--untrusted", "--home", home, ...NOWHERE]);
   expect(code).toBe(2);
   expect(err).toContain("refers to a file, which an untrusted file must not do");

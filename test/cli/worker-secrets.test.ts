@@ -8,7 +8,7 @@ const KEY = Buffer.alloc(32, 5).toString("base64");
 type WorkerChildModule = typeof import("../../src/apps/cli/worker-child.ts");
 
 test.runIf(existsSync("/proc/self/environ"))(
-  "a worker gets its secrets through a pipe: /proc never shows them",
+  "a worker receives its secrets through a pipe: /proc never exposes them",
   async () => {
     const url = pathToFileURL(resolveBuiltFile("apps/cli/worker-child.js")).href;
     const { spawnWorker } = (await import(url)) as WorkerChildModule;
@@ -29,7 +29,7 @@ test.runIf(existsSync("/proc/self/environ"))(
     const shown = readFileSync(`/proc/${child.process.pid}/environ`, "latin1");
     expect(await child.ready).toBeUndefined();
     expect(shown).not.toContain(KEY);
-    // It has found the first key, and misses the second one.
+    // It has found the first key and misses the second.
     expect(said).toContain('Key "b": RING_B is not set');
   },
 );

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A program in the place of the worker. */
+/** A program that stands for the worker. */
 async function program(source: string): Promise<readonly string[]> {
   const file = join(folder, "worker.mjs");
   await writeFile(file, source);
@@ -51,7 +51,7 @@ test("options become the worker's arguments", () => {
   expect(buildWorkerArguments({})).toEqual([]);
 });
 
-test("a worker that dies is started again at once; the keeper ends it in the end", async () => {
+test("a worker that dies is restarted at once; the supervisor ends it when it is stopped", async () => {
   const args = await program(
     `${READY} setInterval(() => {}, 1000); process.on("SIGTERM", () => process.exit(0));`,
   );
@@ -77,7 +77,7 @@ test("a worker that dies is started again at once; the keeper ends it in the end
   for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
 });
 
-test("a worker that never gets ready is given up", async () => {
+test("a worker that never becomes ready is abandoned", async () => {
   const args = await program(`console.error("no server"); process.exit(3);`);
   let starts = 0;
   const keeper = new WorkerSupervisor(
@@ -92,7 +92,7 @@ test("a worker that never gets ready is given up", async () => {
   await keeper.stop();
 });
 
-test("short lives wait longer and longer, to a bound", () => {
+test("workers that die early are restarted with growing delays, up to a bound", () => {
   expect([0, 1, 2, 3, 20].map(getRestartDelayMs)).toEqual([0, 250, 500, 1000, 10_000]);
 });
 
@@ -103,14 +103,14 @@ test("a worker that does not drain in time is killed", async () => {
   expect(await endWorker(child, 100)).toMatchObject({ signal: "SIGKILL" });
 });
 
-test("words on standard output that are not the ready line are overheard", async () => {
+test("text on standard output other than the ready line is ignored", async () => {
   const args = await program(`console.log("hello"); console.log("{}"); ${READY}`);
   const child = spawnWorker({}, { env: process.env, program: args, onLog: () => {} });
   expect(await child.ready).toMatchObject({ type: "ready", taskQueue: "q" });
   await child.ended;
 });
 
-test("a child on a leash ends when its parent is killed", async () => {
+test("a child that must exit with its parent ends when the parent is killed", async () => {
   const leash = new URL("../../src/apps/cli/exit-with-parent.ts", import.meta.url);
   const { outputText } = ts.transpileModule(await readFile(leash, "utf8"), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
