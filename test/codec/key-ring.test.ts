@@ -22,11 +22,11 @@ function faultOf(work: () => unknown): string {
   return "nothing was thrown";
 }
 
-describe("the first key seals, all of them open [TMP-09]", () => {
+describe("the first key encrypts, all of them decrypt [TMP-09]", () => {
   const old = KeyRing.fromReferences("a=env:A", env);
   const both = KeyRing.fromReferences("b=env:B,a=env:A", env);
 
-  test("a key that was put in front, and one that was there before", () => {
+  test("a new first key, and the key that was there before", () => {
     const sealedThen = old.encrypt("transcript", text, "here");
     const sealedNow = both.encrypt("transcript", text, "here");
     expect([readKeyId(sealedThen), readKeyId(sealedNow)]).toEqual(["a", "b"]);
@@ -34,14 +34,14 @@ describe("the first key seals, all of them open [TMP-09]", () => {
     expect(both.decrypt("transcript", sealedNow, "here").toString()).toBe("the words");
   });
 
-  test("a key that is not here is named, with what to do", () => {
+  test("a missing key is named, with the remedy", () => {
     const sealed = both.encrypt("transcript", text, "here");
     expect(faultOf(() => old.decrypt("transcript", sealed, "here"))).toMatch(
       /^missing: Encrypted with key "b".*has "a".*HOLDFAST_ENCRYPTION_KEYS/,
     );
   });
 
-  test("behind `plain` keys open, and none seals", () => {
+  test("keys after `plain` decrypt, and none encrypts", () => {
     const ring = KeyRing.fromReferences("plain,a=env:A", env);
     expect(ring.writeKeyId).toBeUndefined();
     expect(ring.decrypt("live", old.encrypt("live", text, ""), "").toString()).toBe("the words");
@@ -51,18 +51,18 @@ describe("the first key seals, all of them open [TMP-09]", () => {
     });
   });
 
-  test("nothing of the text is in what is sealed, and no two are alike", () => {
+  test("the encrypted data contains nothing of the text, and no two results are alike", () => {
     const one = old.encrypt("live", text, "");
     expect(one.includes(text)).toBe(false);
     expect(one.equals(old.encrypt("live", text, ""))).toBe(false);
   });
 });
 
-describe("what was changed does not open [TMP-09]", () => {
+describe("modified data is not decrypted [TMP-09]", () => {
   const ring = KeyRing.fromReferences("a=env:A", env);
   const sealed = ring.encrypt("transcript", text, "row 1");
 
-  test("each of its bits counts", () => {
+  test("if any bit differs", () => {
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);
       changed[at] = changed[at]! ^ 1;
@@ -70,7 +70,7 @@ describe("what was changed does not open [TMP-09]", () => {
     }
   });
 
-  test("cut off anywhere, or longer than it was", () => {
+  test("if it is cut off anywhere or longer than before", () => {
     for (let end = 0; end < sealed.length; end++) {
       expect(faultOf(() => ring.decrypt("transcript", sealed.subarray(0, end), "row 1"))).toMatch(
         /^mismatch: /,
@@ -80,25 +80,25 @@ describe("what was changed does not open [TMP-09]", () => {
     expect(faultOf(() => ring.decrypt("transcript", longer, "row 1"))).toMatch(/^mismatch: /);
   });
 
-  test("moved to another place, or taken for another purpose", () => {
+  test("if it was moved to another location or is read for another purpose", () => {
     expect(faultOf(() => ring.decrypt("transcript", sealed, "row 2"))).toMatch(/^mismatch: .*"a".*moved/);
     expect(faultOf(() => ring.decrypt("payload", sealed, "row 1"))).toMatch(/^mismatch: /);
   });
 
-  test("another key of the same name", () => {
+  test("if another key has the same name", () => {
     const other = KeyRing.fromReferences("a=env:B", env);
     expect(other.fingerprint("a")).not.toBe(ring.fingerprint("a"));
     expect(faultOf(() => other.decrypt("transcript", sealed, "row 1"))).toMatch(/^mismatch: .*different key/);
   });
 });
 
-describe("keys are named, never held in configuration [TMP-09]", () => {
+describe("keys are named, never stored in configuration [TMP-09]", () => {
   const file = join(folder, "key");
   writeFileSync(file, `${Buffer.alloc(32, 7).toString("hex")}\n`);
   const short = join(folder, "short");
   writeFileSync(short, "c2hvcnQ=");
 
-  test("from a file, in hex as in base64", () => {
+  test("they are read from a file, in hex or in base64", () => {
     const ring = KeyRing.fromReferences(`f=file:${file}`, {});
     const same = KeyRing.fromReferences("f=env:SAME", { SAME: Buffer.alloc(32, 7).toString("base64") });
     expect(same.decrypt("live", ring.encrypt("live", text, ""), "").toString()).toBe("the words");
@@ -113,14 +113,14 @@ describe("keys are named, never held in configuration [TMP-09]", () => {
     [`a=file:${folder}/nosuch`, /"a": .*nosuch cannot be read \(ENOENT\)/],
     [`a=file:${short}`, /"a" .*is not 32 bytes.*openssl rand -base64 32/],
     ["a=env:A,a=env:B", /two keys "a"/],
-  ])("what cannot be used says why, and repeats no key (%#)", (references, why) => {
+  ])("an invalid setting is explained without repeating a key (%#)", (references, why) => {
     const said = faultOf(() => KeyRing.fromReferences(references, env));
     expect(said).toMatch(/^invalid: /);
     expect(said).toMatch(why);
     expect(said).not.toContain(env["A"]!);
   });
 
-  test("parts by name, and no other word", () => {
+  test("the parts to encrypt are chosen by name, and an unknown name is rejected", () => {
     const keys = { HOLDFAST_ENCRYPTION_KEYS: "a=env:A", ...env };
     expect(resolveEncryption(undefined, keys)).toMatchObject({ payloads: true, transcript: true });
     expect(resolveEncryption(undefined, { ...keys, HOLDFAST_ENCRYPT: "payloads" })).toMatchObject({

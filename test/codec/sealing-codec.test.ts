@@ -18,8 +18,8 @@ const words = defaultPayloadConverter.toPayload({ prompt: "MARKER" });
 const of = (workflowId: string): SerializationContext => ({ type: "workflow", namespace: "n", workflowId });
 const read = (payload: Payload | undefined) => defaultPayloadConverter.fromPayload(payload!);
 
-describe("payloads are sealed on their way to Temporal [TMP-09]", () => {
-  test("what was sealed comes back as it was; the server sees the key's name and no word", async () => {
+describe("payloads are encrypted on their way to Temporal [TMP-09]", () => {
+  test("an encrypted payload is restored exactly; the server sees the key's name and no text", async () => {
     const [sealed] = await a.encode([words], of("w"));
     const metadata = sealed?.metadata ?? {};
     expect(Buffer.from(metadata["encoding"]!).toString()).toBe("binary/encrypted");
@@ -28,7 +28,7 @@ describe("payloads are sealed on their way to Temporal [TMP-09]", () => {
     expect(read((await a.decode([sealed!], of("w")))[0])).toEqual({ prompt: "MARKER" });
   });
 
-  test("bytes, nothing at all, and an empty list", async () => {
+  test("bytes, no data and an empty list", async () => {
     const values = [new Uint8Array([0, 255, 10]), undefined, null, ""];
     const sealed = await a.encode(
       values.map((value) => defaultPayloadConverter.toPayload(value)),
@@ -38,12 +38,12 @@ describe("payloads are sealed on their way to Temporal [TMP-09]", () => {
     expect(await a.encode([])).toEqual([]);
   });
 
-  test("what is plain stays readable, and without keys all is written plain", async () => {
+  test("plain payloads stay readable, and without keys everything is written plain", async () => {
     expect(await a.decode([words])).toEqual([words]);
     expect(await new EncryptionCodec(NO_ENCRYPTION).encode([words], of("w"))).toEqual([words]);
   });
 
-  test("whoever lacks the key is told which one it is", async () => {
+  test("a process without the key is told the key's name", async () => {
     const sealed = await a.encode([words], of("w"));
     await expect(new EncryptionCodec(NO_ENCRYPTION).decode(sealed)).rejects.toThrow(
       /key "a".*which has none/,
@@ -53,8 +53,8 @@ describe("payloads are sealed on their way to Temporal [TMP-09]", () => {
   });
 });
 
-describe("a payload opens for its own workflow alone [TMP-09]", () => {
-  test("one that was moved to another, under its own name or a false one", async () => {
+describe("a payload can be decrypted in its own workflow alone [TMP-09]", () => {
+  test("a payload that was moved to another workflow is rejected, under its own name or a false one", async () => {
     const [sealed] = await a.encode([words], of("w"));
     await expect(a.decode([sealed!], of("x"))).rejects.toThrow(/workflow x was encrypted for workflow w/);
     const renamed = { ...sealed, metadata: { ...sealed?.metadata, "sealed-for": Buffer.from("x") } };
@@ -63,12 +63,12 @@ describe("a payload opens for its own workflow alone [TMP-09]", () => {
     await expect(a.decode([{ ...sealed, metadata: nameless }], of("x"))).rejects.toThrow(/moved/);
   });
 
-  test("a codec server, which knows of no workflow, opens it", async () => {
+  test("a codec server, which knows no workflow, decrypts it", async () => {
     const sealed = await a.encode([words], of("w"));
     expect(read((await a.decode(sealed))[0])).toEqual({ prompt: "MARKER" });
   });
 
-  test("what a schedule was given opens in the runs that it starts, and in no other", async () => {
+  test("the input of a schedule is decrypted in the runs that it starts, and in no other", async () => {
     const sealed = await a.encode([words], of("nightly"));
     const started = of("nightly-2026-11-22T09:00:00Z");
     expect(read((await a.decode(sealed, started))[0])).toEqual({ prompt: "MARKER" });
@@ -76,11 +76,11 @@ describe("a payload opens for its own workflow alone [TMP-09]", () => {
   });
 });
 
-describe("who has which keys [TMP-09]", () => {
+describe("which process has which keys [TMP-09]", () => {
   const names = (keys: string) => getKeyNames(resolveEncryption({ keys }, env));
   const none = getKeyNames(NO_ENCRYPTION);
 
-  test("a worker's identity says it, and nothing else changes", () => {
+  test("a worker's identity states it, and is otherwise unchanged", () => {
     const identity = addKeysToIdentity("host:1", resolveEncryption({ keys: "b=env:B,a=env:A" }, env));
     expect(identity).not.toContain(env["A"]!.slice(0, 10));
     expect(parseIdentityKeys(identity)).toEqual(names("b=env:B,a=env:A"));
@@ -91,7 +91,7 @@ describe("who has which keys [TMP-09]", () => {
     ]);
   });
 
-  test("two understand each other when each reads what the other writes", () => {
+  test("two processes are compatible if each can read what the other writes", () => {
     expect(canReadEachOther(names("a=env:A"), names("b=env:B,a=env:A"))).toBe(false);
     expect(canReadEachOther(names("a=env:A,b=env:B"), names("b=env:B,a=env:A"))).toBe(true);
     expect(canReadEachOther(names("a=env:A"), names("a=env:B"))).toBe(false);
