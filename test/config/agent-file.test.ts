@@ -5,7 +5,7 @@ import { listProblems, load, loadAgent, loadDefinitions, PROVIDER } from "./agen
 const JSON_PROVIDER = { provider: { model: "claude-x", api_key: "${KEY}" } };
 
 describe("formats", () => {
-  test("one file in three formats is one definition; an unknown extension is tried as each [CFG-01]", () => {
+  test("one file in three formats is one definition; a file with an unknown extension is parsed as each in turn [CFG-01]", () => {
     const toml = '[agent.profile]\ntemperature = 0.5\n[tools]\nenabled = ["bash"]\n';
     const json = JSON.stringify({
       ...JSON_PROVIDER,
@@ -23,7 +23,7 @@ describe("formats", () => {
     }
   });
 
-  test("YAML's anchors, aliases and merges are followed [CFG-01]", () => {
+  test("YAML's anchors, aliases and merges are resolved [CFG-01]", () => {
     const { name, model } = Object.values(
       loadDefinitions(
         "base: &base {api_key: '${KEY}', reasoning: true}\nprovider:\n  <<: *base\n  model: claude-x\nagent: {profile: {name: &n nina}}\n",
@@ -33,7 +33,7 @@ describe("formats", () => {
     expect({ name, model }).toMatchObject({ name: "nina", model: { apiKey: "${KEY}", reasoning: true } });
   });
 
-  test("[provider] alone is enough; the rest is by default, and compaction is off [CFG-02, CFG-15, CFG-21, CFG-26]", () => {
+  test("[provider] alone is enough; everything else has defaults, and compaction is off [CFG-02, CFG-15, CFG-21, CFG-26]", () => {
     const { model, ...rest } = AgentDefinition.parse({
       model: {
         id: "claude-x",
@@ -50,7 +50,7 @@ describe("formats", () => {
     expect(loadAgent("")).toEqual({ ...rest, model });
   });
 
-  test("without [provider] there is no model, and that is said [CFG-30, CFG-02]", () => {
+  test("without [provider] there is no model, and an error says so [CFG-30, CFG-02]", () => {
     expect(listProblems('[agent]\nsystem_prompt = "x"')).toMatchObject([
       { kind: "missing-model", severity: "error", field: "provider", expected: "[provider]" },
     ]);
@@ -61,7 +61,7 @@ describe("variables", () => {
   const env = { MODE: 'test "mode"', TURNS: "12", ON: "true", URL: "http://h/v1" };
 
   test.each(["toml", "yaml", "json"] as const)(
-    "${NAME} stands for what it holds, in %s [CFG-03]",
+    "${NAME} is replaced by its value in %s [CFG-03]",
     (format) => {
       const text = {
         toml: `${PROVIDER}base_url = "\${URL}"\nreasoning = \${ON}\n[agent]\nsystem_prompt = "In \${MODE}."\n[execution]\nmax_turns = \${TURNS}\n`,
@@ -85,16 +85,16 @@ describe("variables", () => {
     });
   });
 
-  test("what is no name of a variable stays as it is, and $${NAME} is the text ${NAME} [CFG-03]", () => {
+  test("an invalid variable name is left as it is, and $${NAME} is the text ${NAME} [CFG-03]", () => {
     const text = '[agent]\nsystem_prompt = "${} ${UNCLOSED ${a-b} $${MODE} $$${MODE}"';
     expect(loadAgent(text, { env }).systemPrompt).toBe("${} ${UNCLOSED ${a-b} ${MODE} $${MODE}");
   });
 
-  test("a comment may speak of a variable that is not set [CFG-03]", () => {
+  test("a comment may mention a variable that is not set [CFG-03]", () => {
     expect(loadAgent("# ${NOT_SET}\n").name).toBe("agent");
   });
 
-  test("what a variable holds cannot add keys or leave its quotes [CFG-03]", () => {
+  test("the value of a variable cannot add keys or leave its quotes [CFG-03]", () => {
     const evil = { X: '"\nworkspace = "/etc' };
     expect(loadAgent('[agent]\nsystem_prompt = "a ${X}"', { env: evil })).toMatchObject({
       systemPrompt: `a ${evil.X}`,
@@ -135,7 +135,7 @@ describe("agents and profiles", () => {
     });
   });
 
-  test("an instance of a profile overrides, and falls back on the profile [CFG-06]", () => {
+  test("an instance of a profile overrides the profile and falls back on it [CFG-06]", () => {
     const { a } = loadDefinitions(
       `${PROVIDER}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "{{agent_profile.coder}}"`,
     );
@@ -148,7 +148,7 @@ describe("agents and profiles", () => {
     });
   });
 
-  test("a file may hold several agents, each with sections of its own; without a name one is unnamed [CFG-07]", () => {
+  test("a file may contain several agents, each with its own sections; without a name one is unnamed [CFG-07]", () => {
     const agents = loadDefinitions(`${PROVIDER}${PROFILES}
 [execution]
 max_turns = 9
@@ -188,7 +188,7 @@ model = "claude-fast"
     ['[agent]\nsystem_prompt = ""\n', "coder prompt"],
     ["", "coder prompt"],
   ])(
-    "the agent's prompt comes before the profile's instance, that before the base %#  [CFG-08]",
+    "the agent's prompt comes before the profile's instance, and the instance before the base %#  [CFG-08]",
     (agent, expected) => {
       const { a } = loadDefinitions(
         `${agent}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "coder"\n${PROVIDER}`,
@@ -197,7 +197,7 @@ model = "claude-fast"
     },
   );
 
-  test("an instance's own prompt is the first; without any there is none [CFG-08]", () => {
+  test("an instance's own prompt has priority; without any prompt it is empty [CFG-08]", () => {
     const own = '[agent]\nsystem_prompt = "x"\n[[agent.instances]]\nsystem_prompt = "own"\n';
     expect(loadAgent(own).systemPrompt).toBe("own");
     expect(loadAgent("").systemPrompt).toBe("");
@@ -231,7 +231,7 @@ describe("prompts", () => {
     "/home/me/project/p/c.md": "from c",
   };
 
-  test("inline, from a file of the workspace, from an absolute path, or word by word [CFG-09]", () => {
+  test("are inline, from a file of the workspace, from an absolute path, or literal text [CFG-09]", () => {
     const prompt = (text: string) => loadAgent(`${text}\n${PROVIDER}`, { files }).systemPrompt;
     expect(prompt('[agent]\nsystem_prompt = "file:a.md"')).toBe("from a");
     expect(prompt('[agent.profile]\nsystem_prompt = "file:/abs/b.md"')).toBe("from b");
@@ -253,7 +253,7 @@ id = "{{mine}}"
 blocks = [{ name = "instructions", order = 5 }, { name = "identity", max_length = 7 }, { name = "empty", order = 1 }${order}]
 `;
 
-  test("blocks in order, cut to their length, with an empty line between [CFG-10, CFG-11]", () => {
+  test("blocks appear in order, cut to their length, with an empty line between them [CFG-10, CFG-11]", () => {
     const { systemPrompt } = loadAgent(
       composed('type = "{{system_prompt_strategy.mine}}"', ', { name = "constraints", order = -1 }'),
       { files },
@@ -286,7 +286,7 @@ describe("references", () => {
     expect(loadDefinitions(file(reference))["a"]!.temperature).toBe(0.7);
   });
 
-  test("{{#id#}} is a literal id, and nothing else finds it [CFG-13]", () => {
+  test("{{#id#}} is a literal id, and no other form refers to it [CFG-13]", () => {
     expect(loadDefinitions(file("{{#p-1#}}"))["a"]!.maxTokens).toBe(7);
     expect(listProblems(file("{{p-1}}"))).toMatchObject([{ kind: "invalid-field", found: '"{{p-1}}"' }]);
   });
@@ -305,13 +305,13 @@ describe("providers", () => {
     expect(model).toMatchObject({ api: canonical, provider, baseUrl });
   });
 
-  test.each(["azure", "vertex"])("%s must say where it is [CFG-16, PROV-26]", (api) => {
+  test.each(["azure", "vertex"])("%s requires a base_url [CFG-16, PROV-26]", (api) => {
     const text = `[provider]\nmodel = "m"\napi = "${api}"\n`;
     expect(listProblems(text)).toMatchObject([{ severity: "error", field: "provider" }]);
     expect(loadAgent(`${text}url = "https://h/"\n`).model.baseUrl).toBe("https://h");
   });
 
-  test("every field, rates and what a server does otherwise [CFG-15, CFG-18]", () => {
+  test("every field, including rates and the deviations of a server [CFG-15, CFG-18]", () => {
     const { model } = loadAgent(`[provider]
 model = "m"
 name = "M"
@@ -346,7 +346,7 @@ max_tokens_field = "max_completion_tokens"
     expect(model.apiKey).toBeUndefined();
   });
 
-  test("a named provider is whole by itself; its plain name will do [CFG-17, X-32]", () => {
+  test("a named provider is complete by itself; its plain name is enough [CFG-17, X-32]", () => {
     const { model } = loadAgent(
       `${PROVIDER}reasoning = true\n[[provider.instances]]\nname = "fast"\nmodel = "claude-f"\napi_key = ""\n[[agent.instances]]\nprovider = "fast"\n`,
     );
@@ -355,7 +355,7 @@ max_tokens_field = "max_completion_tokens"
   });
 });
 
-test("a protocol of a worker's own is custom_NAME, and says where it is [CFG-16, PROV-26]", () => {
+test("a custom protocol of a worker is custom_NAME and requires a base_url [CFG-16, PROV-26]", () => {
   const text = '[provider]\nmodel = "m"\napi = "custom_gateway"\n';
   expect(listProblems(text)).toMatchObject([
     {
@@ -381,7 +381,7 @@ api_key = "\${SPARE_KEY}"
 `;
   const ids = ({ fallbacks }: AgentDefinition) => fallbacks?.map(({ id }) => id);
 
-  test("are named providers or tables, each made whole as the model is; keys stay references [CFG-15, CFG-17]", () => {
+  test("are named providers or tables, each completed like the model; keys stay references [CFG-15, CFG-17]", () => {
     const text = `${PROVIDER}[agent]\nfallbacks = ["{{provider.spare}}", { model = "m", api = "openai", url = "http://h/v1/" }]\n${SPARE}`;
     const whole = { contextWindow: 200_000, maxTokens: 8192, reasoning: false, headers: {} };
     expect(loadAgent(text, { env: { SPARE_KEY: "sk-1" } }).fallbacks).toMatchObject([
@@ -396,7 +396,7 @@ api_key = "\${SPARE_KEY}"
     ]);
   });
 
-  test("of an agent are its own, else those of [agent]; a sub-agent has its own alone [CFG-07, SUB-12]", () => {
+  test("of an agent are its own, or those of [agent]; a sub-agent has only its own [CFG-07, SUB-12]", () => {
     const all = loadDefinitions(`${PROVIDER}
 [agent]
 fallbacks = ["spare"]
@@ -419,7 +419,7 @@ ${SPARE}`);
     expect(ids(loadAgent(PROVIDER))).toBeUndefined();
   });
 
-  test("each value says where it comes from [CFG-29]", () => {
+  test("each value records its source [CFG-29]", () => {
     const { agents } = load(`${PROVIDER}[agent]\nfallbacks = ["spare"]\n${SPARE}`);
     const by = Object.fromEntries(agents[0]!.values.map(({ path, ...rest }) => [path, rest]));
     expect(by["fallbacks[0].id"]).toMatchObject({
@@ -472,12 +472,12 @@ describe("sections", () => {
     ).toEqual(flat);
   });
 
-  test("a profile chooses a variation, whose other fields are the section's [CFG-22]", () => {
+  test("a profile selects a variation, whose other fields are the section's [CFG-22]", () => {
     const text = `[compaction]\n${COMPACTION}${INNER}[[compaction.instances]]\nid = "{{%coding%}}"\nkeep_first_turns = 6\n[agent.profile]\ncompaction = "{{compaction.coding}}"\n`;
     expect(loadAgent(text).context?.compaction).toMatchObject({ keepFirstTurns: 6, compactAtPct: 0.5 });
   });
 
-  test("limits, retries, cache and queues; a word switches a limit off [CFG-23]", () => {
+  test('limits, retries, cache and queues; "none" switches a limit off [CFG-23]', () => {
     const text = `[execution]
 max_turns = "none"
 max_total_tokens = 5
@@ -527,7 +527,7 @@ convert_to_llm = "c"
     });
   });
 
-  test("permissions, approvals, nudges, revert and output are said as in code [CFG-29]", () => {
+  test("permissions, approvals, nudges, revert and output have the same form as in code [CFG-29]", () => {
     const text = `[permissions]
 otherwise = "ask"
 rules = [{ tool = ["bash", "edit_*"], command = "git push", outcome = "deny", reason = "no" }]
@@ -629,11 +629,11 @@ describe("skills", () => {
       '[skills]\nfolders = ["a"]\nallow_tools = true\n[[agent.instances]]\nskills = { folders = ["b"] }',
       { folders: ["b"], allowTools: true },
     ],
-  ])("are what the section and the nearest list of names say: %j [CFG-05, CFG-06]", (text, skills) => {
+  ])("are those of the section and the nearest list of names: %j [CFG-05, CFG-06]", (text, skills) => {
     expect(loadAgent(`${PROVIDER}${text}`).skills).toEqual(skills);
   });
 
-  test("a sub-agent has those of its own table alone [SUB-12]", () => {
+  test("a sub-agent has only those of its own table [SUB-12]", () => {
     const sub = (own: string) =>
       loadAgent(`${PROVIDER}[skills]\nfolders = ["a"]\n[[sub_agents.instances]]\nname = "s"\n${own}`)
         .subAgents?.[0]?.agent.skills;
@@ -642,7 +642,7 @@ describe("skills", () => {
     expect(sub('skills = { folders = ["b"] }')).toMatchObject({ folders: ["b"] });
   });
 
-  test("a profile's names are said to come from it [CFG-29]", () => {
+  test("a profile's names are recorded as coming from it [CFG-29]", () => {
     const { agents } = load(`${PROVIDER}[agent.profile]\nskills = ["x"]\n`);
     const value = agents[0]?.values.find(({ path }) => path === "skills.names[0]");
     expect(value).toMatchObject({ value: "x", from: "agent.toml:5:11", field: "agent.profile.skills[0]" });

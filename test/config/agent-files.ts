@@ -54,7 +54,7 @@ export function listProblems(text: string, world: FileContext = {}): readonly Pr
   return load(text, world).problems;
 }
 
-/** The one problem of a file with a provider before it. */
+/** The one problem of a file that has a provider section before the text. */
 export function loadProblem(text: string, world: FileContext = {}): Problem {
   const { problems } = load(text.includes("[provider]") ? text : `${text}\n${PROVIDER}`, world);
   if (problems.length !== 1)

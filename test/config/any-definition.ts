@@ -3,7 +3,7 @@ import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/def
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
 import { OpenAiCompat, Protocol } from "../../src/schema/model.ts";
 
-// Random definitions: everything that can be said in code.
+// Random definitions: everything that code can express.
 
 const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 2 });
 const orNull = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: null, freq: 4 });
@@ -395,7 +395,7 @@ const fields = {
   followUpMode: optional(fc.constantFrom("one-at-a-time", "all")),
 };
 
-/** The fields that are drawn: a test holds them against those that there are. */
+/** The generated fields: a test compares them with the existing ones. */
 export const DRAWN_FIELDS = [...Object.keys(fields), "subAgents"];
 
 const leaf = object(fields);
@@ -411,7 +411,7 @@ export const anyDefinition: fc.Arbitrary<AgentDefinition> = object({
   subAgents: subAgents(object({ ...fields, subAgents: subAgents(leaf) })),
 }).map((input) => {
   const parsed = AgentDefinition.safeParse(input);
-  // A cost limit is refused where a price is unknown.
+  // A cost limit is rejected if a price is unknown.
   return parsed.success ? parsed.data : AgentDefinition.parse(addPrices(input as unknown as Drawn));
 });
 

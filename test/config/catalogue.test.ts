@@ -25,8 +25,8 @@ import { isReasoningModel } from "../../src/models/openai-models.ts";
 
 const catalogue = new Catalogue();
 
-describe("what is built in", () => {
-  test("every entry has a size, prices, a source and a day; caches cost no more to read than not to have", () => {
+describe("the built-in entries", () => {
+  test("every entry has a size, prices, a source and a date; reading a cache costs no more than a fresh read", () => {
     const entries = catalogue.entries();
     expect(entries.length).toBeGreaterThan(100);
     for (const { name, contextWindow, maxTokens, cost, source, date } of entries) {
@@ -41,7 +41,7 @@ describe("what is built in", () => {
     );
   });
 
-  test("models think as their adapters make them [THK-01]", () => {
+  test("models have the thinking mode that their adapters derive [THK-01]", () => {
     for (const { provider, id, thinking } of catalogue.entries()) {
       if (provider === "anthropic") expect(thinking, id).toBe(describeClaudeModel(id).thinking);
       if (provider === "google") expect(thinking, id).toBe(describeGeminiModel({ id }).thinking?.by);
@@ -90,13 +90,13 @@ describe("a model by its name", () => {
     expect(computeCost(usage, model.cost)).toBeCloseTo(9.2);
   });
 
-  test("what is said wins, a zero too", () => {
+  test("is overridden by stated values, a zero too", () => {
     const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
     const said = { contextWindow: 10, maxTokens: 5, cost: free, reasoning: false };
     expect(parseModel("anthropic/claude-opus-5-5", said, catalogue)).toMatchObject(said);
   });
 
-  test("that is not known has its vendor's defaults [PROV-03]", () => {
+  test("has its vendor's defaults if it is unknown [PROV-03]", () => {
     expect(parseModel("anthropic/claude-x", {}, catalogue)).toEqual(anthropic("claude-x"));
     expect(anthropic("claude-x")).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
     expect(parseModel("openai/x", {}, catalogue)).toEqual(openai("x"));
@@ -104,7 +104,7 @@ describe("a model by its name", () => {
     expect(openai("x").cost).toBeNull();
   });
 
-  test("is the same of a factory as of its name: prices, window and the length of answers [PROV-03]", () => {
+  test("is the same from a factory as from its name: prices, window and the length of answers [PROV-03]", () => {
     const at = { baseUrl: "http://127.0.0.1:1" };
     for (const [made, name] of [
       [anthropic("claude-sonnet-5-5"), "anthropic/claude-sonnet-5-5"],
@@ -131,7 +131,7 @@ describe("a model by its name", () => {
   });
 });
 
-describe("a long question", () => {
+describe("a long request", () => {
   const usage = (input: number, cacheRead = 0, cacheWrite = 0) => {
     return { input, output: 1e6, reasoning: 0, cacheRead, cacheWrite, totalTokens: 0 };
   };
@@ -143,7 +143,7 @@ describe("a long question", () => {
     ["openai/gpt-6.2-sol", [272_000, 2, 10], [4, 15, 0.2, 5]],
     ["azure/gpt-6-sol", [272_000, 2, 10], [4, 15, 0.4, 5]],
   ])(
-    "costs %s's dearer prices, for all of it and its answer [TYP-09]",
+    "is billed at %s's higher prices, together with its answer [TYP-09]",
     (name, [above, usual, out], dearer) => {
       const { cost } = parseModel(
         name.startsWith("azure") ? `${name}@https://x.openai.azure.com` : name,
@@ -154,7 +154,7 @@ describe("a long question", () => {
       const millions = above! / 1e6;
       expect(computeCost(usage(above!), cost)).toBeCloseTo(millions * usual! + out!, 9);
       expect(computeCost(usage(above! + 1), cost)).toBeCloseTo((millions + 1e-6) * input + output, 9);
-      // What is read from a cache, or written to it, makes a question long too.
+      // Tokens that are read from a cache or written to it count towards a long request, too.
       expect(computeCost(usage(1, above! - 1, 1), cost)).toBeCloseTo(
         1e-6 * input + (millions - 1e-6) * read + 1e-6 * write + output,
         9,
@@ -162,7 +162,7 @@ describe("a long question", () => {
     },
   );
 
-  test("costs what the price list makes of it, just below and just above each size [TYP-09]", () => {
+  test("costs what the price list states, just below and just above each size [TYP-09]", () => {
     const listed = catalogue
       .entries()
       .filter(({ cost, source }) => cost?.dearer && source.includes("genai-prices"));
@@ -179,7 +179,7 @@ describe("a long question", () => {
     }
   });
 
-  test("of several that one answer took counts by itself", () => {
+  test("counts by itself when one answer took several", () => {
     const { cost } = parseModel("anthropic/claude-sonnet-4-5", {}, catalogue);
     const sum = usage(300_000);
     expect(computeCost(sum, cost, 150_001)).toBeCloseTo(0.9 + 15, 9);
@@ -194,7 +194,7 @@ describe("a user's own file", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test("adds models, and says what it says of those that are there", async () => {
+  test("adds models and overrides those that exist", async () => {
     const file = join(folder, "models.toml");
     await writeFile(
       file,
@@ -223,7 +223,7 @@ context_window = 5
     }
   });
 
-  test("that is absent is no matter, unless it was named", () => {
+  test("may be absent, unless it was named", () => {
     expect(readCatalogue({ HOLDFAST_HOME: folder }).entries()).toEqual(catalogue.entries());
     const named = join(folder, "none.toml");
     expect(() => readCatalogue({ HOLDFAST_MODELS: named })).toThrow(
@@ -237,7 +237,7 @@ context_window = 5
     ['[models."a/b"]\nmax_tokens = 0', "models.a/b.max_tokens"],
     ['[models."a/b"]\nmax_token = 1', "max_token"],
     ["[models", "is not valid TOML"],
-  ])("that is not sound is refused with the place: %j", (text, said) => {
+  ])("that is invalid is rejected with the location: %j", (text, said) => {
     expect(() => parseUserModels(text, "models.toml")).toThrow(CatalogueError);
     expect(() => parseUserModels(text, "models.toml")).toThrow(said);
   });
@@ -253,7 +253,7 @@ describe("an agent file", () => {
       ...more,
     });
 
-  test("takes from the catalogue what it does not say, and says so", () => {
+  test("takes missing values from the catalogue and records the source", () => {
     const { agents } = load('model = "claude-opus-5-5"\nmax_tokens = 99');
     expect(agents[0]?.definition.model).toMatchObject({
       contextWindow: 1_000_000,
@@ -267,12 +267,12 @@ describe("an agent file", () => {
     });
   });
 
-  test("with rates of its own has no others", () => {
+  test("with its own rates has no others", () => {
     const { agents } = load('model = "claude-opus-5-5"\n[provider.cost]\ninput_per_million = 1');
     expect(agents[0]?.definition.model.cost).toEqual({ input: 1, output: 0, cacheRead: 0, cacheWrite: 0 });
   });
 
-  test("says what a long question costs, as a whole", () => {
+  test("states the price of a long request as a whole", () => {
     const rates = "input_per_million = 6\noutput_per_million = 22.5\ncache_read_per_million = 0.6\n";
     const dearer = `[provider.cost.dearer]\nabove = 200000\n${rates}`;
     const { agents } = load(`model = "claude-x"\n${dearer}cache_write_per_million = 7.5`);
@@ -289,7 +289,7 @@ describe("an agent file", () => {
     ]);
   });
 
-  test("of a model that nobody knows is doubted where that is asked for", () => {
+  test("with an unknown model causes a warning where that is requested", () => {
     expect(load('model = "claude-x"').problems).toEqual([]);
     const { agents, problems } = load('model = "claude-x"', { unknownModels: "doubted" });
     expect(agents[0]?.definition.model).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
@@ -306,7 +306,7 @@ describe("an agent file", () => {
     expect(load(said, { unknownModels: "doubted" }).problems).toEqual([]);
   });
 
-  test("that is written from a definition means the same, whatever a catalogue says", () => {
+  test("that is written from a definition has the same meaning with any catalogue", () => {
     const { agents } = load(
       'model = "claude-opus-5-5"\nmax_tokens = 8192\nreasoning = false\ncontext_window = 200000',
     );

@@ -28,7 +28,7 @@ async function problemsOf(name: string, text: string, untrusted = false): Promis
   return errors;
 }
 
-describe("a hostile agent file is a problem that is said, soon", () => {
+describe("a hostile agent file is reported quickly", () => {
   test.each<readonly [string, string, string, RegExp]>([
     ["lists in lists, JSON", "a.json", "[".repeat(DEEP) + "]".repeat(DEEP), /levels of nesting/],
     ["tables in tables, JSON", "b.json", `${'{"a":'.repeat(DEEP)}1${"}".repeat(DEEP)}`, /levels of nesting/],
@@ -44,7 +44,7 @@ describe("a hostile agent file is a problem that is said, soon", () => {
     expect((await problemsOf(name, text))[0]).toMatch(why);
   });
 
-  test("a pipe, a device and a folder are refused before they are read", async () => {
+  test("a pipe, a device and a folder are rejected before they are read", async () => {
     const pipe = join(folder, "pipe.toml");
     expect(spawnSync("mkfifo", [pipe]).status).toBe(0);
     const device = join(folder, "device.toml");
@@ -94,13 +94,13 @@ describe("an untrusted agent file", () => {
       `${PROVIDER}[[mcp]]\nname = "s"\nurl = "https://evil.example"\nheaders = { x-team = "\${OTHER}" }\n`,
       /sends an environment variable/,
     ],
-  ])("is refused for %s, which a trusted one may have", async (_, text, why) => {
+  ])("is rejected for %s, which a trusted one may contain", async (_, text, why) => {
     await expect(problemsOf("n.toml", text, true)).resolves.toContainEqual(expect.stringMatching(why));
     expect(await problemsOf("n.toml", text)).toEqual([]);
   });
 });
 
-test("arguments that are nested without end stay text, and are refused in words for the model", () => {
+test("arguments with endless nesting stay text, and the model gets an error", () => {
   for (const text of [
     "[".repeat(DEEP) + "]".repeat(DEEP),
     `${'{"a":'.repeat(DEEP)}1${"}".repeat(DEEP)}`,
@@ -113,7 +113,7 @@ test("arguments that are nested without end stay text, and are refused in words 
   expect(parseArguments(brackets)).toEqual({ command: "[".repeat(DEEP) });
 });
 
-test.each(["\ud800", "a\udfffb"])("a session cannot be named by half of a character: %j", (id) => {
+test.each(["\ud800", "a\udfffb"])("a session's name cannot contain half a character: %j", (id) => {
   expect(() => resolveSessionId(id)).toThrow(/is not a valid session id: it contains half a character/);
   expect(resolveSessionId("😀")).toBe("😀");
 });

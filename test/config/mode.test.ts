@@ -46,7 +46,7 @@ input = { type = "object" }
     });
   });
 
-  test("a fan-out and a supervisor have all agents of the file, unless said", () => {
+  test("a fan-out and a supervisor have all agents of the file by default", () => {
     expect(modeOf('[mode]\ntype = "fan-out"')).toMatchObject({
       agents: [{ name: "writer" }, { name: "editor" }],
       concurrency: 10,
@@ -79,14 +79,14 @@ input = { type = "object" }
     });
   });
 
-  test('"none" is a null where a limit may be off, and a name where a name is said', () => {
+  test('"none" is a null where a limit may be off, and a name where a name is expected', () => {
     expect(modeOf('[mode]\ntype = "fan-out"\nreducer = "none"')).toMatchObject({ reducer: "none" });
     expect(
       modeOf('[mode]\ntype = "autonomous"\nagent = "writer"\nmax_rounds = "none"\nmax_turns = "none"'),
     ).toMatchObject({ maxRounds: null, limits: { maxTurns: null } });
   });
 
-  test("one agent alone need not be named, and an id goes before a name", () => {
+  test("a single agent need not be named, and an id has priority over a name", () => {
     expect(load(`${PROVIDER}[mode]\ntype = "autonomous"`).mode).toMatchObject({ agent: { name: "agent" } });
     const two = `${PROVIDER}[[agent.instances]]\nid = "a"\nname = "same"\n[[agent.instances]]\nid = "b"\nname = "same"\n`;
     const { agents, mode } = load(`${two}[mode]\ntype = "interactive"\nagent = "b"`);
@@ -120,7 +120,7 @@ input = { type = "object" }
       /unique names/,
     ],
     ['[mode]\ntype = "fan-out"\nmax_turn = 3', "mode.max_turn", /did you mean "max_turns"/],
-  ])("%s is an error with its place", (text, field, message) => {
+  ])("%s is an error with its location", (text, field, message) => {
     const problems = listProblems(TEAM + text).filter(({ severity }) => severity === "error");
     expect(problems.map((problem) => problem.field)).toContain(field);
     expect(problems.map((problem) => problem.message).join("\n")).toMatch(message);
@@ -188,14 +188,14 @@ const anyMode: fc.Arbitrary<WorkMode> = fc
   .map((input) => {
     const plain = JSON.parse(JSON.stringify(input)) as WorkModeInput & { limits?: object };
     const parsed = Mode.safeParse(plain);
-    // A cost limit is refused where a price is unknown.
+    // A cost limit is rejected if a price is unknown.
     return parsed.success
       ? parsed.data
       : Mode.parse({ ...plain, limits: { ...plain.limits, maxCostUsd: null } });
   });
 
 describe.each(FORMATS)("%s", (format) => {
-  test("a random mode, written and read back, is the same: its agents too [CFG-01, CFG-29]", () => {
+  test("a random mode is the same after it is written and read back, including its agents [CFG-01, CFG-29]", () => {
     fc.assert(
       fc.property(anyMode, (mode) => {
         const written = writeMode(mode, format);

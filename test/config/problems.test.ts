@@ -4,7 +4,7 @@ import { formatProblem } from "../../src/config/problem.ts";
 import { listProblems, load, loadProblem, PROVIDER } from "./agent-files.ts";
 
 describe("errors", () => {
-  test("all of a file at once, each with its place, what was found, what is expected and the nearest word [CFG-27]", () => {
+  test("all errors of a file are reported at once, each with its location, the value found, the expected value and the nearest name [CFG-27]", () => {
     const text = `[provider]
 model = "claude-x"
 api = "anthropc"
@@ -48,7 +48,7 @@ system_prompt = "\${NOT_SET}"
     ['[session]\nscope = "persist"', '"ephemeral" or "persistent"'],
     ["[callbacks]\nbefore_turn = 3", "a hook, or a list of hooks"],
     ['[agent.profile]\nprofile_id = "7"', "a text"],
-  ])("%s: expected is %s [CFG-27]", (text, expected) => {
+  ])("%s: the expected value is %s [CFG-27]", (text, expected) => {
     expect(loadProblem(text).expected).toContain(expected);
   });
 
@@ -59,13 +59,16 @@ system_prompt = "\${NOT_SET}"
     ['[{ name = "x", onFailure = "stop" }]', "callbacks.before_turn[0].onFailure", undefined, "on_failure"],
     ['["a", { hook = 3 }]', "callbacks.before_turn[1].hook", "3", undefined],
     ["{ }", "callbacks.before_turn", "{}", undefined],
-  ])("of a hook %s: the value that is wrong, not all of it [CFG-27]", (text, field, found, nearest) => {
-    expect(listProblems(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`)).toMatchObject([{ field }]);
-    const problem = loadProblem(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`);
-    expect([problem.found, problem.nearest]).toEqual([found, nearest]);
-  });
+  ])(
+    "of a hook %s: the invalid value is quoted, not the whole hook [CFG-27]",
+    (text, field, found, nearest) => {
+      expect(listProblems(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`)).toMatchObject([{ field }]);
+      const problem = loadProblem(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`);
+      expect([problem.found, problem.nearest]).toEqual([found, nearest]);
+    },
+  );
 
-  test("the nearest word of an output's kind [CFG-27, SO-01]", () => {
+  test("the nearest name of an output's kind [CFG-27, SO-01]", () => {
     const kind = (said: string) => loadProblem(`${PROVIDER}[output]\ntype = "${said}"`).nearest;
     expect([kind("jsn"), kind("json_schema"), kind("txt")]).toEqual(["json", "json-schema", "text"]);
   });
@@ -83,7 +86,7 @@ system_prompt = "\${NOT_SET}"
     expect(problem).toMatchObject({ kind: "parse", severity: "error", line });
   });
 
-  test("a file that is not there [CFG-27]", () => {
+  test("a missing file [CFG-27]", () => {
     expect(readAgents("/nowhere/agent.toml").problems).toMatchObject([
       { kind: "io", file: "/nowhere/agent.toml" },
     ]);
@@ -94,7 +97,7 @@ system_prompt = "\${NOT_SET}"
     });
   });
 
-  test("rules of the definition itself are told at the field [CFG-27]", () => {
+  test("rules of the definition itself are reported at the field [CFG-27]", () => {
     expect(loadProblem("[compaction]\nmax_context_tokens = 100")).toMatchObject({
       line: 2,
       field: "compaction.max_context_tokens",
@@ -105,7 +108,7 @@ system_prompt = "\${NOT_SET}"
     expect(loadProblem('[output]\nschema = { type = "array" }').field).toBe("output.schema");
   });
 
-  test("places count in the file as it was written, with variables of any length before them [CFG-27, CFG-03]", () => {
+  test("locations refer to the file as written, with variables of any length before them [CFG-27, CFG-03]", () => {
     const text = `${PROVIDER}name = "\${A}\${LONG_NAME_OF_A_VARIABLE}"\nreasoning = 1\n`;
     expect(listProblems(text, { env: { A: "x".repeat(99), LONG_NAME_OF_A_VARIABLE: "" } })).toMatchObject([
       { line: 5, column: 13, endColumn: 14, excerpt: "reasoning = 1" },
@@ -117,7 +120,7 @@ system_prompt = "\${NOT_SET}"
     ]);
   });
 
-  test("a key that stands in the file is refused, and shown nowhere [CFG-15, CFG-27]", () => {
+  test("a literal key in the file is rejected and never displayed [CFG-15, CFG-27]", () => {
     const key = "sk-ant-api03-abcdefghijkl";
     for (const text of [
       `provider = { model = "claude", api_key = "${key}", modle = 1 }`,
@@ -131,7 +134,7 @@ system_prompt = "\${NOT_SET}"
   });
 });
 
-describe("references that lead nowhere", () => {
+describe("invalid references", () => {
   const file = (reference: string, more = "") =>
     `[agent.profile]\n[[agent.profile.instances]]\nid = "{{coder}}"\n[[agent.instances]]\nagent_profile = "${reference}"\n[[provider.instances]]\nid = "{{both}}"\n[[compaction.instances]]\nid = "both"\n${more}`;
 
@@ -148,7 +151,7 @@ describe("references that lead nowhere", () => {
     });
   });
 
-  test("two of one name, and a name declared in the wrong place [CFG-13, CFG-14]", () => {
+  test("two of one name, and a name declared in the wrong section [CFG-13, CFG-14]", () => {
     expect(loadProblem(file("coder", '[[compaction.instances]]\nid = "{{%both%}}"')).message).toContain(
       'another compaction above has the name "both"',
     );
@@ -202,7 +205,7 @@ ${PROVIDER}`;
     expect(problems[0]?.message).toContain(words);
   });
 
-  test("what is doubtful in a model is doubtful in a fallback [CFG-28]", () => {
+  test("a warning about a model is also given for a fallback [CFG-28]", () => {
     const fallback = (table: string) => `${PROVIDER}cost = { input_per_million = 1 }
 [execution]
 max_cost = 5
@@ -229,7 +232,7 @@ fallbacks = [${table}]`;
     expect(listProblems(fallback(`{ ${local}, cost = { input_per_million = 0 } }`))).toEqual([]);
   });
 
-  test("a key that stands in a fallback is refused, and shown nowhere [CFG-15]", () => {
+  test("a literal key in a fallback is rejected and never displayed [CFG-15]", () => {
     const key = "sk-ant-api03-abcdefghijkl";
     const said = listProblems(`${PROVIDER}[agent]\nfallbacks = [{ model = "claude", api_key = "${key}" }]`);
     expect(said).toMatchObject([{ severity: "error", field: "agent.fallbacks[0].api_key" }]);
@@ -251,7 +254,7 @@ fallbacks = [${table}]`;
   });
 });
 
-describe("a cost limit where a price is unknown is an error that says what to do [LIM-04]", () => {
+describe("a cost limit with an unknown price is an error that explains the remedy [LIM-04]", () => {
   test.each([
     ["of an agent", `${PROVIDER}[execution]\nmax_cost = 5\n`, "execution.max_cost"],
     [
@@ -329,11 +332,11 @@ describe("warnings", () => {
     ],
     ["[execution]\nmax_cst = 3", "execution.max_cst"],
     ['[callbacks]\nbefor_turn = "x"', "callbacks.befor_turn"],
-  ])("an unknown key is an error where passing it over would loosen something: %s", (text, field) => {
+  ])("an unknown key is an error where ignoring it would weaken a restriction: %s", (text, field) => {
     expect(loadProblem(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
   });
 
-  test("a compaction strategy that is nearly a built-in one is an error, any other a doubt, or an error where all are known", () => {
+  test("a compaction strategy that is nearly a built-in one is an error, any other a warning, or an error if all are known", () => {
     const withStrategy = (name: string) =>
       `[context]\nmax_context_tokens = 1000\nsystem_prompt_tokens = 0\n[compaction]\nstrategy = "${name}"`;
     expect(loadProblem(withStrategy("tierd"))).toMatchObject({
@@ -353,14 +356,14 @@ describe("warnings", () => {
     expect(known.agents[0]?.definition.context?.compaction.strategy).toBe("tiered");
   });
 
-  test("a warning leaves the agent as it is [CFG-28]", () => {
+  test("a warning does not change the agent [CFG-28]", () => {
     const { agents, problems } = load(`${PROVIDER}[tools]\nbatch_size = 5\n`);
     expect(agents).toHaveLength(1);
     expect(problems).toMatchObject([{ severity: "warning", field: "tools.batch_size" }]);
   });
 });
 
-test("every value says where it comes from: file, profile, read file, environment or default [CFG-29]", () => {
+test("every value records its source: file, profile, included file, environment or default [CFG-29]", () => {
   const text = `${PROVIDER}max_tokens = \${MAX}
 [[agent.profile.instances]]
 id = "coder"

@@ -8,11 +8,11 @@ import { AgentDefinition } from "../../src/schema/definition.ts";
 import { load } from "./agent-files.ts";
 import { anyDefinition, DRAWN_FIELDS } from "./any-definition.ts";
 
-/** Variables must not matter: what is written holds references to keys alone. */
+/** Variables must not matter: the written file refers only to keys. */
 const env = { HOME: "/home/x", A: "a", B_1: "b" };
 
 describe.each(FORMATS)("%s", (format) => {
-  test("a random definition, written and read back, has the same hash [CFG-01, CFG-29]", () => {
+  test("a random definition has the same hash after it is written and read back [CFG-01, CFG-29]", () => {
     fc.assert(
       fc.property(anyDefinition, (definition) => {
         const text = writeAgent(definition, format);
@@ -27,8 +27,8 @@ describe.each(FORMATS)("%s", (format) => {
   });
 });
 
-// `pinned` is written by the worker, where a loop opens: no author says it, in a file or in code.
-test("every field of a definition is drawn, so none can be forgotten in files [CFG-29]", () => {
+// The worker writes `pinned` where a loop opens; no author sets it, in a file or in code.
+test("every field of a definition is generated, so files can omit none [CFG-29]", () => {
   const { pinned: _, ...said } = AgentDefinition.shape;
   expect([...DRAWN_FIELDS].sort()).toEqual(Object.keys(said).sort());
 });

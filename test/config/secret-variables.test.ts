@@ -36,11 +36,11 @@ test.each([
   "KEYBOARD",
   "MONKEY",
   "HOLDFAST_ENCRYPTION_KEYS",
-])("%s names none", (name) => {
+])("%s does not name a secret", (name) => {
   expect(isSecretName(name)).toBe(false);
 });
 
-test("numbers of tokens, switches, files that are there and folders are no secrets", () => {
+test("numbers of tokens, switches, existing files and folders are not secrets", () => {
   expect(
     names({
       MAX_TOKENS: "100000",
@@ -53,7 +53,7 @@ test("numbers of tokens, switches, files that are there and folders are no secre
   ).toEqual(["DB_PASSWORD"]);
 });
 
-test("the variable that a reference of the key ring names holds a key, whatever it is called", () => {
+test("the variable that a reference of the key ring names holds a key, whatever its name", () => {
   const key = Buffer.alloc(32, 7);
   expect(
     secretsIn({
@@ -63,14 +63,14 @@ test("the variable that a reference of the key ring names holds a key, whatever 
   ).toEqual([key.toString("base64"), key.toString("hex"), key.toString("base64url")]);
 });
 
-test("the password of an address is a secret, as it is written and as it is meant; the address is none", () => {
+test("the password of an address is a secret, both encoded and decoded; the address is not", () => {
   expect(secretsIn({ HOLDFAST_DATABASE_URL: "postgresql://app:p%40ss-w0rd@db:5432/app" })).toEqual([
     "p%40ss-w0rd",
     "p@ss-w0rd",
   ]);
 });
 
-test("what looks like a key is one under any name", () => {
+test("a value that looks like a key is one under any name", () => {
   expect(secretsIn({ SETUP: "deploy --token=ghp_0123456789abcdefghij0123" }).join(" ")).toContain(
     "ghp_0123456789abcdefghij0123",
   );
