@@ -20,8 +20,8 @@ import { judgeWriters } from "./parts/store-writers.mjs";
 // @ts-expect-error: as above
 import { judgeWave } from "./parts/wave.mjs";
 
-// The judges of `npm run chaos` over evidence with a planted violation for each number, and the stage that ends what a
-// scenario leaves. No server.
+// The judges of `npm run chaos` over evidence with a planted violation for each number, and the stage that cleans up
+// after a scenario. No server.
 
 type Finding = { count: string; what: string; where?: string };
 type Report = { name: string; findings: Finding[]; notPlayed?: string };
@@ -67,7 +67,7 @@ describe("the scenarios", () => {
   });
 });
 
-describe("the judge of waves finds what is planted in the evidence of a real run", () => {
+describe("the judge of waves finds violations planted in the evidence of a real run", () => {
   type Entry = { role: string; messageId?: string; said?: string; isError?: boolean; position: number };
   type Run = { session: string; branches: { length: number; entries: Entry[] }[]; results: object[] };
   const read = (name: string): Run =>
@@ -79,44 +79,44 @@ describe("the judge of waves finds what is planted in the evidence of a real run
   const counts = (run: Run, options?: object) =>
     countsOf((judgeWave as (evidence: object, options?: object) => Finding[])(wave(run), options));
 
-  test("nothing in a whole run, although workers were killed", () => {
+  test("it finds nothing in a complete run, although workers were killed", () => {
     expect(counts(read("whole-parallel"), { workersDied: true })).toEqual([]);
   });
 
-  test("lost: a call that did not run because of the store", () => {
+  test("lost: a call does not run because of the store", () => {
     const run = read("whole-batched-with-steering");
     const result = run.branches[0]!.entries.find(({ role }) => role === "toolResult")!;
     Object.assign(result, { isError: true, said: "Transcript /x: the file no longer exists." });
     expect(counts(run)).toEqual(["lost"]);
   });
 
-  test("lost: a model that is told of a dead worker where none died", () => {
+  test("lost: a model is informed of a dead worker where none died", () => {
     const run = read("whole-batched-with-steering");
     const result = run.branches[0]!.entries.find(({ role }) => role === "toolResult")!;
     Object.assign(result, { isError: true, said: "The outcome of this call is unknown: its worker died" });
     expect(counts(run)).toEqual(["lost"]);
   });
 
-  test("doubled: an answer that was asked for again although it was stored", () => {
+  test("doubled: an answer is requested again although it was stored", () => {
     expect(counts(read("answer-forgotten"), { workersDied: true })).toEqual(["doubled"]);
   });
 
-  test("unsafeTwice: an unsafe call that was run again", () => {
+  test("unsafeTwice: an unsafe call runs twice", () => {
     expect(counts(read("unsafe-run-again"), { workersDied: true })).toEqual(["unsafeTwice"]);
   });
 
-  test("stuck: a run that has not ended", () => {
+  test("stuck: a run does not end", () => {
     const run = read("whole-parallel");
     run.results = [{ status: "running" }];
     expect(counts(run, { workersDied: true })).toEqual(["stuck"]);
   });
 
-  test("leaked: a process that a call has left running", () => {
+  test("leaked: a call leaves a process running", () => {
     expect(counts(read("nothing-ended"), { workersDied: true })).toEqual(["leaked"]);
   });
 });
 
-test("the judge of writers finds a claim or an answer that is gone, one that is there twice, and a claim taken for a dead worker's", () => {
+test("the judge of writers finds a lost claim or answer, a duplicated one, and a claim mistaken for a dead worker's", () => {
   const whole = {
     session: "s",
     claims: [{ at: 1, attempts: 1, wasLost: false }],
@@ -134,7 +134,7 @@ test("the judge of writers finds a claim or an answer that is gone, one that is 
   expect(counts({ claims: [], answers: [], entries: [], steps: [] })).toEqual(["stuck"]);
 });
 
-test("the judge of agents on holdfast dev finds a dead dev, an open run, a command that ran twice or never", () => {
+test("the judge of agents on holdfast dev finds a dead dev server, an open run, a command that ran twice or never", () => {
   const run = {
     session: "s",
     turns: 2,
@@ -153,7 +153,7 @@ test("the judge of agents on holdfast dev finds a dead dev, an open run, a comma
   expect(counts({ errors: [{ text: "StoreError" }] })).toEqual(["lost"]);
 });
 
-test("judges of permissions find a call that ran without consent", () => {
+test("the judges of permissions find a call that ran without consent", () => {
   const pair = { name: "awk", first: "awk a", second: "awk b", begun: true };
   expect(judged("always-widened", { tried: [{ ...pair, wasAsked: true }] })).toEqual([]);
   expect(judged("always-widened", { tried: [{ ...pair, wasAsked: false }] })).toEqual(["unsafeTwice"]);
@@ -187,7 +187,7 @@ test("a secret is found in every form", () => {
   expect(judged("secrets", { ...evidence, found: [] })).toEqual([]);
 });
 
-test("judges of vendors, files, doors and memory find what hangs, breaks down or is printed", () => {
+test("the judges of vendors, files, entry points and memory find what hangs, fails or is printed", () => {
   const answered = { status: "ended", outcome: { type: "answered" } };
   const open = { status: "open" };
   const stream = { runs: [{ name: "slow-words", end: answered, asked: 1 }], open: [] };
@@ -225,7 +225,7 @@ test("judges of vendors, files, doors and memory find what hangs, breaks down or
   ]);
 });
 
-test("the last line adds up all findings; what was not played fails in CI alone", () => {
+test("the last line adds up all findings; a scenario that was not played fails in CI alone", () => {
   const reports = [
     { name: "good", findings: [] },
     { name: "bad", findings: [...COUNTS, "broken"].map((count) => createFinding(count, "planted")) },
@@ -257,7 +257,7 @@ describe("the stage", () => {
     return await playAll(planted, { root, mark: `${process.pid}-test/`, graceMs: 100 });
   }
 
-  test("a process that a scenario leaves is a leak, and is ended", async () => {
+  test("a process that a scenario leaves counts as a leak, and is killed", async () => {
     let pid: number | undefined;
     const [report] = await played(
       scenario("leaves", async (stage) => {
@@ -270,7 +270,7 @@ describe("the stage", () => {
     expect(existsSync(`/proc/${pid}/exe`)).toBe(false);
   });
 
-  test("a scenario that never ends is stuck, one that throws is broken, and the next one is played", async () => {
+  test("a scenario that never ends is stuck, one that throws is broken, and the next one still plays", async () => {
     const reports = await played(
       scenario("hangs", () => new Promise(() => {}), { limitMs: 50 }),
       scenario("throws", async () => {
@@ -281,7 +281,7 @@ describe("the stage", () => {
     expect(reports.map(({ findings }) => countsOf(findings))).toEqual([["stuck"], ["broken"], []]);
   });
 
-  test("nothing but its own folder is ever swept", () => {
+  test("cleaning up touches nothing but the stage's own folder", () => {
     expect(() => removeEverything({ mark: "none/", root: tmpdir() })).toThrow(/not a folder of ours/);
   });
 });
