@@ -207,7 +207,7 @@ thoroughTest(
           expect(first).toMatchObject({ from: 0, to: 1 + 2 * KEEP_FIRST, turns: KEEP_FIRST });
           expect(middle).toMatchObject({ instead: { section: 0 } });
           const kept = recent.reduce((sum, { turns }) => sum + turns, 0);
-          // With the turn that is about to begin, none is partial: the last result is the newest entry except for the compaction.
+          // Counting the turn that is about to begin, no turn is partial: the last result is the newest entry but one.
           expect(kept).toBe(KEEP_RECENT);
           // The results of the newest turn are unread, and stay complete.
           expect(recent.slice(0, -1).every(({ cut }) => cut === 10)).toBe(true);

@@ -13,7 +13,7 @@ const AGENTS = 100;
 const CALLS = 10;
 /** Commands are real processes, and a hundred of them start slowly. */
 const EVERY_SHELL = 10;
-/** The least number of one answer's calls that must run at one time; all agents' calls together stay below a worker's slots. */
+/** The least number of one answer's calls that must run at one time; all agents together stay below a worker's slots. */
 const TOGETHER = 5;
 const PATIENCE_MS = 180_000;
 
