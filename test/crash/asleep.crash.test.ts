@@ -16,23 +16,23 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** One that slept for ten seconds is told by its own SDK that its call is over, and never comes to the store. */
+/** After ten seconds of sleep, the worker's own SDK reports that its call has ended, and the call never reaches the store. */
 const TRIES = 4;
 
 thoroughTest(
-  "a worker that slept beyond its heartbeats is fenced: its late answer is refused, the other's is kept",
+  "a worker that is suspended beyond its heartbeats is fenced: its late answer is rejected, the other worker's is stored",
   async () => {
     for (let tried = 1; ; tried++) {
       const refused = await sleepThrough(`sleeper-${tried}`);
       if (refused) return;
-      // On a machine that is busy enough the other takes over too late. What was promised held all the same.
+      // On a busy machine the other worker may take over too late. The guarantee holds in that case too.
       expect(tried, "the late write was never tried").toBeLessThan(TRIES);
     }
   },
   180_000,
 );
 
-/** Whether the late write was tried, and refused. */
+/** Whether the late write was attempted, and rejected. */
 async function sleepThrough(hold: string): Promise<boolean> {
   const session = stage.session({ replies: [{ text: "Kept answer.", holdUntil: hold }] });
   const proxy = await startProxy(stage.address);
@@ -41,7 +41,7 @@ async function sleepThrough(hold: string): Promise<boolean> {
   await stage.model.waitForHold(hold);
   asleep.signal("SIGSTOP");
   const awake = await stage.startWorker();
-  // The other takes over right behind the heartbeat's five seconds.
+  // The other worker takes over right after the five seconds of the heartbeat timeout.
   await stage.client.workflowService.resetStickyTaskQueue({
     namespace: stage.namespace,
     execution: { workflowId: session.id },
@@ -50,11 +50,11 @@ async function sleepThrough(hold: string): Promise<boolean> {
   expect(again.process).toBe(awake.id);
   const second = await session.waitForRequest(1);
   await eventually(() => second.heldAt === hold);
-  // The sleeper's answer comes first: it wakes with the whole of it while the other still listens.
+  // The suspended worker's answer arrives first: it wakes with the complete answer while the other still receives.
   awake.signal("SIGSTOP");
   stage.model.release(hold);
   await eventually(() => session.listRequests()[0]?.outcome === "answered");
-  // Nobody can tell it that its time is over: it must come to the store.
+  // Nothing can tell the worker that its time is over: it must reach the store.
   proxy.stall();
   asleep.signal("SIGCONT");
   const refused = await eventually(() => /fenced|FencedError/.test(asleep.stderr()), {

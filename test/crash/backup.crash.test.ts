@@ -12,7 +12,7 @@ import { runHoldfast } from "../cli/terminal.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { startMachine, type TestMachine } from "./support/test-machine.ts";
 
-// Backups of a machine at work, taken and put back with the commands that an operator types (docs/operations.md).
+// Backups of a machine with active runs, taken and restored with the commands that an operator types (docs/operations.md).
 
 let model: ModelServer;
 beforeAll(async () => {
@@ -40,12 +40,12 @@ function agent(workspace: string, session: string) {
   });
 }
 
-/** What the vendor was asked: the answers that each request carries, by conversation. */
+/** What each request to the vendor carries: the answers so far, by conversation. */
 function asked(session: string): number[] {
   return model.requests.filter((one) => one.conversation === session).map(({ turn }) => turn);
 }
 
-/** Each execution leaves a line under its own key; it lasts until the file `go` is there. */
+/** Each execution leaves a line under its own key; it lasts until the file `go` exists. */
 const COMMAND =
   'echo run >> "runs-$(echo "$HOLDFAST_CALL" | tr / _)"; while [ ! -e go ]; do sleep 0.05; done; echo finished';
 const STEP = { toolCalls: [{ name: "bash", arguments: { command: COMMAND } }] };
@@ -59,7 +59,7 @@ function runs(workspace: string): Record<string, number> {
 }
 
 thoroughTest(
-  "a backup of runs in flight, put back after everything has died: they go on, nothing is lost or done twice",
+  "a backup of runs in flight is restored after every process has died: the runs continue, nothing is lost or done twice",
   async () => {
     const [home, copy, workspace] = [await folder(), await folder(), await folder()];
     const machine = await startMachine(home);
@@ -147,7 +147,7 @@ async function puzzled(
 }
 
 thoroughTest(
-  "a transcript that is ahead of Temporal's store: the run goes on by what is stored, nothing is asked or done twice",
+  "a transcript ahead of Temporal's store: the run continues from what is stored, nothing is requested or done twice",
   async () => {
     const session = "ahead";
     const { copies, workspace, ran } = await twoBackups(session);
@@ -161,7 +161,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a transcript that is behind: the run says what is missing and ends; the session goes on with what is there",
+  "a transcript behind Temporal's store: the run reports what is missing and ends; the session continues with the rest",
   async () => {
     const session = "behind";
     const { copies, workspace, ran } = await twoBackups(session);
@@ -178,7 +178,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "no transcript at all: the run says so and ends",
+  "no transcript at all: the run reports it and ends",
   async () => {
     const session = "gone";
     const { copies } = await twoBackups(session);
@@ -193,7 +193,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "no store of the server: sessions and results are there to read, and go on with the next prompt",
+  "no store of the server: sessions and results are readable, and continue with the next prompt",
   async () => {
     const session = "alone";
     const { copies, workspace } = await twoBackups(session);
@@ -209,7 +209,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a transcript that went another way than the restored store: the prompt is refused with words, the next run takes it",
+  "a transcript that diverged from the restored store: the prompt is rejected with a readable error, the next run accepts it",
   async () => {
     const session = "parted";
     const [home, copies, workspace] = [await folder(), await folder(), await folder()];
@@ -252,7 +252,7 @@ thoroughTest(
   90_000,
 );
 
-test("a backup overwrites nothing, and a restore neither; a damaged backup is refused", async () => {
+test("neither a backup nor a restore overwrites anything; a damaged backup is rejected", async () => {
   const [home, copies] = [await folder(), await folder()];
   const at = join(copies, "b");
   const nothing = await runHoldfast(["backup", at, "--home", home]);

@@ -9,7 +9,7 @@ import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts
 const { play, stage } = openCampaignEnvironment();
 
 const SHIFT = fileURLToPath(new URL("./support/shift-clock.mjs", import.meta.url));
-/** Of Debian's package `libfaketime`: moves the clock of the whole process, the SDK's native part included. */
+/** From Debian's package `libfaketime`: moves the clock of the whole process, including the SDK's native part. */
 const LIBRARY = readdirSync("/usr/lib")
   .map((folder) => join("/usr/lib", folder, "faketime", "libfaketimeMT.so.1"))
   .find((file) => existsSync(file));
@@ -18,7 +18,7 @@ if (LIBRARY === undefined)
     "!!! NO libfaketime: only JavaScript's clock is moved, not the one of the native part.\n",
   );
 
-/** A worker whose clock stands off by what a file says, from `+0` on. */
+/** A worker whose clock is offset by the content of a file, `+0` at first. */
 function movable(file: string): Record<string, string> {
   if (LIBRARY === undefined) return { NODE_OPTIONS: `--import ${SHIFT}`, SHIFT_CLOCK: file };
   return {
@@ -26,7 +26,7 @@ function movable(file: string): Record<string, string> {
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_CACHE_DURATION: "1",
     FAKETIME_DONT_FAKE_MONOTONIC: "1",
-    // Otherwise a wait for a moment of the clock, in an event loop, would be an hour longer than meant.
+    // Without it, an event loop that waits for a point in time would wait an hour too long.
     FAKETIME_DONT_RESET: "1",
   };
 }

@@ -22,7 +22,7 @@ const look = { text: LONG, toolCalls: [{ name: "list_files", arguments: { path: 
 const asksForNotes = ({ body }: { readonly body?: unknown }) => JSON.stringify(body).includes("The record:");
 const COMPACTION = { continuation: { kind: { type: "compaction" as const } } };
 
-/** A session at rest with a long context, and a model whose notes on it wait for a gate of this name. */
+/** An idle session with a long context, and a model whose notes on it wait for a gate of this name. */
 function atRest(gate: string): TestSession {
   const compaction = { strategy: "summary", keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 };
   const context = { maxContextTokens: 100_000, systemPromptTokens: 100, compaction };
@@ -65,7 +65,7 @@ async function expectSmaller(session: TestSession): Promise<void> {
 }
 
 thoroughTest(
-  "killed while a session at rest is made smaller: the model is asked for its notes again, and they are kept once [CMP-13]",
+  "killed while an idle session is compacted: the model is asked for its notes again, and they are stored once [CMP-13]",
   async () => {
     const session = atRest("killed");
     const first = await stage.startWorker();

@@ -16,7 +16,7 @@ function bash(label: string) {
   return { toolCalls: [{ name: "bash", arguments: { command } }] };
 }
 
-test("SIGTERM: a command that ends in time keeps its result, and the run goes on with the next worker", async () => {
+test("SIGTERM: a command that ends in time keeps its result, and the next worker continues the run", async () => {
   const session = stage.session({ replies: [bash("short"), { text: "Done." }], agent: { tools: ["bash"] } });
   const first = await stage.startWorker();
   await session.start("Go");
@@ -33,7 +33,7 @@ test("SIGTERM: a command that ends in time keeps its result, and the run goes on
 }, 40_000);
 
 thoroughTest(
-  "SIGTERM: a command that does not end in time is handed back as unknown, and never run again",
+  "SIGTERM: a command that does not end in time is released with an unknown outcome, and never run again",
   async () => {
     const session = stage.session({
       replies: [bash("long"), { text: "I look." }],
@@ -58,7 +58,7 @@ thoroughTest(
   40_000,
 );
 
-/** What a worker has written to its log, one sentence a line. */
+/** The sentences in a worker's log, one per line. */
 function said(worker: { stderr(): string }): string[] {
   return worker
     .stderr()
@@ -67,7 +67,7 @@ function said(worker: { stderr(): string }): string[] {
 }
 
 thoroughTest(
-  "SIGTERM: a worker says what it waits for, and for how long; the time is an option",
+  "SIGTERM: a worker reports what it waits for, and for how long; the time is an option",
   async () => {
     const session = stage.session({
       replies: [bash("told"), { text: "I look." }],
@@ -81,7 +81,7 @@ thoroughTest(
     await stage.startWorker();
     const { tookMs, ...end } = await ended;
     expect(end).toEqual({ code: 0, signal: null });
-    // Not of the start of the other worker, which takes its time beside others.
+    // The start of the other worker does not count: it takes longer beside others.
     expect(tookMs).toBeLessThan(8000);
     const words = said(first);
     expect(words[0]).toMatch(new RegExp(`^Asked to end: no new work; 2 s remain for bash of ${session.id}`));
@@ -92,7 +92,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a second SIGTERM hands back at once what runs; nothing of it is left over",
+  "a second SIGTERM releases running calls at once; none of their processes is left over",
   async () => {
     const session = stage.session({
       replies: [bash("hurry"), { text: "I look." }],
@@ -121,7 +121,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "an answer that is under way through five deploys is asked for again each time, and comes [RIG-04]",
+  "an answer in flight during five deploys is requested again each time, and arrives [RIG-04]",
   async () => {
     const session = stage.session({ replies: [{ text: "At last.", holdUntil: "deployed" }] });
     const env = { HOLDFAST_DRAIN_SECONDS: "0" };

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed while branches answer, and again while the judge does: nothing that was answered is asked again [PAR-01, PAR-06]",
+  "killed while branches answer, and again while the judge does: no stored answer is requested again [PAR-01, PAR-06]",
   async () => {
     const contest = new TestEvaluation(
       stage,
@@ -55,7 +55,7 @@ thoroughTest(
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
       expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
     }
-    // Main, a branch of each agent, and the judge's: nobody had to leave his own.
+    // The main branch, a branch for each agent, and the judge's: no agent had to leave its branch.
     expect(await stage.transcript.readBranches(contest.id)).toHaveLength(4);
   },
   90_000,

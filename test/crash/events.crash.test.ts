@@ -16,7 +16,7 @@ afterAll(() => stage.close());
 
 const PASSING = ["MessageUpdate", "ToolExecutionUpdate", "ProgressMessage"];
 
-/** Reads on from a place with a client of its own, to an event that is asked for or to the end. */
+/** Reads on from a position with a client of its own, to a requested event or to the end. */
 async function read(
   session: TestSession,
   from: string,
@@ -42,7 +42,7 @@ async function expectOnce(session: TestSession, seen: readonly SessionEvent[]): 
   expect(seen.flatMap(({ event }) => (event.type === "MessageEnd" ? [event.message] : []))).toEqual(recorded);
 }
 
-/** Bytes of live output that are left of all sessions. */
+/** Bytes of live output that are stored for all sessions. */
 async function liveBytes(): Promise<number> {
   const files = await readdir(join(stage.home, "live"), { recursive: true, withFileTypes: true });
   const sizes = files
@@ -52,7 +52,7 @@ async function liveBytes(): Promise<number> {
 }
 
 thoroughTest(
-  "a client that leaves in the middle of an answer goes on in another one, over the worker's SIGKILL: each event once, and nothing kept in the end [EVT-16, LOOP-23]",
+  "a client that leaves in the middle of an answer resumes in another client, across the worker's SIGKILL: each event arrives once, and no live output is stored in the end [EVT-16, LOOP-23]",
   async () => {
     const session = stage.session({
       replies: [
@@ -66,7 +66,7 @@ thoroughTest(
     const before = await read(session, "loop", ({ type }) => type === "MessageUpdate");
     await first.kill("SIGKILL");
     await stage.startWorker();
-    // The answer is asked for anew: it is told from its beginning, under the start that was told already.
+    // The answer is requested again: it is sent from its beginning, under the start that was already sent.
     const after = read(session, before.at(-1)?.cursor ?? "");
     await eventually(() => session.listRequests().length > 1, { what: "the second request" });
     stage.model.release("kill");
@@ -83,7 +83,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "one who left before a continuation as new, and comes back behind the end, is told the rest once",
+  "a reader that left before a continue-as-new and returns after the end receives the rest once",
   async () => {
     await stage.startWorker();
     const session = stage.session({
@@ -104,7 +104,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "an answer that the vendor refused at first is told once, and what its first attempt had shown is replaced",
+  "an answer that the vendor rejected at first is sent once, and replaces the output of its first attempt",
   async () => {
     await stage.startWorker();
     const session = stage.session({

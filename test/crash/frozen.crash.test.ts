@@ -6,7 +6,7 @@ import { openCampaignEnvironment } from "./support/campaign.ts";
 
 const { play, stage } = openCampaignEnvironment();
 
-/** Each refusal is one log line. */
+/** Each rejection is one log line. */
 function refusals(log: string): number {
   return readFileSync(log, "utf8")
     .split("\n")
@@ -14,7 +14,7 @@ function refusals(log: string): number {
 }
 
 thoroughTest(
-  "frozen right before an answer is stored, for longer than its heartbeats: another asks again, and the late write is refused by the fence",
+  "frozen right before an answer is stored, for longer than its heartbeats: another worker requests it again, and the fence rejects the late write",
   async () => {
     let refused = 0;
     const { violations, again } = await play({
@@ -30,7 +30,7 @@ thoroughTest(
           stage()
             .vendorLog.of(session)
             .filter(({ type }) => type === "asked").length;
-        // The others stream slowly now: their steps are claimed, and nothing is stored yet.
+        // The others stream slowly: their steps are claimed, and nothing is stored yet.
         await eventually(() => runs.every(({ session }) => asked(session) === 2), { timeoutMs: 30_000 });
         asleep.keeper.signal("SIGCONT");
         await eventually(() => refusals(asleep.log) > 0, { what: "a refusal of a late write" });
@@ -39,7 +39,7 @@ thoroughTest(
     });
     expect(violations).toEqual([]);
     expect(refused).toBeGreaterThanOrEqual(1);
-    // The sleeper had its answer whole, and it is in nobody's transcript.
+    // The suspended worker had its complete answer, which is in no transcript.
     expect(again.some((causes) => Object.keys(causes).some((cause) => cause.startsWith("delivered")))).toBe(
       true,
     );

@@ -11,7 +11,7 @@ const { play, stage } = openCampaignEnvironment();
 const FULL_MS = 4000;
 const CHUNK = Buffer.alloc(4096);
 
-/** A file system of eight megabytes; undefined where this process may not mount one. */
+/** A file system of eight megabytes; undefined if this process may not mount one. */
 function smallDisk(folder: string): { fill(): void; free(): void; end(): void } | undefined {
   mkdirSync(folder, { recursive: true });
   try {
@@ -36,7 +36,7 @@ function smallDisk(folder: string): { fill(): void; free(): void; end(): void } 
   };
 }
 
-/** No file of a worker may grow: what it has of a full disk without a mount. */
+/** No file of a worker may grow: an approximation of a full disk without a mount. */
 function limitFiles(pid: number, home: string): () => void {
   const { size } = statSync(join(home, "transcript.db-wal"));
   const limit = (bytes: string) => execFileSync("prlimit", ["--pid", `${pid}`, `--fsize=${bytes}`]);
@@ -45,7 +45,7 @@ function limitFiles(pid: number, home: string): () => void {
 }
 
 thoroughTest(
-  "the disk of the store fills up while agents work, and has room again: they wait, and go on without a loss, although the worker is killed",
+  "the disk of the store fills up while agents work, and is freed again: they wait, and continue without a loss, although the worker is killed",
   async () => {
     const home = join(stage().folder, "small");
     const disk = smallDisk(home);

@@ -24,7 +24,7 @@ const lines = (file: string): string[] => {
   }
 };
 
-/** A command that writes down its process and its id, and answers when it is let go. */
+/** A command that writes down its process and its id, and answers when it is released. */
 function waitingHook(label: string): { command: string } {
   const script = `echo "$$ $HOLDFAST_HOOK_ID" >> ${label}.asked\nwhile [ ! -e ${label}.go ]; do sleep 0.05; done\n`;
   writeFileSync(join(stage.home, `${label}.sh`), script);
@@ -32,7 +32,7 @@ function waitingHook(label: string): { command: string } {
 }
 
 thoroughTest(
-  "killed in a hook: its processes are gone, it is asked again under the same id, and the run goes on [CB-08, PHI-10]",
+  "killed in a hook: its processes are gone, it is called again under the same id, and the run continues [CB-08, PHI-10]",
   async () => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
@@ -55,7 +55,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed after a hook's answer was stored and before Temporal knows: it is not asked again [PHI-10]",
+  "killed after a hook's answer was stored and before Temporal knows: it is not called again [PHI-10]",
   async () => {
     const proxy = await startProxy(stage.address);
     const session = stage.session({
@@ -83,7 +83,7 @@ thoroughTest(
 );
 
 thoroughTest.each(["before-turn", "after-turn"] as const)(
-  "killed in a function of the application at %s: it is asked again under the same id, and the run goes on [CB-08, PHI-10]",
+  "killed in an application's function at %s: it is called again under the same id, and the run continues [CB-08, PHI-10]",
   async (point) => {
     const session = stage.session({
       replies: [{ text: "Fine." }],

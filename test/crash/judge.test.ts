@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 // @ts-expect-error: the campaign is plain JavaScript, as its programs are
 import { checkRun as plainJudge } from "./campaign/check-run.mjs";
 
-// The judge of the crash campaign, over evidence that real runs have left: of code as it is, and of code that was broken
+// The judge of the crash campaign, over evidence from real runs: of the present code, and of code that was broken
 // on purpose.
 
 type Entry = {
@@ -44,14 +44,14 @@ const read = (name: string) =>
   JSON.parse(readFileSync(new URL(`./campaign/evidence/${name}.json`, import.meta.url), "utf8")) as Evidence;
 const kindsOf = (evidence: Evidence) => [...new Set(judge(evidence).violations.map(({ kind }) => kind))];
 
-test("runs whose workers were killed twice: nothing to object, and what was asked again is told with its cause", () => {
+test("the judge accepts runs whose workers were killed twice, and gives the cause of each repeated request", () => {
   const steered = judge(read("whole-batched-with-steering"));
   expect(steered.violations).toEqual([]);
   expect(steered.again).toEqual({ "its stream was cut by the kill": 1 });
   expect(kindsOf(read("whole-parallel"))).toEqual([]);
 });
 
-describe("of code that was broken on purpose, a real run is found out", () => {
+describe("the judge rejects a real run of code that was broken on purpose", () => {
   test.each([
     ["answer-forgotten", "a stored answer is not looked for", "repaid-stored"],
     ["no-fence", "a frozen worker's late answer is taken", "repaid-stored"],
@@ -70,7 +70,7 @@ const entry = (evidence: Evidence, wanted: (one: Entry) => unknown) => {
   if (found === undefined) throw new Error("the evidence has no such entry");
   return found;
 };
-/** Puts an entry behind the last one. */
+/** Appends an entry after the last one. */
 const append = (evidence: Evidence, added: Omit<Entry, "position">) => {
   const position = entriesOf(evidence).length;
   entriesOf(evidence).push({ position, ...added });
@@ -192,7 +192,7 @@ const CHANGES: Record<string, [kind: string, change: (evidence: Evidence) => voi
   "a process that is left over": ["left-running", (e) => e.running.push("sleep 20")],
 };
 
-describe("a single thing that is not as promised is objected to", () => {
+describe("the judge rejects a single violation", () => {
   test.each(Object.entries(CHANGES))("%s", (_what, [kind, change]) => {
     const evidence = whole();
     change(evidence);

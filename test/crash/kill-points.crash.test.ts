@@ -94,7 +94,7 @@ const chains = Array.from({ length: CHAINS }, (_, chain) => ({
   points: OF_WORK.filter((_, nth) => nth % CHAINS === chain),
 }));
 
-describe("a worker killed at each kill point leaves every run whole, and nothing is done or paid for twice", () => {
+describe("a worker killed at each kill point leaves every run complete, and nothing is done or paid for twice", () => {
   test.concurrent.for(chains)(
     "chain $chain",
     { timeout: 180_000 },

@@ -11,17 +11,17 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 const MESSAGES = 20;
-/** Near the longest that is taken. */
+/** Near the maximum size of a message. */
 const CHARS = 9_500_000;
 
-/** Activities of a session that the server has given up: their heartbeats did not come in time. */
+/** Activities of a session that the server has given up because their heartbeats did not arrive in time. */
 async function timedOut(session: TestSession): Promise<readonly unknown[]> {
   const { events } = await session.handle.fetchHistory();
   return (events ?? []).flatMap(({ activityTaskTimedOutEventAttributes: failed }) => failed ?? []);
 }
 
 thoroughTest(
-  "twenty messages of nine megabytes each wait for a run, by reference: its worker keeps its heartbeats while it takes them up",
+  "twenty messages of nine megabytes each wait for a run, by reference: its worker keeps sending heartbeats while it accepts them",
   async () => {
     const session = stage.session({
       replies: [{ toolCalls: [{ name: "wait_unsafe", arguments: { label: "large" } }] }, { text: "Read." }],

@@ -7,11 +7,11 @@ import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts
 
 const { play } = openCampaignEnvironment();
 
-/** Longer than a write waits for a lock by itself. */
+/** Longer than a write by itself waits for a lock. */
 const LOCKED_MS = 12_000;
 
 thoroughTest(
-  "a backup copies the store while agents work, and another program keeps it locked: they wait, and the worker that was killed meanwhile costs nothing",
+  "a backup copies the store while agents work, and another program locks it: they wait, and the death of a worker in the meantime loses nothing",
   async () => {
     const { violations, kills } = await play({
       name: "locked",

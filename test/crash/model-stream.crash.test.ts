@@ -16,12 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** From the kill of a worker whose sibling runs already to the next step. */
+/** The longest time from the death of a worker with a running sibling to the next step. */
 const RECOGNISED_MS = 3000;
 
 for (const holdAt of ["head", "middle"] as const) {
   thoroughTest(
-    `killed at the ${holdAt} of a model stream, with a sibling: asked again within 3 s, answered once`,
+    `killed at the ${holdAt} of a model stream, with a sibling: requested again within 3 s, answered once`,
     async () => {
       const gate = `kill-${holdAt}`;
       const session = stage.session({ replies: [{ text: "The whole answer.", holdUntil: gate, holdAt }] });
@@ -45,7 +45,7 @@ for (const holdAt of ["head", "middle"] as const) {
 }
 
 thoroughTest(
-  "killed after the last byte and before the answer was stored: paid again, kept once",
+  "killed after the last byte and before the answer was stored: paid again, stored once",
   async () => {
     const session = stage.session({ replies: [{ text: "Unread.", holdUntil: "unread", holdAt: "end" }] });
     const first = await stage.startWorker();
@@ -91,7 +91,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "without recognition, as for a lost host, it is noticed within 12 s",
+  "without dead-worker detection, as for a lost host, the death is noticed within 12 s",
   async () => {
     const session = stage.session({ replies: [{ text: "Late.", holdUntil: "lost-host" }] });
     const first = await stage.startWorker({ recognition: false });
@@ -110,7 +110,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "three workers in a row that die over one model call end the run with that word",
+  "three workers in a row that die during one model call end the run, with that reason",
   async () => {
     const session = stage.session({ replies: [{ text: "Never.", holdUntil: "three" }] });
     await session.start("Go");

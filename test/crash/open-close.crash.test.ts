@@ -28,7 +28,7 @@ function runningActivity(session: TestSession, type: string) {
 }
 
 thoroughTest(
-  "killed during open-loop: one loop, one prompt, and what was steered meanwhile is read once",
+  "killed during open-loop: one loop, one prompt, and steering from that time is read once",
   async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     const first = await stage.startWorker();

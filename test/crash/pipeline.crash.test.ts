@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed within a stage, and again between two stages: nothing is asked twice [ORC-02, RIG-04]",
+  "killed within a stage, and again between two stages: nothing is requested twice [ORC-02, RIG-04]",
   async () => {
     const { first, second, third } = createMembers(stage, {
       first: {
@@ -42,7 +42,7 @@ thoroughTest(
     const two = await stage.startWorker();
     await stage.model.waitForHold("between");
     stage.model.release("between");
-    // The answer of the second stage is stored, and its prompt for the third is about to be made.
+    // The answer of the second stage is stored, and its prompt for the third is about to be created.
     await closedLoop(`${job.id}.b`);
     await two.kill("SIGKILL");
     await stage.startWorker();

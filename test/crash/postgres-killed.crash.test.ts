@@ -13,7 +13,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("with the transcript in Po
   afterAll(() => postgres.stop());
 
   thoroughTest(
-    "PostgreSQL is killed while agents work, each of two workers dies over a commit, and all come back: nothing is lost, nothing is done twice",
+    "PostgreSQL is killed while agents work, each of two workers dies during a commit, and all return: nothing is lost, nothing is done twice",
     async () => {
       const { violations, kills } = await play({
         name: "postgres",

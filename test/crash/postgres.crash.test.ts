@@ -25,7 +25,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("runs whose store is Postg
   });
 
   thoroughTest(
-    "a worker is killed in its tools: its death is recognised, the unsafe one is not run again, nothing is lost",
+    "a worker is killed in its tools: its death is detected, the unsafe one is not run again, nothing is lost",
     async () => {
       const session = stage.session({
         replies: [
@@ -59,7 +59,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("runs whose store is Postg
   );
 
   thoroughTest(
-    "the database server is killed again and again under the calls of several workers: each runs once, and none is told of a dead worker or of the store",
+    "the database server is killed repeatedly during calls of several workers: each call runs once, and no result mentions a dead worker or the store",
     async () => {
       const turns = 6;
       const labels = (agent: number) => Array.from({ length: turns }, (_, turn) => `many-${agent}-${turn}`);
@@ -99,7 +99,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("runs whose store is Postg
   );
 
   thoroughTest(
-    "the database server is killed in the middle of a run and comes back: the run goes on, each tool once",
+    "the database server is killed in the middle of a run and returns: the run continues, each tool runs once",
     async () => {
       const session = stage.session({
         replies: [

@@ -21,11 +21,11 @@ afterAll(() => stage.close());
 const RUNS_AT_ONCE = 24;
 const DEPLOYS = 6;
 
-/** Each execution leaves a line in a file of its own: a command that ran twice is seen. */
+/** Each execution leaves a line in a file of its own, so that a command that ran twice is noticed. */
 const COMMAND = 'echo run >> "runs-$(echo "$HOLDFAST_CALL" | tr / _)"; sleep 0.3; echo finished';
 const STEP = { toolCalls: [{ name: "bash", arguments: { command: COMMAND } }], chunkDelayMs: 40 };
 
-/** Four answers that take their time, three commands that may not run twice. */
+/** Four slow answers, three commands that must not run twice. */
 const SCRIPT = {
   replies: [STEP, STEP, STEP, { text: "Every step is done, and none of them twice.", chunkDelayMs: 40 }],
 };
@@ -96,18 +96,18 @@ async function openRuns(): Promise<number> {
   return counted.count;
 }
 
-// Each is given out again after five seconds.
-/** A workflow task that the server had handed to the worker that ended. */
+// Each is dispatched again after five seconds.
+/** A workflow task that the server had given to the worker that ended. */
 const LOST = "a workflow task was lost on its way";
-/** One that came into the sticky queue of the worker that ended, or waited there. */
+/** A workflow task that entered the sticky queue of the worker that ended, or waited there. */
 const NOT_TAKEN = "a workflow task waited in the queue of a worker that ended";
 const LATE = [LOST, NOT_TAKEN];
-/** Of the runs in flight, at most one in so many is late at a deploy: one in twelve was seen with every core taken. */
+/** At most one in this many runs in flight is late at a deploy: one in twelve was observed with every core busy. */
 const LATE_OF = 4;
 /** `temporal.api.enums.v1.TimeoutType` */
 const LATE_BY_TYPE: Readonly<Record<number, string>> = { 1: LOST, 2: NOT_TAKEN };
 
-/** What an operator would call an error, as the run's history has it. */
+/** What an operator would call an error, from the run's history. */
 async function troubles(session: TestSession): Promise<string[]> {
   const { events } = await session.handle.fetchHistory();
   return (events ?? []).flatMap((event) => {

@@ -5,11 +5,11 @@ import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts
 
 const { play, stage } = openCampaignEnvironment();
 
-/** Runs are in the middle of their work by then. */
+/** By then, runs are in the middle of their work. */
 const AT_WORK_MS = 2000;
 
 thoroughTest(
-  "the Temporal server is killed twice in the middle of everything, and started again on its file: the runs go on",
+  "the Temporal server is killed twice during active work, and restarted on its file: the runs continue",
   async () => {
     const { violations } = await play({
       name: "server",

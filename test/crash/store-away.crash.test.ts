@@ -10,7 +10,7 @@ import { connectClient, runCommandLine } from "../workflows/support/test-client.
 import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 import { lockTranscript } from "./support/transcript-lock.ts";
 
-// The transcript is away while runs are at work: a worker says so, and goes on by itself when it is back.
+// The transcript is unavailable while runs are active: a worker reports it, and continues by itself when it returns.
 
 let stage: CrashEnvironment;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ function said(worker: { stderr(): string }): string[] {
     .flatMap((line) => (line.startsWith("{") ? [(JSON.parse(line) as { msg: string }).msg] : []));
 }
 
-/** A run whose answer comes when the gate is opened, and what the doctor says meanwhile. */
+/** A run whose answer arrives when the gate is opened, and what the doctor reports in the meantime. */
 async function away(gate: string, takeAway: () => () => void, words: RegExp) {
   const session = stage.session({ replies: [{ text: "Here it is.", holdUntil: gate }] });
   const worker = await stage.startWorker();
@@ -44,7 +44,7 @@ async function away(gate: string, takeAway: () => () => void, words: RegExp) {
     said(worker).some((line) => line.startsWith("No step waits for the transcript any more")),
   );
   expect(session.listRequests()).toHaveLength(1);
-  // As a process sees it that opens it now.
+  // As seen by a process that opens it at this time.
   const transcript = await SqliteTranscript.open({ path: join(stage.home, "transcript.db") });
   onTestFinished(() => transcript.close());
   expect((await transcript.readLoops(session.id)).map(({ status }) => status)).toEqual(["completed"]);
@@ -55,7 +55,7 @@ async function away(gate: string, takeAway: () => () => void, words: RegExp) {
 }
 
 thoroughTest(
-  "a transcript that is locked: said, waited for, and seen by the doctor",
+  "a locked transcript is reported, waited for, and seen by the doctor",
   async () => {
     const doctor = await away(
       "locked",
@@ -69,7 +69,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a call that is to begin while the transcript is away waits for it, says so in status, and runs once; the model is told nothing of it",
+  "a call that is about to begin while the transcript is unavailable waits for it, is displayed as waiting in status, and runs once; the model is not informed",
   async () => {
     const session = stage.session({
       replies: [{ toolCalls: [{ name: "quick_unsafe", arguments: { label: "away" } }] }, { text: "Done." }],
@@ -111,7 +111,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a transcript whose file is gone: nothing is written elsewhere, no empty one is made, and it goes on when it is back",
+  "a transcript whose file is missing: nothing is written elsewhere, no empty one is created, and the run continues when it returns",
   async () => {
     const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
     const doctor = await away(

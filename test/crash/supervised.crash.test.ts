@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "under supervision a killed worker is followed by another, and the run ends as if nothing had happened",
+  "under supervision a killed worker is replaced by another, and the run ends as if nothing had happened",
   async () => {
     const { address, namespace, home, taskQueue } = stage;
     const ready: number[] = [];
@@ -42,7 +42,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a worker that cannot start says why",
+  "a worker that cannot start reports the reason",
   async () => {
     const { address, home, taskQueue } = stage;
     const start = startWorkerProcess({ address, namespace: "no-such-namespace", home, taskQueue });

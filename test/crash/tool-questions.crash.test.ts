@@ -20,7 +20,7 @@ afterAll(async () => {
 const POLL = { timeout: 20_000, interval: 50 };
 
 thoroughTest(
-  "killed while a server's question waits: the next worker gives the server the answer; one is declined, one stopped [MCP-04, TMP-11]",
+  "killed while a server's question waits: the next worker gives the server the answer; one question is declined, one stopped [MCP-04, TMP-11]",
   async () => {
     const elicit = (id: string) => ({ toolCalls: [{ id, name: "ask__elicit", arguments: {} }] });
     const server = createStdioServer(MISBEHAVING_SERVER, {}, { name: "ask", include: ["elicit"] });
@@ -87,7 +87,7 @@ thoroughTest(
     expect(await stage.transcript.readText(values)).toBe('{"name":"Grace Hopper"}');
     const { events } = await session.handle.fetchHistory();
     expect(listTexts(events).filter((text) => text.includes("Your name?"))).toEqual([]);
-    // The server repeats the answer in its result, whose beginning a digest holds.
+    // The server repeats the answer in its result, and a digest holds the beginning of that.
     const told = (events ?? []).filter(({ activityTaskCompletedEventAttributes: done }) => done == null);
     expect(listTexts(told).filter((text) => text.includes("Grace"))).toEqual([]);
     const exported = await runCommandLine(stage, "export", session.id);

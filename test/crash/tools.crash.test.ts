@@ -25,7 +25,7 @@ afterAll(() => stage.close());
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] });
 const read = (file: string) => readFileSync(join(stage.home, file), "utf8");
 
-test("killed in an unsafe bash command: never run twice, its processes are gone, and the model is told what is known [TMP-07]", async () => {
+test("killed in an unsafe bash command: never run twice, its processes are gone, and the model is informed of what is known [TMP-07]", async () => {
   const command =
     "echo run >> bash.runs; echo printed so far; sleep 500 & while [ ! -e bash.go ]; do sleep 0.05; done; echo run >> bash.ends";
   const session = stage.session({
@@ -54,7 +54,7 @@ test("killed in an unsafe bash command: never run twice, its processes are gone,
 }, 40_000);
 
 thoroughTest(
-  "killed in tools of three classes at once: unsafe not again, idempotent and pure again, one result each",
+  "killed in tools of three classes at once: unsafe is not run again, idempotent and pure are, one result each",
   async () => {
     const session = stage.session({
       replies: [
@@ -96,7 +96,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "of two parallel calls one is lost with its worker: the other's result is used",
+  "when one of two parallel calls is lost with its worker, the other's result is used",
   async () => {
     const session = stage.session({
       replies: [
@@ -157,7 +157,7 @@ thoroughTest(
   40_000,
 );
 
-/** Content before and after, and how a call says it. */
+/** Content before and after, and how a call's arguments give it. */
 const WRITES = {
   write_file: { args: { path: "poem.txt", content: "violets are blue\n" }, after: "violets are blue\n" },
   edit_file: {
@@ -192,7 +192,7 @@ for (const tool of ["write_file", "edit_file"] as const) {
 }
 
 thoroughTest(
-  "a query that is waiting for a dead worker does not delay the failover of its runs",
+  "a query that waits for a dead worker does not delay the failover of its runs",
   async () => {
     const session = stage.session({
       replies: [call("wait_pure", { label: "asked" }), { text: "Done." }],

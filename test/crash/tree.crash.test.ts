@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** The worker dies while this answer is held back; another one takes its place, and gets it. */
+/** The worker dies while this answer is held back; another worker replaces it, and receives the answer. */
 async function killWhileHeld(hold: string): Promise<void> {
   await stage.model.waitForHold(hold);
   await worker.kill("SIGKILL");
@@ -100,7 +100,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed between the ends of two that run side by side: the caller hears of both at once, each has one result [SUB-09, RIG-04]",
+  "killed between the ends of two parallel sub-agents: the caller learns of both at once, each has one result [SUB-09, RIG-04]",
   async () => {
     const root = createAgentTree(
       stage,
@@ -115,7 +115,7 @@ thoroughTest(
     await Promise.all(["early", "late"].map((hold) => stage.model.waitForHold(hold)));
     await worker.kill("SIGKILL");
     worker = await stage.startWorker();
-    // The second worker has told the caller of one end, and has done no step of the caller's own.
+    // The second worker has reported one end to the caller, and has executed no step of the caller's own.
     stage.model.release("early");
     await eventually(async () => (await root.readStatus()).running.length === 1, { timeoutMs: 30_000 });
     await worker.kill("SIGKILL");
@@ -129,7 +129,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a stop that comes while no worker lives reaches the sub-agents of the next one [SUB-10, ABT-01]",
+  "a stop that arrives while no worker lives reaches the sub-agents through the next worker [SUB-10, ABT-01]",
   async () => {
     const root = createAgentTree(
       stage,

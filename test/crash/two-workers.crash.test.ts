@@ -5,7 +5,7 @@ import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts
 const { play } = openCampaignEnvironment();
 
 thoroughTest(
-  "two workers at once, each killed in the middle of its work: the other one, and who takes its place, go on with all of it",
+  "two workers at once, each killed in the middle of its work: the other one and the replacement continue all of it",
   async () => {
     const { violations, kills } = await play({
       name: "pair",

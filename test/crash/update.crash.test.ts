@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed in a move to another definition: it is moved once, and asked by the other one [3.8, PHI-13b]",
+  "killed in an update to another definition: the update happens once, and the new definition's model is asked [3.8, PHI-13b]",
   async () => {
     const first = await stage.startWorker();
     let begun = 0;
@@ -51,7 +51,7 @@ thoroughTest(
       (await stage.transcript.readSteps(id)).some(
         ({ kind, storedAtMs }) => kind === "move-definition" && storedAtMs !== undefined,
       );
-    // What is claimed may be stored before the lock is there: then another one is moved.
+    // The claimed step may be stored before the lock is in place: the test then tries another run.
     let { session, definitionHash, unlock } = await begin();
     for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
       unlock();

@@ -13,7 +13,7 @@ import { connectClient } from "../workflows/support/test-client.ts";
 import { TEST_KEY } from "../workflows/support/test-environment.ts";
 import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 
-// Runs that live through an upgrade (design 3.15): under rule sets, and under Temporal's worker versioning.
+// Runs that live through an upgrade (design 3.15): with rule sets, and with Temporal's worker versioning.
 
 let stage: CrashEnvironment;
 let holdfast: Holdfast;
@@ -97,7 +97,7 @@ async function failedTasks(session: string): Promise<number> {
 }
 
 thoroughTest(
-  "a run goes on under the rules that it was started with, and is raised when it continues as new, not before",
+  "a run continues under the rules that it was started with, and is upgraded when it continues as new, not before",
   async () => {
     const { now, next } = bundles();
     const first = await worker(now);
@@ -133,7 +133,7 @@ thoroughTest(
 
 const DEPLOYMENT = "upgrades";
 
-/** What `temporal worker deployment set-current-version` does. */
+/** Does what `temporal worker deployment set-current-version` does. */
 async function setCurrent(buildId: string): Promise<void> {
   const { workflowService } = stage.client;
   const set = () =>

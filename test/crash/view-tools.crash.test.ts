@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed in going back: the call is answered again, and there is one branch, one event, one tag [PHI-01, PHI-04]",
+  "killed in a revert: the call is answered again, and there is one branch, one event, one tag [PHI-01, PHI-04]",
   async () => {
     const first = await stage.startWorker();
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
@@ -42,7 +42,7 @@ thoroughTest(
       (await stage.transcript.readSteps(id)).some(
         ({ kind, storedAtMs }) => kind === "revert_to_state" && storedAtMs !== undefined,
       );
-    // What is claimed may be stored before the lock is there: then another one is gone back in.
+    // The claimed step may be stored before the lock is in place: the test then reverts in another run.
     let { session, unlock } = await begin();
     for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
       unlock();
@@ -70,7 +70,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed in pruning: the call is answered again, and the context is pruned once, in one place [PRUN-06, PRUN-07, PHI-13b]",
+  "killed in a prune: the call is answered again, and the context is pruned once, in one position [PRUN-06, PRUN-07, PHI-13b]",
   async () => {
     const first = await stage.startWorker();
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
@@ -96,7 +96,7 @@ thoroughTest(
       (await stage.transcript.readSteps(id)).some(
         ({ kind, storedAtMs }) => kind === "prun_with_memo" && storedAtMs !== undefined,
       );
-    // What is claimed may be stored before the lock is there: then another one prunes.
+    // The claimed step may be stored before the lock is in place: the test then prunes in another run.
     let { session, unlock } = await begin();
     for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
       unlock();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed while a call waits for a person: the question survives, and the next worker runs what is approved [TMP-11]",
+  "killed while a call awaits approval: the request survives, and the next worker runs the approved call [TMP-11]",
   async () => {
     const session = stage.session({
       replies: [
@@ -36,7 +36,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed in the middle of a compaction: it is done once, and the run goes on [CMP-13]",
+  "killed in the middle of a compaction: it is done once, and the run continues [CMP-13]",
   async () => {
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
     const session = stage.session({

@@ -7,7 +7,7 @@ export type CampaignFigures = {
   readonly failovers: number;
   /** Acknowledged. */
   readonly writes: number;
-  /** Commits over which a connection was lost, so that the server had to be asked. */
+  /** Commits during which a connection was lost, so that the server had to be asked for the outcome. */
   readonly asked: number;
   readonly lost: number;
   readonly doubled: number;
@@ -18,20 +18,20 @@ export type CampaignFigures = {
 
 export type CampaignOptions = {
   readonly kills: number;
-  /** No new kill after this, once `atLeast` of them were played. */
+  /** No new kill after this time, once `atLeast` of them were played. */
   readonly minutes: number;
   readonly atLeast: number;
   readonly seed: number;
   readonly report: (line: string) => void;
 };
 
-/** One in so many kills ends the primary server for good. */
+/** One in this many kills ends the primary server for good. */
 const FAIL_OVER_EVERY = 5;
-/** Writes flow for so long before each kill, at a random moment of it, in milliseconds. */
+/** Writes flow for this long before each kill, which happens at a random moment of it, in milliseconds. */
 const WRITE_MS = { least: 30, most: 500 };
 const WRITERS = { counters: 40, transcripts: 3, sessions: 24 };
 
-/** Kills PostgreSQL under many writers, and compares what was acknowledged to them with what is there. */
+/** Kills PostgreSQL under many writers, and compares the acknowledged writes with the stored ones. */
 export async function playPostgresCampaign(options: CampaignOptions): Promise<CampaignFigures> {
   const { kills, minutes, atLeast, seed, report } = options;
   const random = createRandom(seed);
@@ -72,7 +72,7 @@ export async function playPostgresCampaign(options: CampaignOptions): Promise<Ca
       report(`${kill}: ${how}; ${figures.writes} writes, ${figures.asked} times asked so far`);
       for (const what of lost) report(`  LOST ${what}`);
       for (const what of doubled) report(`  DOUBLED ${what}`);
-      // What is wrong stays wrong, and would be counted again after each kill.
+      // A violation remains, and would be counted again after each kill.
       if (lost.length + doubled.length > 0) break;
     }
     return { ...figures, seconds: Math.round((performance.now() - begin) / 1000) };
@@ -82,7 +82,7 @@ export async function playPostgresCampaign(options: CampaignOptions): Promise<Ca
   }
 }
 
-/** Every writer writes one after the other until the end is asked for; each of them then ends what it is at. */
+/** Every writer writes in sequence until it is asked to stop; each then finishes its current write. */
 function runWriters(
   writers: readonly Writer[],
   onError: (error: unknown) => void,
@@ -114,7 +114,7 @@ async function checkWriters(writers: readonly Writer[]): Promise<WriterVerdict> 
   return { lost: verdicts.flatMap(({ lost }) => lost), doubled: verdicts.flatMap(({ doubled }) => doubled) };
 }
 
-/** Mulberry32: the same moments for the same seed, as far as a machine keeps time. */
+/** Mulberry32: the same moments for the same seed, as far as a machine's timing allows. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

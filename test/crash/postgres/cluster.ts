@@ -7,20 +7,20 @@ import {
   waitForStandby,
 } from "../../support/postgres.ts";
 
-/** What nobody waits for stays in memory, so that a crash takes as much along as it can. */
+/** What nobody waits for stays in memory, so that a crash loses as much as possible. */
 const CRASH_SETTINGS = { wal_writer_delay: "10s" };
 
-/** A primary server behind an address that stays, whatever becomes of the server. */
+/** A primary server behind a stable address, whatever happens to the server. */
 export type Cluster = {
   readonly proxy: CuttingProxy;
-  /** At the address that stays. */
+  /** At the stable address. */
   url(database: string): string;
   database(): Promise<string>;
-  /** Ends the server as hard as it goes, and starts it again. */
+  /** Kills the server immediately, and starts it again. */
   killAndStart(how: "kill" | "crash"): Promise<void>;
   /** A standby that every commit waits for. */
   prepareStandby(): Promise<void>;
-  /** Ends the primary server for good, and makes the standby the primary. */
+  /** Ends the primary server for good, and promotes the standby. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -45,7 +45,7 @@ export async function startCluster(): Promise<Cluster> {
       if (standby === undefined) throw new Error("There is no standby to fail over to");
       const old = primary;
       await old.kill();
-      // Clients find it before it is one: it must refuse what only a primary server can say.
+      // Clients find it before its promotion: it must reject what only a primary server can answer.
       proxy.targetPort = standby.port;
       await standby.promote();
       primary = standby;

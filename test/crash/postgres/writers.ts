@@ -5,20 +5,20 @@ import type { Statement, Work } from "../../../src/store/postgres/transaction.ts
 import { PostgresTranscript } from "../../../src/store/transcript/postgres/postgres-transcript.ts";
 import { EMPTY_OUTBOX, entry, opening, step, write } from "../../transcript/sample-writes.ts";
 
-// Writers that know what was acknowledged to them, and compare it with what is there.
+// Writers that know which of their writes were acknowledged, and compare them with the stored ones.
 
 /** Longer than a server may be away in a campaign. */
 const DEADLINE_MS = 120_000;
 
 export type WriterVerdict = {
-  /** Acknowledged, and not there. */
+  /** Acknowledged, and missing. */
   readonly lost: readonly string[];
-  /** There twice, or told to be taken for the second time. */
+  /** Stored twice, or reported as taken for the second time. */
   readonly doubled: readonly string[];
 };
 
 export type Writer = {
-  /** One acknowledged write, or two. Gives how many. */
+  /** One acknowledged write, or two. Returns how many. */
   write(): Promise<number>;
   check(): Promise<WriterVerdict>;
 };
@@ -28,7 +28,7 @@ export type Writers = { readonly all: readonly Writer[]; close(): Promise<void> 
 const createStatement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
 
 /**
- * Counters that are added to: a write that is not idempotent, so that one that is lost and one that is done twice both
+ * Counters that are incremented: a write that is not idempotent, so that a lost one and a duplicated one both
  * show in the sum.
  */
 export async function openCounters(url: string, count: number): Promise<Writers> {
@@ -69,7 +69,7 @@ export async function openCounters(url: string, count: number): Promise<Writers>
   return { all, close: () => database.close() };
 }
 
-/** Sessions in which steps are claimed and their results stored, by several processes' worth of connections. */
+/** Sessions in which steps are claimed and their results stored, over as many connections as several processes have. */
 export async function openSessions(url: string, transcripts: number, count: number): Promise<Writers> {
   const opened = await Promise.all(
     Array.from({ length: transcripts }, () => PostgresTranscript.open({ url, patienceMs: DEADLINE_MS })),
@@ -97,7 +97,7 @@ async function createSessionWriter(transcript: PostgresTranscript, name: string)
       const at = stored + 1;
       const key = { ...own, number: at, kind: "model" };
       const target = { loopId, branch: "main", base: at };
-      // The claim and the result carry times of their own, so that a result that took the step itself is seen.
+      // The claim and the result have different times, so that a result that took the step itself is noticed.
       const claimed = await transcript.claim(key, target, EMPTY_OUTBOX, at);
       if (claimed.type !== "claimed" || claimed.executions !== 1 || claimed.lost !== undefined) {
         taken.push(`step ${at} of ${name} was taken already: ${JSON.stringify(claimed)}`);

@@ -8,7 +8,7 @@ import type { CrashEnvironment } from "./crash-environment.ts";
 
 const SCRIPT = fileURLToPath(new URL("./application-worker.mjs", import.meta.url));
 
-/** A worker with functions of an application that wait for files. Ends with the test at the latest. */
+/** A worker with an application's functions that wait for files. Ends with the test at the latest. */
 export async function startApplicationWorker(stage: CrashEnvironment): Promise<ChildProcess> {
   const { address, namespace, home, taskQueue } = stage;
   const child = spawn(process.execPath, [SCRIPT, address, namespace, home, taskQueue], {

@@ -33,7 +33,7 @@ export type WaveInProgress = {
 };
 export type Wave = {
   readonly name: string;
-  /** For each worker, where its lives end. */
+  /** The kill points of each worker, one for each of its processes. */
   readonly workers: readonly (readonly string[])[];
   readonly scenarios: readonly string[];
   readonly home?: string;
@@ -63,7 +63,7 @@ export function openCampaignEnvironment(): {
   };
 }
 
-/** One of each, but those that end at once. */
+/** One of each kind, except for those that end at once. */
 export const VARIED_SCENARIOS = [
   "plain",
   "parallel",

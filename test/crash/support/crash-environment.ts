@@ -22,11 +22,11 @@ export { expectComplete } from "../../workflows/support/expect-complete.ts";
 
 const TOOLS = fileURLToPath(new URL("./tools.mjs", import.meta.url));
 
-/** A stage whose workers are processes of their own. */
+/** A test environment whose workers are processes of their own. */
 export type CrashEnvironment = TestEnvironment & {
   /** Ends with the test at the latest. */
   startWorker(options?: Partial<WorkerProcessOptions>): Promise<WorkerProcess>;
-  /** Lets a waiting tool go on. */
+  /** Releases a waiting tool. */
   release(label: string): void;
   /** How often a waiting tool was started. */
   countRuns(label: string): number;
@@ -86,14 +86,14 @@ export async function openCrashEnvironment(database?: string): Promise<CrashEnvi
 /** Temporal's TIMEOUT_TYPE_SCHEDULE_TO_START. */
 const SCHEDULE_TO_START_TIMEOUT = 2;
 
-/** Workflow tasks of a run that have waited, and in vain, in the queue of a worker that was gone. */
+/** Counts a run's workflow tasks that timed out in the queue of a worker that was gone. */
 export async function countTimedOutTasks(stage: TestEnvironment, session: string): Promise<number> {
   const { events } = await stage.client.workflow.getHandle(session).fetchHistory();
   const late = (events ?? []).map(({ workflowTaskTimedOutEventAttributes: timedOut }) => timedOut);
   return late.filter((timedOut) => timedOut?.timeoutType === SCHEDULE_TO_START_TIMEOUT).length;
 }
 
-/** When the step of this kind was begun for the n-th time. */
+/** Returns when the step of this kind began for the n-th time. */
 export async function waitForExecution(
   stage: TestEnvironment,
   session: TestSession,

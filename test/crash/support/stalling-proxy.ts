@@ -1,10 +1,10 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Stands between a worker and Temporal, so that a test decides what Temporal hears of. */
+/** Stands between a worker and Temporal, so that a test decides what reaches Temporal. */
 export type StallingProxy = {
   readonly address: string;
-  /** What the worker says from now on does not arrive; it notices nothing. */
+  /** The worker's messages no longer arrive from here on; the worker does not notice. */
   stall(): void;
   resume(): void;
   close(): Promise<void>;

@@ -24,7 +24,7 @@ const { WorkerSupervisor } = (await import("../campaign/worker-supervisor.mjs"))
 
 /** A supervised worker: each process is killed at its kill point and replaced at once. */
 export type ArmedWorker = {
-  /** Lets the worker die at these points from now on, and at no others. */
+  /** Makes the worker die at these points, and at no others. */
   arm(...points: readonly string[]): void;
   /** The points of the kills so far, in order. */
   listKills(): readonly string[];

@@ -14,7 +14,7 @@ export type TestMachine = {
   readonly home: string;
   readonly holdfast: Holdfast;
   readonly worker: WorkerProcess;
-  /** SIGKILL for worker and server, as when the power goes. */
+  /** Sends SIGKILL to worker and server, as in a power failure. */
   powerCut(): Promise<void>;
 };
 

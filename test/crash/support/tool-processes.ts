@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Running processes that a tool call has started: those whose marker begins with this. */
+/** Returns running processes that a tool call has started: those whose marker begins with this text. */
 export function listToolProcesses(callPrefix: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -13,7 +13,7 @@ export function listToolProcesses(callPrefix: string): string[] {
           .some((one) => one.startsWith(`HOLDFAST_CALL=${callPrefix}`));
         return marked ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")] : [];
       } catch {
-        // It has ended meanwhile.
+        // It has ended in the meantime.
         return [];
       }
     });

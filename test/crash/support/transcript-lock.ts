@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 const openDatabase = (home: string) => new Database(join(home, "transcript.db"), { timeout: 5000 });
 
-/** Holds every writer of the transcript up until the returned function is called, or the test is over. */
+/** Blocks every writer of the transcript until the returned function is called, or the test ends. */
 export function lockTranscript(home: string): () => void {
   const database = openDatabase(home);
   database.exec("BEGIN IMMEDIATE");
@@ -20,9 +20,9 @@ export function lockTranscript(home: string): () => void {
 }
 
 /**
- * Locks it the moment that a step of this kind was claimed: what the step has done cannot be stored then.
+ * Locks the transcript as soon as a step of this kind is claimed, so that the step's result cannot be stored.
  *
- * @param noted - Only when its tool has also left its note, which it must before it changes anything.
+ * @param isNoted - Waits until the tool has also left its note, which it must do before it changes anything.
  */
 export function lockAfterClaim(home: string, session: string, kind: string, isNoted: boolean): () => void {
   const database = openDatabase(home);
