@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** After ten seconds of sleep, the worker's own SDK reports that its call has ended, and the call never reaches the store. */
+/** After ten seconds of sleep, the worker's own SDK reports that the call has ended, and it never reaches the store. */
 const TRIES = 4;
 
 thoroughTest(
