@@ -39,7 +39,6 @@ export function fanOut(request: FanOutRequest): Promise<JobResult> {
     const job = new JobRun(initial, buildSettings(request), outside);
     const { concurrency = DEFAULT_CONCURRENCY } = request;
     await job.forEachPart(asked.length, concurrency, async (index) => {
-      if (job.stopOutcome !== undefined) return;
       const { definitionHash, task } = asked[index]!;
       await job.runPart(index, { definitionHash, prompt: task }, asked.length - index);
     });

@@ -8,9 +8,15 @@ import {
 import type { Allowance } from "../core/budget/account-state.ts";
 import { fillLimits } from "../core/budget/limits.ts";
 import type { Reservation } from "../core/budget/reserve.ts";
-import { type JobPart, type JobState, type openJob, requestStop } from "../core/job/job.ts";
+import {
+  getStopOutcome,
+  type JobOpening,
+  type JobPart,
+  type JobState,
+  requestStop,
+} from "../core/job/job.ts";
 import { jobDashboard, MOST_ROWS } from "../core/job/job-dashboard.ts";
-import { buildJobResult, type JobResult } from "../core/job/job-result.ts";
+import { buildJobResult, type JobResult, type JobResultDetails } from "../core/job/job-result.ts";
 import { buildJobStatus, type JobStatus, type ModeStatus } from "../core/job/job-status.ts";
 import { beginPart, endPart, reserveShares, type ShareRequest } from "../core/job/parts.ts";
 import type { PartEnd } from "../core/machine/task.ts";
@@ -73,8 +79,7 @@ export class JobRun {
   }
 
   get stopOutcome(): Outcome | undefined {
-    const { stop } = this.state;
-    return stop === undefined ? undefined : { type: "stopped", reason: stop.reason };
+    return getStopOutcome(this.state);
   }
 
   update(state: Partial<JobState>): void {
@@ -109,7 +114,7 @@ export class JobRun {
   }
 
   /**
-   * Runs one part to its end. The part does not start when no budget remains.
+   * Runs one part to its end. The part does not start when no budget remains, or after a stop.
    *
    * @param waiting - The number of parts that wait to start, including this one.
    */
@@ -120,9 +125,7 @@ export class JobRun {
   ): Promise<PartEnd | { readonly type: "refused"; readonly outcome: Outcome }> {
     const begun = beginPart(this.state, index, waiting, Date.now());
     this.update(begun.state);
-    if (begun.type === "refused") {
-      return { type: "refused", outcome: { type: "limit-reached", reason: begun.reason } };
-    }
+    if (begun.type === "refused") return { type: "refused", outcome: begun.outcome };
     return await this.start(index, request, begun.given).end;
   }
 
@@ -176,7 +179,7 @@ export class JobRun {
   }
 
   /** Ends the job. A failed job also fails as a workflow, so that an operator sees the failure. */
-  async end(outcome: Outcome, more: Parameters<typeof buildJobResult>[2] = {}): Promise<JobResult> {
+  async end(outcome: Outcome, more: JobResultDetails = {}): Promise<JobResult> {
     this.update({ outcome });
     await condition(allHandlersFinished);
     return throwIfFailed(buildJobResult(this.state, outcome, more));
@@ -219,11 +222,7 @@ type JobRequest = {
 };
 
 /** Builds what every job's state is opened with. */
-export function buildOpening({
-  task,
-  limits,
-  settings,
-}: JobRequest): Omit<Parameters<typeof openJob>[0], "mode" | "parts"> {
+export function buildOpening({ task, limits, settings }: JobRequest): Omit<JobOpening, "mode" | "parts"> {
   const words = (typeof task === "string" ? task : task?.text) ?? "";
   return {
     job: workflowInfo().workflowId,

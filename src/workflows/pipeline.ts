@@ -2,7 +2,7 @@ import { scheduleActivity, workflowInfo } from "@temporalio/workflow";
 import type { Activities, PassOutputInput } from "../activities/activity-types.ts";
 import { openJob } from "../core/job/job.ts";
 import { type JobResult, locateOutcome } from "../core/job/job-result.ts";
-import { recallPart } from "../core/job/parts.ts";
+import { getOutcome, recallPart } from "../core/job/parts.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildWriteOptions } from "./activity-options.ts";
 import { buildOpening, JobRun, runAsJob } from "./job.ts";
@@ -45,9 +45,9 @@ async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResu
       definitionHash: stage.definitionHash,
       prompt: { ref: given.ref },
     });
-    const outcome = job.state.parts[index]?.outcome as Outcome;
-    const isOver = end.type === "refused" || outcome.type !== "answered" || job.stopOutcome !== undefined;
-    if (isOver) return await endEarly(job, stage, outcome);
+    const outcome = end.type === "refused" ? end.outcome : getOutcome(end);
+    if (outcome.type !== "answered" || job.stopOutcome !== undefined)
+      return await endEarly(job, stage, outcome);
   }
   job.update({ doing: "reading the result" });
   const last = await getOutput({ ...request, from: buildSource(job, stages.length - 1, stages) });

@@ -44,7 +44,7 @@ const ended = (turns: number): PartEnd => ({
 
 function begun(state: JobState, index: number, waiting: number) {
   const result = beginPart(state, index, waiting, 0);
-  if (result.type === "refused") throw new Error(result.reason);
+  if (result.type === "refused") throw new Error(result.outcome.reason);
   return result;
 }
 
@@ -74,7 +74,7 @@ describe("what a job may spend", () => {
     const over = endPart(first.state, 0, ended(1), 0);
     expect(beginPart(over, 1, 1, 0)).toMatchObject({
       type: "refused",
-      reason: "Budget of turns reached: none left of 1 (1 spent)",
+      outcome: { type: "limit-reached", reason: "Budget of turns reached: none left of 1 (1 spent)" },
       state: { counts: { completed: 1, "limit-reached": 1, waiting: 0 } },
     });
   });
@@ -185,6 +185,28 @@ describe("whatever the parts do, and in whatever order", () => {
         play(steps, maxTurns, (_, { account }) => {
           const aside = Object.values(account.open).reduce((sum, { turns }) => sum + turns, 0);
           expect(account.settled.turns + aside).toBeLessThanOrEqual(maxTurns);
+        });
+      }),
+    );
+  });
+
+  test("a stop ends every part: none begins after it, and with the ends of those that ran no share is set aside", () => {
+    const steps = fc.array(step, { maxLength: 20 });
+    const cancelled: PartEnd = { type: "lost", how: "it was terminated", cause: "given-up" };
+    fc.assert(
+      fc.property(steps, steps, (earlier, later) => {
+        const over = play([...earlier, { type: "stop" }, ...later], 20, (before, after) => {
+          if (before.stop === undefined) return;
+          for (const [at, one] of after.parts.entries())
+            if (one.state === "running") expect(before.parts[at]).toBe(one);
+        });
+        const ends = over.parts.reduce((state, _, at) => endPart(state, at, cancelled, 0), over);
+        expect(ends.account.open).toEqual({});
+        for (const { state, outcome } of ends.parts)
+          expect(state).toBe(outcome === undefined ? "waiting" : "done");
+        expect(buildJobStatus(ends, {}, 0)).toMatchObject({
+          status: "stopping",
+          job: { counts: { running: 0 } },
         });
       }),
     );

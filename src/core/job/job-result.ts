@@ -13,7 +13,7 @@ export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome">
 /** The result of a job. */
 export type JobResult = {
   readonly job: string;
-  readonly mode: JobMode | "supervisor";
+  readonly mode: JobMode;
   readonly outcome: Outcome;
   /** The part at which it ended, when it did not complete. */
   readonly at?: string;
@@ -29,7 +29,7 @@ export type JobResult = {
   readonly costUsd: Cost;
 };
 
-type JobResultDetails = Pick<JobResult, "at" | "text" | "ref" | "bytes" | "rounds">;
+export type JobResultDetails = Pick<JobResult, "at" | "text" | "ref" | "bytes" | "rounds">;
 
 export function buildJobResult(state: JobState, outcome: Outcome, more: JobResultDetails = {}): JobResult {
   const { turns, tokens, nanoUsd } = getSpentByJob(state);

@@ -16,6 +16,7 @@ import type { LostPart } from "../machine/task.ts";
 //   J1. A part begins only with a share that was reserved for it, and its share is settled once.
 //   J2. The result of a part is an outcome, however it ends; it never loses another part. A second end changes nothing.
 //   J3. `counts` counts every part once, under its status.
+//   J4. After a stop neither `beginPart` nor `beginMember` begins a part. The parts that run still end.
 
 export type JobMode = "autonomous" | "pipeline" | "fan-out" | "supervisor" | "evaluation";
 
@@ -136,6 +137,10 @@ export function partWord({ state, outcome }: Pick<JobPart, "state" | "outcome">)
 export function requestStop(state: JobState, reason: string): JobState {
   if (state.stop !== undefined || state.outcome !== undefined) return state;
   return { ...state, stop: { reason } };
+}
+
+export function getStopOutcome({ stop }: JobState): Extract<Outcome, { type: "stopped" }> | undefined {
+  return stop === undefined ? undefined : { type: "stopped", reason: stop.reason };
 }
 
 /** A job itself spends nothing. */

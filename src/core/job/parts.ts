@@ -6,7 +6,7 @@ import { type Reservation, reserve } from "../budget/reserve.ts";
 import { findExhaustedBudget } from "../budget/shortage.ts";
 import type { NextRound, TaskReport } from "../machine/state/task.ts";
 import type { PartEnd } from "../machine/task.ts";
-import { changePart, DEPTH, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
+import { changePart, DEPTH, getStopOutcome, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
 
 // The life of a part: a share is reserved, the part begins and ends, its share is settled.
 
@@ -52,18 +52,24 @@ export function equalShare({ account }: JobState, parties: number, nowMs: number
   };
 }
 
-export type Begun =
+export type BeginPartResult =
   | { readonly type: "begun"; readonly state: JobState; readonly given: Allowance }
-  | { readonly type: "refused"; readonly state: JobState; readonly reason: string };
+  | {
+      readonly type: "refused";
+      readonly state: JobState;
+      readonly outcome: Extract<Outcome, { type: "limit-reached" | "stopped" }>;
+    };
 
 /**
- * Begins a part with a fair share of what is left.
+ * Begins a part with a fair share of what is left. After a stop, the part keeps waiting.
  *
  * @param waiting - The number of parts that want to begin too, including this one: each can have as much.
  */
-export function beginPart(state: JobState, part: number, waiting: number, nowMs: number): Begun {
+export function beginPart(state: JobState, part: number, waiting: number, nowMs: number): BeginPartResult {
+  const stopped = getStopOutcome(state);
+  if (stopped !== undefined) return { type: "refused", state, outcome: stopped };
   const reason = findExhaustedBudget(state.account, NO_SPENDING, nowMs);
-  if (reason !== undefined) return { type: "refused", state: refusePart(state, part, reason, nowMs), reason };
+  if (reason !== undefined) return refuseAtLimit(state, part, reason, nowMs);
   const { turns, tokens, nanoUsd } = computeRemaining(state.account, NO_SPENDING, nowMs);
   // Parts that could get nothing do not reduce the shares of the others.
   const parties = Math.min(waiting, turns ?? waiting, tokens ?? waiting, nanoUsd ?? waiting);
@@ -71,13 +77,20 @@ export function beginPart(state: JobState, part: number, waiting: number, nowMs:
 }
 
 /** Begins a part with at most this allowance. */
-export function beginPartWith(state: JobState, part: number, own: Allowance, nowMs: number): Begun {
+export function beginPartWith(state: JobState, part: number, own: Allowance, nowMs: number): BeginPartResult {
   const { state: reserved, reservations } = reserveShares(state, [{ part, own }], nowMs);
   const [share] = reservations;
   if (share?.type === "reserved")
     return { type: "begun", state: startPart(reserved, part, nowMs), given: share.given };
-  const reason = share?.reason ?? "";
-  return { type: "refused", state: refusePart(state, part, reason, nowMs), reason };
+  return refuseAtLimit(state, part, share?.reason ?? "", nowMs);
+}
+
+function refuseAtLimit(state: JobState, part: number, reason: string, nowMs: number): BeginPartResult {
+  return {
+    type: "refused",
+    state: refusePart(state, part, reason, nowMs),
+    outcome: { type: "limit-reached", reason },
+  };
 }
 
 /** @param workflow - The workflow's id, when it differs from the session's. */

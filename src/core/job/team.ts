@@ -99,7 +99,7 @@ export function beginMember(
   const plan = { name, agent, session: `${state.job}.${name}`, task: truncateForPreview(task, TASK_BYTES) };
   const part = state.parts.length;
   const begun = beginPartWith(addParts(state, [plan]), part, equalShare(state, idle, nowMs), nowMs);
-  if (begun.type === "refused") return { type: "refused", reason: begun.reason };
+  if (begun.type === "refused") return { type: "refused", reason: begun.outcome.reason };
   return { type: "begun", state: begun.state, part, given: begun.given };
 }
 
