@@ -1,5 +1,4 @@
 import { allHandlersFinished, type CancellationScope, condition } from "@temporalio/workflow";
-import { fillLimits } from "../core/budget/limits.ts";
 import { sumCosts } from "../core/budget/usage.ts";
 import { sumUsage } from "../core/evaluation/branch-outcome.ts";
 import type { EvaluationOpenedDigest, SelectedBranchDigest } from "../core/evaluation/evaluation-digest.ts";
@@ -18,8 +17,8 @@ import { checkRequest } from "./request-shapes.ts";
 import { buildSettings, getRedaction, toInboundMessage } from "./run-input.ts";
 import { buildRunFailure, type RunResult, throwIfFailed } from "./run-result.ts";
 
-/** The most bytes of a stop's reason that a choice repeats. */
-const GOAL_BYTES = 200;
+/** The maximum size in bytes of a stop's reason in the decision. */
+const STOP_REASON_BYTES = 200;
 
 type Progress = Omit<EvaluationProgress, "waiting" | "refused">;
 
@@ -41,11 +40,8 @@ async function evaluate(
   const inbox = new Inbox(() => job.publish());
   let progress: Progress = { strategy: name, ...getRedaction(settings), phase: "opening" };
   // The account is opened when the definitions are known: see `addBranches`.
-  const { limits: _, ...opening } = buildOpening({
-    ...(prompt === undefined ? {} : { task: prompt }),
-    settings,
-  });
-  const initial = openJob({ ...opening, limits: fillLimits(undefined), mode: "evaluation", parts: [] });
+  const opening = buildOpening({ ...(prompt === undefined ? {} : { task: prompt }), settings });
+  const initial = openJob({ ...opening, mode: "evaluation", parts: [] });
   const job = new JobRun(initial, settings, parentScope, {
     status: (state) => evaluationMode(state, { ...progress, ...inbox.waiting() }),
     lines: [["Strategy", name]],
@@ -107,7 +103,7 @@ async function evaluate(
       ...comparison.ends(),
       branches: opened.branches.map(({ agentName, model }) => ({ agentName, model })),
       strategy: { type: strategy.type, ...custom },
-      ...(job.state.stop === undefined ? {} : { stopped: redactPreview(job.state.stop.reason, GOAL_BYTES) }),
+      ...(job.state.stop === undefined ? {} : { stopped: redactPreview(job.state.stop.reason, STOP_REASON_BYTES) }),
     });
     return job
       .runStep(() => steps.perform("decide", material(), name))
