@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-// Anybody who may speak to the server can send anything to a run and start runs with anything. A run may refuse it, or
-// fail with a sentence; its workflow task must not fail, since the server would try it for ever.
+// Anyone who may connect to the server can send anything to a run and start runs with anything. A run may reject it, or
+// fail with an error; its workflow task must not fail, since the server would retry it forever.
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 300);
 const STARTS = Math.min(RUNS, 60);
@@ -21,7 +21,7 @@ afterAll(() => stage.close());
 const { WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND: UNHANDLED_COMMAND } =
   temporal.api.enums.v1.WorkflowTaskFailedCause;
 
-/** The message of each failed workflow task of a run, but of those that the server sends back since a new signal came. */
+/** The message of each failed workflow task of a run, except tasks that the server rejects because a new signal arrived. */
 async function failedTasks(workflowId: string): Promise<readonly string[]> {
   const { events } = await stage.client.workflow.getHandle(workflowId).fetchHistory();
   return (events ?? []).flatMap((event) =>
@@ -32,7 +32,7 @@ async function failedTasks(workflowId: string): Promise<readonly string[]> {
   );
 }
 
-/** JSON in which names that the code reads come up often. */
+/** JSON in which names that the code reads are frequent. */
 const NAMES = [
   ...["text", "ref", "id", "queue", "mode", "focus", "toolCallId", "answer", "arguments", "always", "reason"],
   ...["by", "values", "question", "definitionHash", "tools", "maxTurns", "loopId", "server", "hash", "added"],
@@ -75,7 +75,7 @@ const UPDATES = [
 ];
 
 thoroughTest(
-  "no signal and no update, whatever it holds, makes a workflow task of a run fail",
+  "no signal and no update, whatever its content, makes a workflow task of a run fail",
   async () => {
     const session = stage.session({
       replies: [{ toolCalls: [{ name: "bash", arguments: { command: "echo hi" } }] }, { text: "Done." }],
@@ -92,7 +92,7 @@ thoroughTest(
       { answer: "approve", toolCallId: { toString: 1 }, values: { toString: 1, valueOf: 1 } },
       { loopId: "x", server: "__proto__", hash: "y", added: [], removed: [], changed: [] },
     ];
-    // An answer that makes sense would end the waiting, and a message that does would be taken: both are allowed.
+    // A valid answer would end the wait, and a valid message would be accepted: both are allowed.
     const sends = values.flatMap((value, index) => [
       () => handle.signal(SIGNALS[index % SIGNALS.length]!, value),
       () => {
@@ -138,7 +138,7 @@ async function startRaw(type: string, workflowId: string, payloads: readonly obj
   });
 }
 
-/** The end of a run that may not last: how it failed, or nothing. */
+/** The failure of a run that may not end at once, or undefined. */
 async function endOf(workflowId: string): Promise<string | undefined> {
   const handle = stage.client.workflow.getHandle(workflowId);
   const stopped = setTimeout(
@@ -157,7 +157,7 @@ async function endOf(workflowId: string): Promise<string | undefined> {
 }
 
 thoroughTest(
-  "no workflow of ours can be started with something that makes its task fail",
+  "no exported workflow can be started with arguments that make its task fail",
   async () => {
     const { Payload } = temporal.api.common.v1;
     const asJson = (value: unknown) =>
@@ -210,7 +210,7 @@ thoroughTest(
   400_000,
 );
 
-thoroughTest("a run that is started with a state of somebody else's says what is wrong", async () => {
+thoroughTest("a run that is started with an invalid state reports what is wrong", async () => {
   const session = stage.session();
   await startRaw("agent", session.id, [
     {

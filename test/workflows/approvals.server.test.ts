@@ -40,8 +40,8 @@ async function refusalOf(update: Promise<unknown>): Promise<string> {
   return String((error?.cause as Error | undefined)?.message ?? error?.message);
 }
 
-describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
-  test("runs nothing until the update; shown in status, search attribute and current details", async () => {
+describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
+  test("runs nothing until the update; it appears in status, search attribute and current details", async () => {
     const session = asking([{ toolCalls: [touch("approved")] }, { text: "Done." }]);
     await session.start("Go");
     const [approval] = await waiting(session);
@@ -62,7 +62,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(started).toMatchObject({ permission: { outcome: "ask", answer: "approved", by: "ada" } });
   });
 
-  test("a call that fails in the same way again and again waits for a person, who lets the agent go on or ends its loop", async () => {
+  test("after repeated equal failures, the user is asked, and continues the agent or ends its loop", async () => {
     const missing = { toolCalls: [{ name: "no_such_tool", arguments: {} }] };
     const stuck = () =>
       asking([missing, missing, missing, missing], {
@@ -77,7 +77,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     });
     expect(session.listRequests()).toHaveLength(2);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", by: "ada" }] });
-    // The count began anew.
+    // The count restarted.
     await eventually(async () => (session.listRequests().length === 4 ? true : undefined));
     await waiting(session);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "refuse", reason: "enough" }] });
@@ -90,7 +90,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(session.listRequests()).toHaveLength(4);
   });
 
-  thoroughTest("is refused with a reason that the model reads", async () => {
+  thoroughTest("is denied with a reason that the model reads", async () => {
     const session = asking([{ toolCalls: [touch("refused")] }, { text: "I see." }]);
     await session.start("Go");
     await waiting(session);
@@ -103,7 +103,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
   });
 
   thoroughTest(
-    "runs with the arguments that the person gave; the model's own stay in the record",
+    "runs with the arguments that the user supplied; the model's own stay in the record",
     async () => {
       const session = asking([{ toolCalls: [touch("models")] }, { text: "Done." }]);
       await session.start("Go");
@@ -119,18 +119,21 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     },
   );
 
-  thoroughTest("arguments that do not fit the tool give an error result, and nothing is run", async () => {
-    const session = asking([{ toolCalls: [touch("never")] }, { text: "Done." }]);
-    await session.start("Go");
-    await waiting(session);
-    await session.handle.executeUpdate(approveUpdate, {
-      args: [{ answer: "approve", arguments: { nonsense: [1] } }],
-    });
-    await session.readResult();
-    expect((await session.readConversation()).join("\n")).toContain("Invalid arguments");
-  });
+  thoroughTest(
+    "edited arguments that do not fit the tool give an error result, and nothing is run",
+    async () => {
+      const session = asking([{ toolCalls: [touch("never")] }, { text: "Done." }]);
+      await session.start("Go");
+      await waiting(session);
+      await session.handle.executeUpdate(approveUpdate, {
+        args: [{ answer: "approve", arguments: { nonsense: [1] } }],
+      });
+      await session.readResult();
+      expect((await session.readConversation()).join("\n")).toContain("Invalid arguments");
+    },
+  );
 
-  test("several wait; one that is approved starts while another is at work, and a third still waits", async () => {
+  test("of several, one that is approved starts while another runs, and a third still waits", async () => {
     const session = asking([
       {
         toolCalls: [
@@ -156,7 +159,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(results).toHaveLength(3);
   });
 
-  thoroughTest("words that make no sense are refused, and say what waits", async () => {
+  thoroughTest("an invalid answer is rejected, and the error lists the pending calls", async () => {
     const session = asking([{ toolCalls: [touch("a"), touch("b")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session, 2);
@@ -175,7 +178,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     ).not.toBe("");
   });
 
-  thoroughTest("after a time-out of the definition it is refused", async () => {
+  thoroughTest("after a timeout from the definition it is denied", async () => {
     const session = asking([{ toolCalls: [touch("late")] }, { text: "Done." }], {
       approvals: { timeoutMs: 300 },
     });
@@ -184,7 +187,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect((await session.readConversation()).join("\n")).toContain("nobody answered in time");
   });
 
-  thoroughTest("always: the same kind of command is not asked for again", async () => {
+  thoroughTest('"always" approves the same kind of command without asking again', async () => {
     const session = asking([{ toolCalls: [touch("one")] }, { toolCalls: [touch("two")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session);
@@ -193,7 +196,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect([there("one"), there("two")]).toEqual([true, true]);
   });
 
-  thoroughTest("always: nor in the next run of the session", async () => {
+  thoroughTest('"always" also holds in the next run of the session', async () => {
     const session = asking([
       { toolCalls: [touch("first-run")] },
       { text: "Done." },
@@ -231,7 +234,7 @@ describe("the permission policy, with facts from the activity [PERM-01]", () => 
     expect(there("hidden")).toBe(false);
   });
 
-  test("what a rule allows runs; what a rule denies says why; the rule is in the record", async () => {
+  test("what a rule allows runs; a rule's denial gives its reason; the rule is in the record", async () => {
     const session = policed([
       { toolCalls: [{ name: "bash", arguments: { command: "echo allowed" } }] },
       { toolCalls: [{ name: "list_files", arguments: { path: "secret/x" } }] },

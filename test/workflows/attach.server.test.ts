@@ -26,7 +26,7 @@ function attached(...args: readonly string[]) {
 }
 
 describe("attached to a session that runs elsewhere", () => {
-  test("an answer is seen while it is made, what is typed steers, and the run's end is the exit code", async () => {
+  test("prints an answer while it arrives, sends typed text as steering, and exits with the run's outcome", async () => {
     const session = stage.session({
       replies: [
         { text: "Let me wait.", toolCalls: [{ name: "hold", arguments: { gate: "attach" } }] },
@@ -54,7 +54,7 @@ describe("attached to a session that runs elsewhere", () => {
   });
 
   thoroughTest(
-    "Ctrl-C leaves it, and the run goes on; several are shown with their numbers, and one is stopped",
+    "Ctrl-C detaches, and the run continues; several runs are printed with their numbers, and one is stopped",
     async () => {
       const ids: string[] = [];
       for (const gate of ["leave-1", "leave-2"]) {
@@ -82,7 +82,7 @@ describe("attached to a session that runs elsewhere", () => {
   );
 
   thoroughTest(
-    "what waits is asked at each of two terminals; one approves, the other denies the next, and both see the end [IRON-09]",
+    "a pending call is asked at each of two terminals; one approves, the other denies the next, and both see the end [IRON-09]",
     async () => {
       const touch = (file: string) => ({
         toolCalls: [{ name: "bash", arguments: { command: `touch ${file}` } }],
@@ -120,7 +120,7 @@ describe("attached to a session that runs elsewhere", () => {
   );
 
   thoroughTest(
-    "a vendor that is asked again is told with its last failure and when the next attempt comes [RTY-04]",
+    "a retried vendor is reported with its last failure and the time of the next attempt [RTY-04]",
     async () => {
       const session = stage.session({
         faults: [{ fault: "rate-limited", retryAfterMs: 15_000, message: "slow down please" }],
@@ -129,7 +129,7 @@ describe("attached to a session that runs elsewhere", () => {
       await session.start("Go");
       const { code, said, shows, type } = attached(session.id);
       await shows("attempt 2 of 5");
-      // At once from who asks, then from the server as it stands.
+      // First from the caller's live output, then from the server's current state.
       expect(said.out).toMatch(/\(the model call is retried in 15\.0 s: .*slow down please.*\)/);
       expect(said.out).toMatch(
         /\(model: attempt 2 of 5, next at \d{4}-\d\d-\d\dT[\d:.]+Z; last failure: .*slow down please.*\)/,
@@ -139,7 +139,7 @@ describe("attached to a session that runs elsewhere", () => {
     },
   );
 
-  thoroughTest("for scripts: events with cursors, from which a later reader goes on", async () => {
+  thoroughTest("for scripts: events with cursors, from which a later reader resumes", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const whole = attached(session.id, "--json");

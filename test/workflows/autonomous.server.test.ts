@@ -29,7 +29,7 @@ async function prompts(job: string): Promise<readonly string[]> {
 }
 
 describe("an autonomous agent [ORC-02]", () => {
-  test("works until it says that it is done; what it says then is the result", async () => {
+  test("works until it declares the task done; the text of that call is the result", async () => {
     const { lone } = createMembers(stage, { lone: { says: [finish("All tests pass."), { text: "Bye." }] } });
     const job = await holdfast.startJob({
       task: "Fix it",
@@ -46,7 +46,7 @@ describe("an autonomous agent [ORC-02]", () => {
     );
   });
 
-  thoroughTest("sleeps for real, and goes on in the same session when the time has passed", async () => {
+  thoroughTest("sleeps for real, and continues in the same session when the time has passed", async () => {
     const { lone } = createMembers(stage, {
       lone: { says: [sleep(1), { text: "Zzz" }, finish("ok"), { text: "Bye." }] },
     });
@@ -61,7 +61,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(slept).toBeGreaterThanOrEqual(900);
   });
 
-  thoroughTest("is woken from a long sleep, by words or without", async () => {
+  thoroughTest("is woken from a long sleep, with a message or without one", async () => {
     const { lone } = createMembers(stage, {
       lone: {
         says: [sleep(86_400), { text: "1" }, sleep(86_400), { text: "2" }, finish("up"), { text: "3" }],
@@ -89,19 +89,25 @@ describe("an autonomous agent [ORC-02]", () => {
     ]);
   });
 
-  thoroughTest("words that come while it works are its next prompt, also behind its last word", async () => {
-    const { lone } = createMembers(stage, {
-      lone: { says: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }] },
-    });
-    const job = await holdfast.startJob({ task: "Go", mode: { type: "autonomous", agent: lone.definition } });
-    await stage.model.waitForHold("late");
-    await job.wake("One more thing.");
-    stage.model.release("late");
-    expect(await job.result()).toMatchObject({ text: "second", rounds: 2 });
-    expect(await prompts(job.id)).toEqual(["user: Go", "user: One more thing."]);
-  });
+  thoroughTest(
+    "a message that arrives while it works is its next prompt, even after it declared the task done",
+    async () => {
+      const { lone } = createMembers(stage, {
+        lone: { says: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }] },
+      });
+      const job = await holdfast.startJob({
+        task: "Go",
+        mode: { type: "autonomous", agent: lone.definition },
+      });
+      await stage.model.waitForHold("late");
+      await job.wake("One more thing.");
+      stage.model.release("late");
+      expect(await job.result()).toMatchObject({ text: "second", rounds: 2 });
+      expect(await prompts(job.id)).toEqual(["user: Go", "user: One more thing."]);
+    },
+  );
 
-  thoroughTest("rounds without a word on how it goes on are counted, and end it", async () => {
+  thoroughTest("rounds that do not say how to continue are counted, and end it", async () => {
     const { lone } = createMembers(stage, {
       lone: { says: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] },
     });
@@ -143,7 +149,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
   });
 
-  thoroughTest("continues as new between rounds, and loses neither its account nor its place", async () => {
+  thoroughTest("continues as new between rounds, and keeps both its account and its position", async () => {
     const says = Array.from({ length: 8 }, () => ({ text: "hm" }));
     const { lone } = createMembers(stage, { lone: { says: [...says, finish("long"), { text: "." }] } });
     const link = await connectClient(stage, { rotateAfterEvents: 24 });

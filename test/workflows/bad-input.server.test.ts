@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Whatever was asked of it, the worker serves the next. */
+/** Whatever the run was asked, the worker serves the next one. */
 afterEach(async () => {
   const session = stage.session({ replies: [{ text: "Alive." }] });
   expect(await session.run("Go")).toMatchObject({ text: "Alive." });
@@ -50,14 +50,14 @@ test("an unknown tool under strict is an error with the nearest name", () =>
     /"bsh": did you mean "bash"/,
   ));
 
-thoroughTest("an unknown tool without strict is left out, and the run goes on", async () => {
+thoroughTest("an unknown tool without strict is left out, and the run continues", async () => {
   const session = stage.session({ replies: [{ text: "Fine." }], agent: { tools: ["bsh", "bash"] } });
   expect(await session.run("Go")).toMatchObject({ text: "Fine." });
   const tools = session.listRequests()[0]?.body?.["tools"] as { name: string }[];
   expect(tools.map(({ name }) => name)).toEqual(["bash"]);
 });
 
-thoroughTest("a definition that is none is refused with the field's name", async () => {
+thoroughTest("an invalid definition is rejected with the field's name", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
     ...session.createStartRequest(),
@@ -68,7 +68,7 @@ thoroughTest("a definition that is none is refused with the field's name", async
 });
 
 thoroughTest.each([[" \n\t"], [""], [{ text: " " }]])(
-  "a prompt without words (%j) fails the run, and no model is asked",
+  "an empty prompt (%j) fails the run, and no model is called",
   async (prompt) => {
     const session = stage.session();
     await stage.client.workflow.start("agent", {
@@ -93,7 +93,7 @@ thoroughTest("a prompt that is no text fails the run before it begins", async ()
   expect(session.listRequests()).toEqual([]);
 });
 
-thoroughTest("a steering signal without words is ignored", async () => {
+thoroughTest("an empty steering signal is ignored", async () => {
   const session = stage.session({ replies: [{ text: "Fine." }] });
   const handle = await session.start("Go");
   await handle.signal("steer", "  ");
@@ -101,13 +101,13 @@ thoroughTest("a steering signal without words is ignored", async () => {
   expect(await session.readConversation()).toEqual(["user: Go", "assistant: Fine."]);
 });
 
-test("a definition hash that nobody stored is refused", async () => {
+test("an unknown definition hash is rejected", async () => {
   const session = stage.session();
   await session.start("Go", { definitionHash: "0".repeat(64) });
   expect((await session.readFailure()).message).toMatch(/No definition is stored/);
 });
 
-thoroughTest("an unknown model is the vendor's word, and the run fails with it", async () => {
+thoroughTest("an unknown model fails the run with the vendor's message", async () => {
   const body = '{"type":"error","error":{"type":"not_found_error","message":"model: test-model"}}';
   const session = stage.session({ faults: [{ fault: "http", status: 404, body }] });
   await session.start("Go");
@@ -116,7 +116,7 @@ thoroughTest("an unknown model is the vendor's word, and the run fails with it",
   expect(message).toContain("404");
 });
 
-test("arguments that do not fit, a tool that there is not, and arguments that are no JSON are told to the model (TOOL-04, TOOL-06)", async () => {
+test("arguments that do not fit, an unknown tool, and arguments that are not JSON are reported to the model (TOOL-04, TOOL-06)", async () => {
   const session = stage.session({
     replies: [
       {
@@ -152,13 +152,13 @@ thoroughTest("invalid UTF-8 from a tool becomes text that the model can read", a
   expect((await session.readConversation())[2]).toContain("a\uFFFD\uFFFDb");
 });
 
-thoroughTest("lone surrogates in a prompt arrive as something that every reader can decode", async () => {
+thoroughTest("lone surrogates in a prompt become text that every reader can decode", async () => {
   const session = stage.session({ replies: [{ text: "Odd." }] });
   expect(await session.run("half \ud83d of an emoji")).toMatchObject({ text: "Odd." });
   expect(session.listRequests()[0]?.objection).toBeUndefined();
 });
 
-thoroughTest("a worker for a namespace that does not exist says so and ends", async () => {
+thoroughTest("a worker for a namespace that does not exist reports it and ends", async () => {
   const attempt = createWorker({
     address: stage.address,
     namespace: "no-such-namespace",
@@ -172,7 +172,7 @@ thoroughTest("a worker for a namespace that does not exist says so and ends", as
   expect(existsSync(join(stage.home, "other", "transcript.db-wal"))).toBe(false);
 });
 
-thoroughTest("a worker without a server says where it looked and how to have one", () =>
+thoroughTest("a worker without a server reports the address that it tried and how to start one", () =>
   expect(createWorker({ address: "127.0.0.1:1" })).rejects.toThrow(
     /^No Temporal server can be reached at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
   ),

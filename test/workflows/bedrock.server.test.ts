@@ -4,7 +4,7 @@ import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-// Whole runs over Amazon's wire: signed requests, binary frames, an exception in the middle of them.
+// Whole runs over Amazon's protocol: signed requests, binary frames, an exception in the middle of them.
 
 const KEY = "AKIDEXAMPLE:secret-key-0123456789:session-token-0123456789";
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("a loop with calls over Bedrock outlives a throttling exception in mid-stream [PROV-23, PROV-24, PROV-25, X-26, RTY-03]", async () => {
+test("a loop with calls over Bedrock survives a throttling exception in mid-stream [PROV-23, PROV-24, PROV-25, X-26, RTY-03]", async () => {
   const session = stage.session({
     agent: {
       tools: ["weather"],

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Every message of a person that the session holds, in the conversation or in the inbox, by id. */
+/** Every user message that the session holds, in the conversation or in the inbox, by id. */
 async function whereabouts(session: TestSession): Promise<string[]> {
   const entries = await session.readEntries();
   const inbox = await stage.transcript.readInbox(session.id);
@@ -39,7 +39,7 @@ for (const localSteps of [true, false]) {
       const settings = { localSteps };
 
       thoroughTest(
-        "a run keeps what arrives: steering and a follow-up lie in the inbox or in the conversation, once",
+        "a run keeps what arrives: steering and a follow-up are in the inbox or in the conversation, once",
         async () => {
           const session = stage.session({
             replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }],
@@ -78,7 +78,7 @@ for (const localSteps of [true, false]) {
         await expectWholeLoops(session);
       });
 
-      thoroughTest("stop that arrives then changes nothing of the answer", async () => {
+      thoroughTest("stop that arrives at that time does not change the answer", async () => {
         const session = stage.session({ replies: [{ text: "One." }] });
         const close = held.block(session.id, when, "closeLoop");
         await session.start("Go", { settings });

@@ -4,7 +4,7 @@ import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import { listRequestMessages } from "./support/test-session.ts";
 
-/** What strategies were asked. */
+/** The inputs of the strategies. */
 let asked: CompactionRequest[] = [];
 
 const bounds = ({ entries }: CompactionRequest) => {
@@ -76,10 +76,10 @@ const requestsWithText = (session: ReturnType<typeof growing>, text: string) =>
   session.listRequests().filter(({ body }) => JSON.stringify(body).includes(text));
 
 thoroughTest(
-  "a strategy of the application by its name: the model sees its text, the record stays whole [CMP-10, TMP-10]",
+  "an application's strategy by its name: the model receives its text, the record stays complete [CMP-10, TMP-10]",
   async () => {
     const session = growing("headline");
-    // The scripted model counts the answers that it is shown, and so begins anew behind each headline.
+    // The scripted model counts the answers in a request, and so restarts after each headline.
     await session.run("Go");
     expect(asked[0]).toMatchObject({ why: "grown", focus: "the prices", maxTextTokens: 700 });
     expect(asked[0]?.budget).toBeGreaterThan(1000);
@@ -95,7 +95,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "one that gives an empty list: the model sees the words that it answers and no other history, the record stays whole [CTX-16, CMP-10]",
+  "a strategy that returns an empty list: the model receives the messages that it answers and no other history, the record stays complete [CTX-16, CMP-10]",
   async () => {
     const session = growing("empties");
     await session.run("Go");
@@ -113,35 +113,43 @@ thoroughTest(
   },
 );
 
-thoroughTest("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
-  const session = growing("asks");
-  await session.run("Go");
-  const [first] = requestsWithText(session, "Dwell on the prices.");
-  expect(JSON.stringify(first?.body?.["system"])).toContain("Be brief.");
-  expect(first?.body).toMatchObject({ max_tokens: 50 });
-  expect(await session.readEventTypes()).toContain("CompactionEnded");
-});
+thoroughTest(
+  "a strategy may ask the agent's model for text, and its tokens count [CMP-10, CMP-14]",
+  async () => {
+    const session = growing("asks");
+    await session.run("Go");
+    const [first] = requestsWithText(session, "Dwell on the prices.");
+    expect(JSON.stringify(first?.body?.["system"])).toContain("Be brief.");
+    expect(first?.body).toMatchObject({ max_tokens: 50 });
+    expect(await session.readEventTypes()).toContain("CompactionEnded");
+  },
+);
 
 thoroughTest.each([
   ["forgets", 'The compaction strategy "forgets" leaves out the entry at 1'],
   ["throws", 'The compaction strategy "throws" failed: out of ideas'],
-])("what %s gives is refused: the view stays as it is, and history says why [CMP-10]", async (name, why) => {
-  const session = growing(name);
-  expect(await session.run("Go")).toMatchObject({ text: "Done." });
-  expect(asked.length).toBeGreaterThan(0);
-  expect(await session.readEventTypes()).not.toContain("CompactionStarted");
-  const last = session.listRequests().at(-1);
-  expect(listRequestMessages(last).filter((line) => line.startsWith("assistant: All work"))).toHaveLength(4);
-  const { events } = await session.handle.fetchHistory();
-  const results = (events ?? []).flatMap(
-    (event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
-  );
-  expect(results.map(({ data }) => Buffer.from(data ?? []).toString()).join("\n")).toContain(
-    JSON.stringify(why).slice(1, -1),
-  );
-});
+])(
+  "a strategy's %s is rejected: the view is unchanged, and the history gives the reason [CMP-10]",
+  async (name, why) => {
+    const session = growing(name);
+    expect(await session.run("Go")).toMatchObject({ text: "Done." });
+    expect(asked.length).toBeGreaterThan(0);
+    expect(await session.readEventTypes()).not.toContain("CompactionStarted");
+    const last = session.listRequests().at(-1);
+    expect(listRequestMessages(last).filter((line) => line.startsWith("assistant: All work"))).toHaveLength(
+      4,
+    );
+    const { events } = await session.handle.fetchHistory();
+    const results = (events ?? []).flatMap(
+      (event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
+    );
+    expect(results.map(({ data }) => Buffer.from(data ?? []).toString()).join("\n")).toContain(
+      JSON.stringify(why).slice(1, -1),
+    );
+  },
+);
 
-test("where the vendor says that it does not fit, the loop ends with what is wrong [CMP-10, OVF-05]", async () => {
+test("when the vendor reports that the context does not fit, the loop ends with the strategy's error [CMP-10, OVF-05]", async () => {
   const session = growing("forgets", [{ fault: "overflow", onTurn: 1 }]);
   await session.start("Go");
   const { result } = await session.readFailure();
@@ -151,7 +159,7 @@ test("where the vendor says that it does not fit, the loop ends with what is wro
   );
 });
 
-test("a name that the worker does not have is an error that lists those that there are [TMP-10]", async () => {
+test("an unknown strategy name is an error that lists the worker's strategies [TMP-10]", async () => {
   const session = growing("headlines");
   await session.start("Go");
   const { message } = await session.readFailure();

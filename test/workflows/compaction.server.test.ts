@@ -27,7 +27,7 @@ const turns = (count: number) =>
   );
 
 describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]", () => {
-  test("is compacted by an activity of its own; what is sent is smaller, what is recorded is whole", async () => {
+  test("is compacted by an activity of its own; requests are smaller, the record is complete", async () => {
     const session = stage.session({
       replies: turns(16),
       agent: { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } },
@@ -49,7 +49,7 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     expect(text).not.toContain("All work and no play makes a long day. All work");
   });
 
-  thoroughTest("stays as small for the next run of its session [CMP-07]", async () => {
+  thoroughTest("is as small in the next run of its session [CMP-07]", async () => {
     const agent = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
     const session = stage.session({ replies: turns(16), agent });
     await session.run("Go");
@@ -62,7 +62,7 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
   });
 
   thoroughTest(
-    "of a session at rest is made smaller in a loop of its own, which asks nobody [CMP-13]",
+    "of an idle session is compacted in a loop of its own, which calls no model [CMP-13]",
     async () => {
       const context = { ...SMALL, maxContextTokens: 100_000 };
       const session = stage.session({
@@ -90,7 +90,7 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     },
   );
 
-  test("when a person asks, before the next answer", async () => {
+  test("is compacted before the next answer when the user asks for it", async () => {
     const replies = [
       ...turns(5).slice(0, 4),
       { ...look("."), holdUntil: "asked", usage },
@@ -125,7 +125,7 @@ describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
   const asksForNotes = ({ body }: { body: Record<string, unknown> | undefined }) =>
     JSON.stringify(body?.["system"] ?? "").includes("You shorten the record");
 
-  thoroughTest("has its text in place of the middle; its cost counts, and the record stays", async () => {
+  thoroughTest("replaces the middle with its text; its cost counts, and the record stays", async () => {
     const session = stage.session({
       replies: [
         { ...look("."), usage: { input: 10, output: 10 } },
@@ -162,11 +162,11 @@ describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
     expect(words).toContain("What matters most: the long days");
     expect(words).toContain("All work and no play");
     const compaction = (await session.readEntries()).find(({ message }) => message.role === "extension");
-    // The scripted model answers a request without answers in it with its first reply.
+    // The scripted model gives its first reply to a request without answers in it.
     expect(JSON.stringify(compaction?.message)).toContain("All work and no play");
     const after = session.listRequests().at(-1);
     expect(listRequestMessages(after).filter((line) => line.startsWith("user: All work"))).toHaveLength(1);
-    // Both requests that the first reply has answered.
+    // The two requests that received the first reply.
     expect((await session.readStatus()).costUsd).toBeCloseTo(0.04);
   });
 });
@@ -182,7 +182,7 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
     expect(await session.readResult()).toMatchObject({ text: "Done." });
   });
 
-  thoroughTest("twice ends the run with an error that says what was tried", async () => {
+  thoroughTest("twice ends the run with an error that states what was tried", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start(`THE QUESTION ${LONG}`);
     const { result } = await session.readFailure();
@@ -206,7 +206,7 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
     expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 
-  thoroughTest("without context management ends it at the first", async () => {
+  thoroughTest("ends the run at the first failure without context management", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
     await session.start("Go");
     await session.readFailure();

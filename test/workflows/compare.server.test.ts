@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Agent files of a contest, with the flags that name them. */
+/** The agent files of an evaluation, with the flags that name them. */
 async function flagsOf(contest: TestEvaluation): Promise<string[]> {
   const flags: string[] = [];
   const all = [...contest.agents, ...(contest.judge === undefined ? [] : [contest.judge])];
@@ -30,7 +30,7 @@ async function flagsOf(contest: TestEvaluation): Promise<string[]> {
 }
 
 describe("holdfast compare", () => {
-  test("prints the chosen answer, and a table of all on standard error [PAR-01]", async () => {
+  test("prints the selected answer, and a table of all on standard error [PAR-01]", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "short" }] }, { says: [{ text: "the long one" }] }],
@@ -46,7 +46,7 @@ describe("holdfast compare", () => {
     expect(err).toMatch(/branch 2 · 1 turn · \d+ tokens/);
   });
 
-  test("--json: one object a line, the result last", async () => {
+  test("--json: one object per line, the result last", async () => {
     const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }]);
     const { code, out } = await runCommandLine(stage, "compare", "Go", "--json", ...(await flagsOf(contest)));
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe("holdfast compare", () => {
     expect(lines.at(-1)).toMatchObject({ type: "result", text: "one", losers: [], exitCode: 0 });
   });
 
-  thoroughTest("Ctrl-C stops the branches and takes the first that has answered", async () => {
+  thoroughTest("Ctrl-C stops the branches and selects the first that has answered", async () => {
     const contest = new TestEvaluation(stage, [
       { says: [{ text: "never", holdUntil: "interrupted" }] },
       { says: [{ text: "two" }] },
@@ -90,7 +90,7 @@ describe("holdfast compare", () => {
       /--judge works only with the strategy judge/,
     ],
     [["compare", "Go", "-a", "FILE", "-a", "FILE", "--strategy", "transparent"], /passes one branch through/],
-  ])("%j is refused with a reason", async (words, reason) => {
+  ])("%j is rejected with a reason", async (words, reason) => {
     const contest = new TestEvaluation(stage, [{ says: [] }]);
     const [, file = ""] = await flagsOf(contest);
     const { code, err } = await runCommandLine(

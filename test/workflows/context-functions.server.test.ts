@@ -33,7 +33,7 @@ afterAll(() => stage.close());
 const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
 
 thoroughTest(
-  "a transform's messages are sent with each request and stored with none [CB-09, CB-10, LOOP-22]",
+  "a transform's messages are sent with each request and never stored [CB-09, CB-10, LOOP-22]",
   async () => {
     const session = stage.session({
       replies: [look, { text: "Done." }],
@@ -50,7 +50,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("what it does to its copy harms no record and no later request [CB-10]", async () => {
+thoroughTest("changes of its copy affect neither the record nor a later request [CB-10]", async () => {
   const session = stage.session({
     replies: [look, { text: "Done." }],
     agent: { tools: ["list_files"], transformContext: ["vandal"] },
@@ -70,7 +70,7 @@ test("an application's own messages are converted by name, and dropped otherwise
   expect(dropped.listSeenMessages(0)).toEqual(["user: Hello"]);
 });
 
-test("one that throws ends the loop with an error that names it; nobody is paid, nothing is lost [CB-10]", async () => {
+test("a function that throws ends the loop with an error that names it; no request is sent, nothing is lost [CB-10]", async () => {
   const session = stage.session({ agent: { transformContext: ["rag::inject", "throws"] } });
   await session.start("Hello");
   const { result } = await session.readFailure();
@@ -84,7 +84,7 @@ test("one that throws ends the loop with an error that names it; nobody is paid,
   });
 });
 
-test("one that tears a call from its result is told so, and the vendor is not asked [CB-10]", async () => {
+test("a function that separates a call from its result is an error, and no request is sent [CB-10]", async () => {
   const session = stage.session({
     replies: [look, { text: "Done." }],
     agent: { tools: ["list_files"], transformContext: ["keepsLast"] },
@@ -102,7 +102,7 @@ test.each([
   ],
   [{ convertToLlm: "mood" }, /no context converter "mood"; it has moods/],
 ])(
-  "a name that the worker does not have is an error before anything is written [CB-09, TMP-10]",
+  "a function name that the worker does not have is an error before anything is written [CB-09, TMP-10]",
   async (agent, said) => {
     const session = stage.session({ agent });
     await session.start("Hello");

@@ -15,8 +15,8 @@ afterAll(() => stage.close());
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 const DEFAULT = { kind: { type: "default" as const } };
 
-describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02, HITL-04]", () => {
-  test("after a limit, with more of it: the model reads why it was stopped (PHI-13h)", async () => {
+describe("a session continues without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02, HITL-04]", () => {
+  test("after a limit, with a higher one: the model reads why it was stopped (PHI-13h)", async () => {
     gates.get("limited").open();
     const session = stage.session({
       replies: [hold("limited"), hold("limited"), { text: "Now it is done." }],
@@ -48,7 +48,7 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect(session.listSeenMessages(1)).toEqual(["user: Go"]);
   });
 
-  test("is refused when it ends with an answer, when it holds nothing, when there is none", async () => {
+  test("is rejected when it ends with an answer, when it is empty, and when it does not exist", async () => {
     const answered = stage.session({ replies: [{ text: "One." }] });
     await answered.run("Go");
     await answered.start(undefined, { continuation: DEFAULT });
@@ -60,22 +60,19 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
     expect((await unknown.readFailure()).message).toContain("There is no session");
   });
 
-  thoroughTest(
-    "with a prompt beside it: both are read, in a loop of the kind that was asked for",
-    async () => {
-      const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-      await session.run("Go");
-      await session.start("And more", { continuation: DEFAULT });
-      expect(await session.readResult()).toMatchObject({ text: "Two." });
-      expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: One.", "user: And more"]);
-      expect((await stage.transcript.readLoops(session.id)).map(({ kind }) => kind.type)).toEqual([
-        "initial",
-        "default",
-      ]);
-    },
-  );
+  thoroughTest("with a prompt as well: both are read, in a loop of the requested kind", async () => {
+    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+    await session.run("Go");
+    await session.start("And more", { continuation: DEFAULT });
+    expect(await session.readResult()).toMatchObject({ text: "Two." });
+    expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: One.", "user: And more"]);
+    expect((await stage.transcript.readLoops(session.id)).map(({ kind }) => kind.type)).toEqual([
+      "initial",
+      "default",
+    ]);
+  });
 
-  thoroughTest("nonsense instead of a continuation is refused, and says which field", async () => {
+  thoroughTest("an invalid continuation is rejected with the field's name", async () => {
     const say = async (continuation: object) => {
       const session = stage.session({ replies: [{ text: "One." }] });
       await session.start(undefined, { continuation: continuation as never });
@@ -88,7 +85,7 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
   });
 
   thoroughTest(
-    "a rerun answers the same prompt once more, on a branch of its own; what was there stays",
+    "a rerun answers the same prompt once more, on a branch of its own; the earlier answer stays",
     async () => {
       const session = stage.session({ replies: [{ text: "First try." }] });
       await session.run("Go");
@@ -110,8 +107,8 @@ describe("a session goes on without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02,
   );
 });
 
-describe("limits of a loop that runs can be raised [LIM-02]", () => {
-  thoroughTest("and it goes on where it would have stopped", async () => {
+describe("the limits of an active loop can be raised [LIM-02]", () => {
+  thoroughTest("the loop continues where it would have stopped", async () => {
     const session = stage.session({
       replies: [hold("raised"), { text: "Done." }],
       agent: { tools: ["hold"], limits: { maxTurns: 1 } },
@@ -124,7 +121,7 @@ describe("limits of a loop that runs can be raised [LIM-02]", () => {
     expect(await session.readResult()).toMatchObject({ text: "Done.", outcome: { type: "answered" } });
   });
 
-  thoroughTest("nonsense is refused, and says what is there", async () => {
+  thoroughTest("invalid limits are rejected with the current ones", async () => {
     const session = stage.session({
       replies: [hold("nonsense"), { text: "Done." }],
       agent: { tools: ["hold"], limits: { maxTurns: 7 } },

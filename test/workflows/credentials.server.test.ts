@@ -9,7 +9,7 @@ import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-/** A source that keeps what it has fetched, as one does that asks a vault. */
+/** A source that caches what it has fetched, like one that asks a vault. */
 const vault = { key: "sk-old-0123456789abcdef", kept: undefined as string | undefined, fetched: 0 };
 const secrets = Object.assign(
   (name: string) => {
@@ -31,7 +31,7 @@ const logged: string[] = [];
 const noted = (...said: unknown[]) => void logged.push(textsIn(said));
 const log = { debug: noted, info: noted, warn: noted, error: noted } as unknown as Logger;
 
-/** A vendor that says which key it was shown. */
+/** A vendor whose answer names the key of the request. */
 const REFUSED = { fault: "auth", message: `there is no key ${vault.key}` } as const;
 
 let stage: TestEnvironment;
@@ -43,7 +43,7 @@ beforeEach(() => {
   Object.assign(vault, { key: "sk-old-0123456789abcdef", kept: undefined, fetched: 0 });
 });
 
-thoroughTest("a refused key is fetched anew and the vendor asked once more [CRED-01]", async () => {
+thoroughTest("a rejected key is fetched anew and the vendor called once more [CRED-01]", async () => {
   const session = stage.session({ faults: [{ fault: "auth" }], replies: [{ text: "Let in." }] });
   await session.start("Go");
   await session.waitForRequest(0);
@@ -53,7 +53,7 @@ thoroughTest("a refused key is fetched anew and the vendor asked once more [CRED
 });
 
 thoroughTest(
-  "a second refusal is final, and says so without the key: in history, record and log [CRED-01, OVF-01]",
+  "a second rejection is final, and its error contains no key: in history, record and log [CRED-01, OVF-01]",
   async () => {
     const session = stage.session({ faults: [{ ...REFUSED, times: 9 }] });
     await session.start("Go");
@@ -70,14 +70,14 @@ thoroughTest(
   },
 );
 
-/** All words of a value, those too that are kept as bytes. */
+/** All texts of a value, including those that are stored as bytes. */
 function textsIn(value: unknown): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString("utf8");
   if (typeof value !== "object" || value === null) return String(value);
   return Object.values(value).map(textsIn).join("\n");
 }
 
-test("a command is run again for a refused key, and its new one is let in [CRED-01]", async () => {
+test("a command runs again for a rejected key, and its new key is accepted [CRED-01]", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-credentials-"));
   const place = join(folder, "key");
   await writeFile(place, "sk-first-0123456789abcdef");

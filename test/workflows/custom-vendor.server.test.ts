@@ -4,7 +4,7 @@ import { openTestEnvironment } from "./support/test-environment.ts";
 
 const usage = { input: 3, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 5 };
 
-/** Repeats what it is told, after one call of a tool; busy at first. */
+/** Repeats the message that it receives, after one call of a tool; busy at first. */
 function echo() {
   const asked: string[] = [];
   const provider: Provider = {
@@ -33,7 +33,7 @@ function echo() {
   return { asked, provider };
 }
 
-test("a vendor of one's own is one small object, under a protocol of its own [PROV-05, PROV-28]", async () => {
+test("an application's own vendor is one small object, under a protocol of its own [PROV-05, PROV-28]", async () => {
   const { asked, provider } = echo();
   const stage = await openTestEnvironment({ registered: { providers: [provider] } });
   try {

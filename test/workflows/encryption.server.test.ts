@@ -50,7 +50,7 @@ async function historyOf(workflowId: string): Promise<string> {
   return texts.join("\n");
 }
 
-test("a run whose words are sealed works as any other, and its history holds none of them [TMP-09]", async () => {
+test("a run with encrypted content works as any other, and its history holds none of it [TMP-09]", async () => {
   const session = stage.session({
     agent: { tools: ["recite"], systemPrompt: `You are ${MARKER}` },
     replies: [{ toolCalls: [{ name: "recite", arguments: { word: MARKER } }] }, { text: `${MARKER} it is` }],
@@ -67,7 +67,7 @@ test("a run whose words are sealed works as any other, and its history holds non
   expect((await holdfast.status(session.id)).outcome).toMatchObject({ type: "answered" });
 });
 
-test("what a failure says is sealed, and told to whoever has the key [TMP-09]", async () => {
+test("the text of a failure is encrypted, and readable with the key [TMP-09]", async () => {
   const session = stage.session({
     faults: [{ fault: "overloaded", times: 9, message: `${MARKER} is busy` }],
     agent: { retry: { maxRetries: 5, initialDelayMs: 20_000, maxDelayMs: 20_000 } },
@@ -84,7 +84,7 @@ test("what a failure says is sealed, and told to whoever has the key [TMP-09]", 
   await holdfast.stop(session.id);
 });
 
-describe("worker and client have different keys: said at the door, before anything is sent [TMP-09]", () => {
+describe("worker and client with different keys are reported on connecting, before anything is sent [TMP-09]", () => {
   test.each([
     ["none here", undefined, /they have "k1".*this process has no key/],
     ["another here", OTHER, /they have "k1".*this process has "k2"/],
@@ -97,12 +97,12 @@ describe("worker and client have different keys: said at the door, before anythi
     });
   });
 
-  test("a key that has been put in front opens to both", async () => {
+  test("a new first key works beside the old one", async () => {
     const both = { keys: "k1=env:TEST_CODEC_A,k2=env:TEST_CODEC_B" };
     expect((await client({ encryption: both })).taskQueue).toBe(stage.taskQueue);
   });
 
-  test("a reference that cannot be used", async () => {
+  test("a reference that cannot be resolved", async () => {
     await expect(client({ encryption: { keys: "k1=env:NOT_SET" } })).rejects.toMatchObject({
       code: "configuration-invalid",
       message: expect.stringMatching(/NOT_SET is not set/),
@@ -111,13 +111,13 @@ describe("worker and client have different keys: said at the door, before anythi
 });
 
 thoroughTest(
-  "a run that no worker here can read waits, and goes on with one that has the key [TMP-09]",
+  "a run that no worker can decrypt waits, and continues with a worker that has the key [TMP-09]",
   async () => {
     const { address, namespace, home } = stage;
     const taskQueue = `keyless-${randomUUID()}`;
     const options = { address, namespace, home, taskQueue, transcript: stage.transcript } as const;
     const session = stage.session({ replies: [{ text: "At last" }] });
-    // Nobody polls: nothing is known of keys.
+    // No worker polls, so nothing is known of keys.
     const holdfast = await client({ taskQueue, encryption: KEYS });
     const started = await holdfast.start({ agent: session.definition, prompt: "Hi", session: session.id });
     const keyless = await createWorker({ ...options, secrets: () => "x".repeat(20) });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("a workflow of an application has agents compared by a child workflow of the type evaluation [PAR-01]", async () => {
+test("an application's workflow compares agents through a child workflow of the type evaluation [PAR-01]", async () => {
   const { address, namespace, taskQueue } = stage;
   const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "and two" }] }]);
   const connection = await NativeConnection.connect({ address });

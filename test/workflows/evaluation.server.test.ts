@@ -41,7 +41,7 @@ async function failureOf(contest: TestEvaluation) {
 
 describe("an evaluation [PAR-01]", () => {
   thoroughTest(
-    "runs every configuration from where the session stands, and its choice is what the session goes on with [PAR-03, PAR-13, SES-12]",
+    "runs every configuration from the session's position, and the session continues on the selected branch [PAR-03, PAR-13, SES-12]",
     async () => {
       const contest = new TestEvaluation(stage, [
         { says: [{ text: "short" }] },
@@ -75,7 +75,7 @@ describe("an evaluation [PAR-01]", () => {
     },
   );
 
-  test("the next prompt goes on behind the chosen branch, with its agent", async () => {
+  test("the next prompt continues on the selected branch, with its agent", async () => {
     const contest = new TestEvaluation(stage, [
       { says: [{ text: "first", ...usage(90) }] },
       { says: [{ text: "second", ...usage(10) }, { text: "and on" }] },
@@ -103,7 +103,7 @@ describe("an evaluation [PAR-01]", () => {
   });
 
   thoroughTest(
-    "branches know what was said before, and end where they like; the other ones stay readable",
+    "branches know the earlier conversation, and end where they like; the other ones stay readable",
     async () => {
       const before = stage.session({ replies: [{ text: "I am ready." }] });
       await before.run("Hello");
@@ -142,27 +142,30 @@ describe("an evaluation [PAR-01]", () => {
     },
   );
 
-  thoroughTest("without a prompt every branch goes on with what is there [PAR-02]", async () => {
-    const before = stage.session({ replies: [{ text: "too slow", holdUntil: "never-mind" }] });
-    const run = await before.start("What is it?");
-    await stage.model.waitForHold("never-mind");
-    await run.signal("stop", "enough");
-    await run.result();
-    stage.model.release("never-mind");
-    const contest = new TestEvaluation(stage, [
-      { says: [{ text: "a" }, { text: "a" }] },
-      { says: [{ text: "b" }, { text: "b" }] },
-    ]);
-    (contest as { id: string }).id = before.id;
-    const result = await contest.run(undefined, { strategy: { type: "custom", name: "last" } });
-    expect(result).toMatchObject({ text: "b", decision: { selected: 1 } });
-    expect(asked?.query).toBe("What is it?");
-    expect(contest.agents[0]?.listSeenMessages(0)[0]).toBe("user: What is it?");
-    const kinds = (await stage.transcript.readLoops(before.id)).slice(1).map(({ kind }) => kind.type);
-    expect(kinds).toEqual(["default", "default"]);
-  });
+  thoroughTest(
+    "without a prompt every branch continues from the existing conversation [PAR-02]",
+    async () => {
+      const before = stage.session({ replies: [{ text: "too slow", holdUntil: "never-mind" }] });
+      const run = await before.start("What is it?");
+      await stage.model.waitForHold("never-mind");
+      await run.signal("stop", "enough");
+      await run.result();
+      stage.model.release("never-mind");
+      const contest = new TestEvaluation(stage, [
+        { says: [{ text: "a" }, { text: "a" }] },
+        { says: [{ text: "b" }, { text: "b" }] },
+      ]);
+      (contest as { id: string }).id = before.id;
+      const result = await contest.run(undefined, { strategy: { type: "custom", name: "last" } });
+      expect(result).toMatchObject({ text: "b", decision: { selected: 1 } });
+      expect(asked?.query).toBe("What is it?");
+      expect(contest.agents[0]?.listSeenMessages(0)[0]).toBe("user: What is it?");
+      const kinds = (await stage.transcript.readLoops(before.id)).slice(1).map(({ kind }) => kind.type);
+      expect(kinds).toEqual(["default", "default"]);
+    },
+  );
 
-  test("without a prompt a conversation that ends with an answer is refused, and so is one that is not there [PAR-02]", async () => {
+  test("without a prompt a conversation that ends with an answer is rejected, and so is a missing one [PAR-02]", async () => {
     const before = stage.session({ replies: [{ text: "Done." }] });
     await before.run("Hello");
     const contest = new TestEvaluation(stage, [{ says: [] }]);
@@ -174,7 +177,7 @@ describe("an evaluation [PAR-01]", () => {
     expect(await stage.transcript.readEvaluations(before.id)).toEqual([]);
   });
 
-  test("a plan that cannot be carried out is refused before a model is paid [PAR-05]", async () => {
+  test("an invalid plan is rejected before a model is paid [PAR-05]", async () => {
     const contest = new TestEvaluation(stage, [{ says: [] }, { says: [] }]);
     await contest.start("Go", { strategy: { type: "transparent" } });
     expect(await failureOf(contest)).toMatchObject({
@@ -198,7 +201,7 @@ describe("an evaluation [PAR-01]", () => {
     expect(result).toMatchObject({ text: "only", losers: [], decision: { selected: 0 } });
   });
 
-  test("a strategy that throws leaves the choice to the fallback, which says so [PAR-04, GAP-10]", async () => {
+  test("a strategy that throws leaves the selection to the fallback, which records that [PAR-04, GAP-10]", async () => {
     const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
     const result = await contest.run("Go", { strategy: { type: "custom", name: "throws" } });
     expect(result.decision).toEqual({
@@ -211,7 +214,7 @@ describe("an evaluation [PAR-01]", () => {
 
 describe("a judge [PAR-06]", () => {
   thoroughTest(
-    "sees the query and the last answers, on an empty branch of the session, and its number counts [PAR-07, PAR-08]",
+    "reads the query and the last answers, on an empty branch of the session, and its number counts [PAR-07, PAR-08]",
     async () => {
       const contest = new TestEvaluation(
         stage,
@@ -247,7 +250,7 @@ describe("a judge [PAR-06]", () => {
     },
   );
 
-  thoroughTest("without a usable number the first that answered is taken [GAP-10]", async () => {
+  thoroughTest("without a usable number the first branch that answered is selected [GAP-10]", async () => {
     const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
       says: [{ text: "They are all fine." }],
     });
@@ -257,7 +260,7 @@ describe("a judge [PAR-06]", () => {
     });
   });
 
-  test("is told that what it is shown was too large for it, and so is who watches [PAR-10, PAR-11, PAR-12]", async () => {
+  test("is warned, as is the reader of events, that its input was too large [PAR-10, PAR-11, PAR-12]", async () => {
     const long = "word ".repeat(4000);
     const contest = new TestEvaluation(
       stage,
@@ -283,7 +286,7 @@ describe("a judge [PAR-06]", () => {
     await client.close();
   });
 
-  test("is not asked where one branch alone has answered", async () => {
+  test("is not called when only one branch has answered", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "one" }] }, { says: [], agent: { tools: ["nothing"], strict: true } }],
@@ -294,8 +297,8 @@ describe("a judge [PAR-06]", () => {
   });
 });
 
-describe("however a branch ends", () => {
-  test("it is an outcome beside the others", async () => {
+describe("a branch that does not answer", () => {
+  test("is an outcome beside the others", async () => {
     const contest = new TestEvaluation(stage, [
       { says: [], agent: { tools: ["nothing"], strict: true } },
       {
@@ -326,7 +329,7 @@ describe("however a branch ends", () => {
   });
 
   thoroughTest(
-    "when none answers, the fallback says which is taken, and the evaluation fails as a run does",
+    "when none answers, the fallback names the selected branch, and the evaluation fails as a run does",
     async () => {
       const strict = { tools: ["nothing"], strict: true };
       const contest = new TestEvaluation(stage, [
@@ -351,7 +354,7 @@ describe("however a branch ends", () => {
     },
   );
 
-  test("limits of the evaluation hold for all of it: who gets nothing of them does not begin", async () => {
+  test("limits of the evaluation hold for all of it: a branch that gets no share does not begin", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }, { says: [{ text: "3" }] }],
@@ -365,7 +368,7 @@ describe("however a branch ends", () => {
     expect(contest.agents[2]?.listRequests()).toEqual([]);
   });
 
-  thoroughTest("a stop ends the branches, and takes the first that had answered [ABT-01]", async () => {
+  thoroughTest("a stop ends the branches, and selects the first that had answered [ABT-01]", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "never", holdUntil: "stopped" }] }, { says: [{ text: "two" }] }],
@@ -393,7 +396,7 @@ describe("however a branch ends", () => {
     }
   });
 
-  test("a session that is evaluated has no other run, and what people say waits in its inbox [LOOP-08]", async () => {
+  test("a session under evaluation has no other run, and messages to it wait in its inbox [LOOP-08]", async () => {
     const contest = new TestEvaluation(stage, [
       { says: [{ text: "one", holdUntil: "busy" }, { text: "two" }] },
     ]);
@@ -419,7 +422,7 @@ describe("however a branch ends", () => {
   });
 });
 
-test("watchers see brackets around the loops of all branches, in their order [EVT-01, EVT-08, PAR-13]", async () => {
+test("readers of events see brackets around the loops of all branches, in their order [EVT-01, EVT-08, PAR-13]", async () => {
   const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
     says: [{ text: "1" }],
   });
@@ -448,7 +451,7 @@ test("watchers see brackets around the loops of all branches, in their order [EV
   const starts = seen.filter(({ type }) => type === "AgentStart").map(({ loopId }) => loopId);
   expect(new Set(starts).size).toBe(3);
   expect(seen.filter(({ type }) => type === "AgentEnd")).toHaveLength(3);
-  // The judge's loop was the last to end; the session goes on behind another.
+  // The judge's loop was the last to end; the session continues after another.
   expect(await client.status(contest.id)).toMatchObject({ status: "completed", loopId: result.loopId });
   await client.close();
 });
@@ -477,7 +480,7 @@ thoroughTest(
         (events ?? []).reduce((sum, event) => sum + Buffer.byteLength(listTexts(event).join(" ")), 0),
       );
       const times = listTexts(events).join(" ").split("A very particular sentence").length - 1;
-      // Asked twice, of the workflow and of the step that stores it, and answered twice, as any run's result is.
+      // Requested twice, by the workflow and by the step that stores it, and answered twice, as every run's result is.
       expect(times).toBeGreaterThanOrEqual(1200);
       expect(times).toBeLessThan(1210);
     }

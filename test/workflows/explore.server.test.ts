@@ -24,8 +24,8 @@ const texts = async (id: string, branch: string) =>
       : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
   );
 
-describe("several branches from one place [HITL-03]", () => {
-  test("run side by side with prompts and definitions of their own, have one parent, and are all kept", async () => {
+describe("several branches from one position [HITL-03]", () => {
+  test("run in parallel with prompts and definitions of their own, have one parent, and all stay", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("First");
     await session.run("Second");
@@ -65,7 +65,7 @@ describe("several branches from one place [HITL-03]", () => {
     expect([...new Set(named)]).toEqual([own]);
     expect(events.at(-1)).toMatchObject({ type: "event", event: { body: { type: "AgentEnd" } } });
     expect((await stage.transcript.readSession(session.id))?.headBranch).toBe("main");
-    // The session goes on where it stood, or on the one that a person likes.
+    // The session continues from its own position, or on the branch that the user prefers.
     await session.run("Third");
     expect(await texts(session.id, "main")).toHaveLength(6);
     await holdfast.prompt(session.id, "On", { branch: branches[1] ?? "" });
@@ -77,7 +77,7 @@ describe("several branches from one place [HITL-03]", () => {
   });
 
   thoroughTest(
-    "one of them is stopped, and the others go on; without prompts the model is asked again",
+    "one of them is stopped, and the others continue; without prompts the model is called again",
     async () => {
       const session = stage.session({
         replies: [
@@ -118,7 +118,7 @@ describe("several branches from one place [HITL-03]", () => {
     },
   );
 
-  test("from the command line, with the branches' names; nonsense is said so", async () => {
+  test("from the command line, with the branches' names; invalid input is reported", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     const { code, out, err } = await runCommandLine(stage, "explore", session.id, "-p", "This", "-p", "That");

@@ -24,7 +24,7 @@ const fallback = (): AgentDefinitionInput["model"] => ({
 const retry = { maxRetries: 2, initialDelayMs: 1 };
 
 thoroughTest(
-  "a busy model's retries are used up, a fallback answers, and the record says so [PROV-28]",
+  "after a busy model's retries are used up, a fallback answers, and the record says so [PROV-28]",
   async () => {
     const session = stage.session({
       faults: [{ fault: "overloaded", times: 3, onTurn: 0 }],
@@ -53,7 +53,7 @@ thoroughTest(
   },
 );
 
-test("what was found down is left alone by the turns that follow and by summaries, which a fallback writes [PROV-28]", async () => {
+test("a model that was found down is skipped by later turns and by summaries, which a fallback writes [PROV-28]", async () => {
   const text = "All work and no play makes a long day. ".repeat(60);
   const look = { text, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
   const usage = { input: 6000, output: 0 };
@@ -92,13 +92,13 @@ test("what was found down is left alone by the turns that follow and by summarie
   const summaries = told.filter((body) => body.for === "compaction");
   expect(summaries.length).toBeGreaterThan(0);
   expect(summaries[0]?.to.model).toBe("spare");
-  // Every request was answered at the fallback's price, those for summaries too.
+  // Every request was answered at the fallback's price, including those for summaries.
   const requests = session.listRequests().length;
   expect(requests).toBeGreaterThan(6);
   expect((await session.readStatus()).costUsd).toBeCloseTo(requests * 6);
 });
 
-test("a fallback that is asked for an output on another road is told, judged and shown so [PROV-28, SO-01]", async () => {
+test("a fallback with another output mode is instructed, checked and displayed by that mode [PROV-28, SO-01]", async () => {
   const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const session = stage.session({
     replies: [{ toolCalls: [{ name: "structured_output", arguments: { n: 7 } }] }],
@@ -121,7 +121,7 @@ test("a fallback that is asked for an output on another road is told, judged and
   }
 });
 
-test("when no fallback answers the run fails with the model's own failure [PROV-28]", async () => {
+test("when no fallback answers, the run fails with the model's own failure [PROV-28]", async () => {
   const session = stage.session({
     faults: [{ fault: "auth", times: 9 }],
     agent: { fallbacks: [{ ...fallback(), baseUrl: "http://127.0.0.1:9/v1" }], retry },

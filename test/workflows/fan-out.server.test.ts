@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe("a fan-out [ORC-03]", () => {
-  test("gives one task to many agents, and lists what they say in their order", async () => {
+  test("gives one task to many agents, and lists their answers in order", async () => {
     const { red, green } = createMembers(stage, {
       red: { says: [{ text: "R" }] },
       green: { says: [{ text: "G" }] },
@@ -49,7 +49,7 @@ describe("a fan-out [ORC-03]", () => {
     expect(await stage.transcript.readText(result.ref ?? "")).toBe(result.text);
   });
 
-  thoroughTest("gives many tasks to one agent, so many at a time as it is told", async () => {
+  thoroughTest("gives many tasks to one agent, within its concurrency", async () => {
     const { worker } = createMembers(stage, { worker: { says: [{ text: "ok", holdUntil: "both" }] } });
     const job = await holdfast.startJob({
       task: "Paris",
@@ -75,7 +75,7 @@ describe("a fan-out [ORC-03]", () => {
     ]);
   });
 
-  test("a part that fails is an outcome, and loses no other", async () => {
+  test("a part that fails is an outcome, and the others stay", async () => {
     const { good, bad } = createMembers(stage, {
       good: { says: [{ text: "fine" }] },
       bad: { says: [], faults: [{ fault: "auth" }] },
@@ -91,7 +91,7 @@ describe("a fan-out [ORC-03]", () => {
     });
   });
 
-  thoroughTest("when no part has an answer, it fails and says why", async () => {
+  thoroughTest("when no part has an answer, it fails with the reason", async () => {
     const { bad } = createMembers(stage, { bad: { says: [], faults: [{ fault: "auth" }] } });
     const job = await holdfast.startJob({ task: "Go", mode: { type: "fan-out", agents: [bad.definition] } });
     expect(await job.result()).toMatchObject({
@@ -134,7 +134,7 @@ describe("a fan-out [ORC-03]", () => {
     });
   });
 
-  test("its limits are shared out, and a part that gets nothing is not begun [SUB-03]", async () => {
+  test("its limits are divided, and a part without a share does not begin [SUB-03]", async () => {
     const { a } = createMembers(stage, { a: { says: [{ text: "one turn" }] } });
     const job = await holdfast.startJob({
       mode: {
@@ -151,7 +151,7 @@ describe("a fan-out [ORC-03]", () => {
     expect(parts.map(({ outcome }) => outcome?.type)).toEqual(["answered", "answered", "limit-reached"]);
   });
 
-  thoroughTest("a stop ends the parts at work, and begins no other", async () => {
+  thoroughTest("a stop ends the active parts, and begins no other", async () => {
     const { a } = createMembers(stage, { a: { says: [{ text: "never", holdUntil: "stopped-part" }] } });
     const job = await holdfast.startJob({
       mode: { type: "fan-out", agents: [a.definition], tasks: ["1", "2"], concurrency: 1 },

@@ -9,9 +9,9 @@ import type { TestSession } from "./support/test-session.ts";
 
 const KEY_SHAPE = "sk-aaaabbbbccccddddeeeeffff";
 
-/** Every text that a filter was asked about, with the filter's name. */
+/** Every text that a filter received, with the filter's name. */
 let asked: string[] = [];
-/** What `fickle` answers, asking after asking. */
+/** The answers of `fickle`, call by call. */
 let moods: ReturnType<InputFilter>[] = [];
 
 const noted =
@@ -39,7 +39,7 @@ const filters: Record<string, InputFilter> = {
   fickle: noted("fickle", () => moods.shift() ?? { type: "pass" }),
 };
 
-/** Openings of these sessions are stored, and their first answer is lost. */
+/** The openings of these sessions are stored, and their first reply is lost. */
 const forgetful = new Set<string>();
 
 function losingAnswers(inner: Transcript): Transcript {
@@ -51,7 +51,7 @@ function losingAnswers(inner: Transcript): Transcript {
       }
       return async (opening: LoopOpening) => {
         const opened = await target.openLoop(opening);
-        // No fault of the store: the step would wait for that one, and ask the store again instead of the filters.
+        // Not a fault of the store: the step would wait for the store, and ask it again instead of the filters.
         if (forgetful.delete(opening.step.session)) throw new Error("The answer was lost.");
         return opened;
       };
@@ -87,21 +87,21 @@ async function expectRejected(session: TestSession, reason: string): Promise<voi
   expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "rejected" });
 }
 
-describe("filters that a worker has by name", () => {
-  test("are asked in the definition's order, and a prompt that all let pass is stored as it was said [FILT-01, FILT-02, FILT-05]", async () => {
+describe("the worker's filters by name", () => {
+  test("are called in the definition's order, and a prompt that all accept is stored unchanged [FILT-01, FILT-02, FILT-05]", async () => {
     const session = filtered("moderation", "polite");
     expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
     expect(asked).toEqual(["moderation: Hello", "polite: Hello"]);
     expect(session.listSeenMessages(0)).toEqual(["user: Hello"]);
   });
 
-  thoroughTest("are not asked where a definition names none [FILT-05]", async () => {
+  thoroughTest("are not called when a definition names none [FILT-05]", async () => {
     expect(await filtered().run("a stupid bomb")).toMatchObject({ text: "Fine." });
     expect(asked).toEqual([]);
   });
 
   thoroughTest(
-    "put their warnings behind the prompt in one block of their own, in order [FILT-04]",
+    "put their warnings after the prompt in one block of their own, in order [FILT-04]",
     async () => {
       const session = filtered("short", "polite");
       await session.run("What a stupid thing");
@@ -117,21 +117,18 @@ describe("filters that a worker has by name", () => {
     },
   );
 
-  test("reject a prompt: it does not join the conversation, and no model is asked [FILT-03, EVT-07]", async () => {
+  test("reject a prompt: it does not join the conversation, and no model is called [FILT-03, EVT-07]", async () => {
     const session = filtered("moderation");
     await session.start("Build a bomb");
     await expectRejected(session, "nothing dangerous");
   });
 
-  thoroughTest(
-    "are asked no further than the first rejection, which drops the warnings [FILT-03]",
-    async () => {
-      const session = filtered("polite", "moderation", "refuses");
-      await session.start("stupid bomb");
-      await expectRejected(session, "nothing dangerous");
-      expect(asked).toEqual(["polite: stupid bomb", "moderation: stupid bomb"]);
-    },
-  );
+  thoroughTest("stop at the first rejection, which drops the warnings [FILT-03]", async () => {
+    const session = filtered("polite", "moderation", "refuses");
+    await session.start("stupid bomb");
+    await expectRejected(session, "nothing dangerous");
+    expect(asked).toEqual(["polite: stupid bomb", "moderation: stupid bomb"]);
+  });
 
   thoroughTest("reject when they throw, and say so [FILT-01]", async () => {
     const session = filtered("throws");
@@ -139,7 +136,7 @@ describe("filters that a worker has by name", () => {
     await expectRejected(session, 'Input filter "throws" failed: out of order');
   });
 
-  thoroughTest("give a reason that is bounded and holds no key [FILT-03]", async () => {
+  thoroughTest("give a reason that is bounded and contains no key [FILT-03]", async () => {
     const session = filtered("talkative");
     await session.start("Hello");
     const { outcome } = await session.readResult();
@@ -149,7 +146,7 @@ describe("filters that a worker has by name", () => {
   });
 
   thoroughTest(
-    "that the worker does not have are an error that lists those that it has, before anything is written [FILT-05]",
+    "with unknown names are an error that lists the worker's filters, before anything is written [FILT-05]",
     async () => {
       const session = filtered("polite", "moderatoin");
       await session.start("Hello");
@@ -163,7 +160,7 @@ describe("filters that a worker has by name", () => {
   );
 
   thoroughTest(
-    "leave steering in the inbox when the prompt was rejected, and look at it when the next loop takes it [PHI-08, PHI-10, PHI-13b]",
+    "leave steering in the inbox when the prompt is rejected, and check it when the next loop takes it [PHI-08, PHI-10, PHI-13b]",
     async () => {
       const session = filtered("moderation");
       const { args, ...options } = session.createStartRequest({ prompt: "Build a bomb" });
@@ -184,7 +181,7 @@ describe("filters that a worker has by name", () => {
     },
   );
 
-  test("look at the inbox when a loop takes it: what is rejected leaves it and is kept where no model sees it [PHI-08, PHI-10, PHI-13b]", async () => {
+  test("check the inbox when a loop takes it: a rejected message leaves it and is stored where no model sees it [PHI-08, PHI-10, PHI-13b]", async () => {
     const session = filtered("moderation", "polite");
     const leave = async (id: string, text: string) => {
       const { args: _, ...options } = session.createStartRequest();
@@ -240,7 +237,7 @@ describe("filters that a worker has by name", () => {
   });
 });
 
-describe("words that come while a run is at work", () => {
+describe("messages that arrive during a run", () => {
   const held = (gate: string, ...inputFilters: string[]) =>
     stage.session({
       replies: [{ text: "First.", holdUntil: gate }, { text: "Second." }, { text: "Third." }],
@@ -258,7 +255,7 @@ describe("words that come while a run is at work", () => {
   }
 
   thoroughTest(
-    "are looked at before a turn takes them up: a warning stands behind the words that it is about [PHI-08]",
+    "are checked before a turn takes them: a warning follows the message that it is about [PHI-08]",
     async () => {
       const session = held("warned", "polite");
       await whileItAnswers("warned", session, async () => {
@@ -276,7 +273,7 @@ describe("words that come while a run is at work", () => {
   );
 
   thoroughTest(
-    "end the run when they are rejected: no model sees them, they stay in the record, what waits goes to the inbox [PHI-08, FILT-03, PHI-13b]",
+    "end the run when they are rejected: no model sees them, they stay in the record, waiting ones go to the inbox [PHI-08, FILT-03, PHI-13b]",
     async () => {
       const session = held("rejected", "moderation");
       await whileItAnswers("rejected", session, async () => {
@@ -315,8 +312,8 @@ describe("words that come while a run is at work", () => {
   });
 });
 
-describe("what was decided stays so when the step runs twice", () => {
-  thoroughTest("a rejection, though the filter lets pass the second time [FILT-03]", async () => {
+describe("a decision stands when the step runs twice", () => {
+  thoroughTest("a rejection, although the filter accepts the second time [FILT-03]", async () => {
     const session = filtered("fickle");
     moods = [{ type: "reject", reason: "first mood" }, { type: "pass" }];
     forgetful.add(session.id);
@@ -325,15 +322,18 @@ describe("what was decided stays so when the step runs twice", () => {
     expect(asked).toHaveLength(2);
   });
 
-  thoroughTest("a prompt with its warning, though the filter rejects the second time [FILT-04]", async () => {
-    const session = filtered("fickle");
-    moods = [
-      { type: "warn", warning: "first mood" },
-      { type: "reject", reason: "second mood" },
-    ];
-    forgetful.add(session.id);
-    expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
-    expect(session.listSeenMessages(0)).toEqual(["user: Hello", "user: [Warning: first mood]"]);
-    expect(asked).toHaveLength(2);
-  });
+  thoroughTest(
+    "a prompt with its warning, although the filter rejects the second time [FILT-04]",
+    async () => {
+      const session = filtered("fickle");
+      moods = [
+        { type: "warn", warning: "first mood" },
+        { type: "reject", reason: "second mood" },
+      ];
+      forgetful.add(session.id);
+      expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
+      expect(session.listSeenMessages(0)).toEqual(["user: Hello", "user: [Warning: first mood]"]);
+      expect(asked).toHaveLength(2);
+    },
+  );
 });

@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** The server deletes a history when its queue has noted the run's end, which takes it up to a minute. */
+/** The server deletes a history after its queue has processed the run's end, which takes up to a minute. */
 const SERVER_MS = 180_000;
 
 thoroughTest(
-  "`delete --history`: the server forgets the run that it was told of, in its own time, and no other",
+  "`delete --history`: the server deletes the given run, in its own time, and no other",
   async () => {
     const replies = [{ text: "Bye." }];
     const [deleted, kept] = [stage.session({ replies }), stage.session({ replies })];

@@ -12,7 +12,7 @@ let stage: TestEnvironment;
 const OUTPUT_MARKER = "MARKER-OF-A-TOOL-OUTPUT";
 const ANSWER_MARKER = "MARKER-OF-AN-ANSWER";
 const ARGUMENT_MARKER = "MARKER-OF-AN-ARGUMENT";
-/** Beyond what a preview may show. */
+/** More than a preview may display. */
 const PADDING = "x".repeat(300);
 
 const blob = defineTool({
@@ -93,7 +93,7 @@ test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of
   expect(raw).not.toMatch(/[^"\s]{2000}/);
 });
 
-thoroughTest("a turn does not grow with the turns before it", async () => {
+thoroughTest("a turn's cost does not grow with the number of turns before it", async () => {
   const call = { toolCalls: [{ name: "blob", arguments: { kilobytes: 4 } }] };
   const gate = (name: string) => ({ toolCalls: [{ name: "hold", arguments: { gate: name } }] });
   const ten = Array.from({ length: 10 }, () => call);

@@ -33,7 +33,7 @@ async function eventsOf(loopId: string | undefined): Promise<number> {
   return loopId === undefined ? 0 : (await stage.transcript.readEvents(loopId, 0)).length;
 }
 
-/** Listens everywhere and always says yes. */
+/** Listens at every point and always says yes. */
 const witness = Object.fromEntries(
   HOOK_POINTS.map((point) => [
     point,
@@ -44,7 +44,7 @@ const witness = Object.fromEntries(
   ]),
 ) as Hooks[string];
 
-/** Output passes a hook at once, so that the tool looks before it prints. */
+/** Output reaches a hook at once, so the tool checks before it prints. */
 let seenByTool = 0;
 const talk = defineTool({
   name: "talk",
@@ -115,7 +115,7 @@ const call = (name: string, args: object) => ({ name, arguments: args });
 const calls = (session: TestSession) => log.filter((one) => one.session === session.id);
 const pointsOf = (session: TestSession) => calls(session).map(({ point }) => point);
 
-/** Hook calls and events in one story. */
+/** Hook calls and events in one sequence. */
 async function story(session: TestSession): Promise<string[]> {
   const events = await session.readEventTypes();
   const inLoop = calls(session).filter(({ told }) => told.loopId !== undefined);
@@ -139,7 +139,7 @@ async function hookDigests(session: TestSession): Promise<string> {
 }
 
 describe("with a hook at every point", () => {
-  test("hooks and events come in the order of the sources [CB-01, CB-04, EVT-13, EVT-14, LOOP-02, X-02, X-03]", async () => {
+  test("hooks and events follow the specified order [CB-01, CB-04, EVT-13, EVT-14, LOOP-02, X-02, X-03]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["a", "b"] })] }, { text: "Done." }],
       agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
@@ -173,7 +173,7 @@ describe("with a hook at every point", () => {
     ]);
   });
 
-  thoroughTest("each is told what the point knows, under an id of its own [CB-02]", async () => {
+  thoroughTest("each receives what the point knows, under an id of its own [CB-02]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["a"] })] }, { text: "Done." }],
       agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
@@ -204,7 +204,7 @@ describe("with a hook at every point", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  thoroughTest("what a hook does to what it is told changes nothing [CB-02]", async () => {
+  thoroughTest("a hook's changes to its arguments have no effect [CB-02]", async () => {
     const session = stage.session({
       replies: [{ text: "Done." }],
       agent: { hooks: { "before-turn": ["rewrites"] } },
@@ -213,7 +213,7 @@ describe("with a hook at every point", () => {
     expect(session.listSeenMessages(0)).toEqual(["user: Hello"]);
   });
 
-  thoroughTest("a compaction stands between its hooks [CB-04]", async () => {
+  thoroughTest("a compaction runs between its hooks [CB-04]", async () => {
     const text = "All work and no play makes a long day. ".repeat(60);
     const turn = { text, toolCalls: [call("list_files", { path: "." })], usage: { input: 0, output: 0 } };
     const session = stage.session({
@@ -243,7 +243,7 @@ describe("with a hook at every point", () => {
   });
 
   thoroughTest(
-    "an error is told before the turn's end, with its words; an agent without hooks has no step for them [LOOP-16, CB-06]",
+    "an error is reported before the turn's end, with its text; an agent without hooks has no step for them [LOOP-16, CB-06]",
     async () => {
       const session = stage.session({
         faults: [{ fault: "auth", message: "no such key", times: 9 }],
@@ -275,7 +275,7 @@ describe("with a hook at every point", () => {
 });
 
 describe("a no", () => {
-  test("at before-loop: one AgentEnd, nothing else; the loop is recorded as rejected, and a later prompt is let in [LOOP-02, CB-05]", async () => {
+  test("at before-loop: one AgentEnd, nothing else; the loop is recorded as rejected, and a later prompt is accepted [LOOP-02, CB-05]", async () => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
       agent: { hooks: { "before-loop": ["guard"], "after-loop": ["witness"], "after-task": ["witness"] } },
@@ -294,7 +294,7 @@ describe("a no", () => {
     expect(pointsOf(session)).toEqual(["after-loop", "after-task"]);
   });
 
-  test("of a filter ends a loop that before-loop has let in: after-loop is told of it [PHI-13k]", async () => {
+  test("of a filter ends a loop that before-loop has accepted: after-loop is informed [PHI-13k]", async () => {
     const session = stage.session({ agent: { hooks: everywhere, inputFilters: ["never"] } });
     await session.start("Hello");
     expect(await session.readResult()).toMatchObject({ outcome: { type: "rejected", reason: "never" } });
@@ -312,7 +312,7 @@ describe("a no", () => {
   });
 
   thoroughTest(
-    "at before-task refuses the session, each time that it is tried; a session that has begun is not asked again [CB-07]",
+    "at before-task rejects the session, each time that it is tried; a session that has begun is not checked again [CB-07]",
     async () => {
       const agent = { hooks: { "before-task": ["guard", "witness"] } };
       const closed = stage.session({ agent });
@@ -329,7 +329,7 @@ describe("a no", () => {
   );
 
   thoroughTest(
-    "at before-turn: no turn, no request, and what was steered lies in the inbox [LOOP-13, CB-05, X-02, PHI-13b]",
+    "at before-turn: no turn, no request, and steering goes to the inbox [LOOP-13, CB-05, X-02, PHI-13b]",
     async () => {
       const session = stage.session({ agent: { hooks: { "before-turn": ["porter", "guard"] } } });
       await session.start("Hello");
@@ -353,7 +353,7 @@ describe("a no", () => {
     },
   );
 
-  test("at before-tool: that call alone is refused, and never runs [CB-05, X-04, IRON-08]", async () => {
+  test("at before-tool: that call alone is denied, and never runs [CB-05, X-04, IRON-08]", async () => {
     const session = stage.session({
       replies: [
         { toolCalls: [call("talk", { words: ["rm"] }), call("talk", { words: ["ls"] })] },
@@ -373,7 +373,7 @@ describe("a no", () => {
     expect(ran).toHaveLength(1);
   });
 
-  test("at before-tool-update drops that piece alone, and after-update is not told of it [CB-03, CB-05]", async () => {
+  test("at before-tool-update drops that chunk alone, and after-update is not called for it [CB-03, CB-05]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["one", "a secret", "two"] })] }, { text: "Done." }],
       agent: {
@@ -391,7 +391,7 @@ describe("a no", () => {
 });
 
 describe("answers of their own", () => {
-  test("before-turn injects words, free of secrets, and on-text goes on [IRON-03, IRON-04, IRON-07]", async () => {
+  test("before-turn injects text, free of secrets, and on-text continues the loop [IRON-03, IRON-04, IRON-07]", async () => {
     const session = stage.session({
       replies: [{ text: "Early." }, { text: "Done." }],
       agent: { hooks: { "before-turn": ["coach"], "on-text": ["coach"] } },
@@ -414,7 +414,7 @@ describe("answers of their own", () => {
   });
 
   thoroughTest(
-    "at the wrong point are a failure: the call is refused, and the failure stands in the step's result",
+    "at the wrong point are a failure: the call is denied, and the failure is in the step's result",
     async () => {
       const session = stage.session({
         replies: [{ toolCalls: [call("talk", { words: [] })] }, { text: "Done." }],
@@ -439,7 +439,7 @@ describe("answers of their own", () => {
 });
 
 describe("hooks that fail", () => {
-  test("stop before a turn, with words, and change nothing behind it [PHI-10]", async () => {
+  test("stop the loop before a turn, with a reason, and are ignored after it [PHI-10]", async () => {
     const closed = stage.session({ agent: { hooks: { "before-turn": ["throws"] } } });
     expect(await closed.run("Hello")).toMatchObject({
       outcome: { type: "ended", by: "throws", reason: 'Hook "throws" failed: out of order' },
@@ -456,7 +456,7 @@ describe("hooks that fail", () => {
     expect(await open.run("Hello")).toMatchObject({ text: "Fine.", outcome: { type: "answered" } });
   });
 
-  thoroughTest("after a turn end the loop where they are to stop it", async () => {
+  thoroughTest("after a turn end the loop if so configured", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("list_files", { path: "." })] }, { text: "Never." }],
       agent: { tools: ["list_files"], hooks: { "after-turn": [{ name: "throws", onFailure: "stop" }] } },
@@ -468,7 +468,7 @@ describe("hooks that fail", () => {
   });
 
   thoroughTest(
-    "that hang are left at once by a stop, and the messages that wait are kept [PHI-10, PHI-13b]",
+    "that hang are aborted at once by a stop, and the waiting messages stay [PHI-10, PHI-13b]",
     async () => {
       const session = stage.session({
         agent: { hooks: { "before-turn": [{ name: "hangs", timeoutMs: 60_000 }] } },
@@ -498,7 +498,7 @@ describe("a definition's hooks", () => {
     return (await session.readFailure()).message;
   };
 
-  test("are checked when a loop opens, with words that help [CB-03, CB-09]", async () => {
+  test("are checked when a loop opens, with a helpful error [CB-03, CB-09]", async () => {
     expect(await failureOf({ "before-trun": ["guard"] })).toContain(
       'hooks.before-trun: unknown key; did you mean "before-turn"?',
     );
@@ -515,7 +515,7 @@ describe("a definition's hooks", () => {
 });
 
 describe("a command as a hook", () => {
-  test("is asked in the workspace, with its reason for the model; it is not run where nothing asks it [CB-08]", async () => {
+  test("is called in the workspace, with its reason for the model; it is not run at points that do not name it [CB-08]", async () => {
     const workspace = join(stage.home, "scripts");
     mkdirSync(workspace);
     writeFileSync(
@@ -543,7 +543,7 @@ describe("a command as a hook", () => {
 });
 
 describe("a command as a hook that hangs", () => {
-  thoroughTest("is ended with its process group by a stop [CB-08, PHI-10]", async () => {
+  thoroughTest("is killed with its process group by a stop [CB-08, PHI-10]", async () => {
     const workspace = join(stage.home, "hanging");
     mkdirSync(workspace);
     writeFileSync(join(workspace, "hang.sh"), "echo $$ > pid.part; mv pid.part pid; sleep 300 & wait\n");
@@ -561,7 +561,7 @@ describe("a command as a hook that hangs", () => {
 
 describe("an interactive run", () => {
   thoroughTest(
-    "goes on behind a refused prompt, and its task is over when it is stopped [CB-07, LOOP-02]",
+    "continues after a rejected prompt, and its task ends when it is stopped [CB-07, LOOP-02]",
     async () => {
       const session = stage.session({
         replies: [{ text: "Fine." }],

@@ -21,7 +21,7 @@ function leave(session: TestSession, words: { id: string; text: string }) {
   });
 }
 
-test("a message for a session at rest lies in its inbox and precedes the next prompt (LOOP-08)", async () => {
+test("a message for an idle session waits in its inbox and precedes the next prompt (LOOP-08)", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("First");
   await leave(session, { id: "i1", text: "By the way" });
@@ -69,7 +69,7 @@ thoroughTest("many messages left at once are all delivered, in order", async () 
   ]);
 });
 
-thoroughTest("messages that were accepted outlive a run that cannot open its loop", async () => {
+thoroughTest("accepted messages survive a run that cannot open its loop", async () => {
   const session = stage.session({ agent: { workspace: "/nowhere/at/all" } });
   await stage.client.workflow.signalWithStart("agent", {
     ...session.createStartRequest({ prompt: "Go" }),

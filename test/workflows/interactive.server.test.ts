@@ -19,7 +19,7 @@ const waiting = (session: TestSession) =>
     what: "the wait for a prompt",
   });
 
-test("an interactive run answers prompt after prompt, each in a loop of its own, with all before in view", async () => {
+test("an interactive run answers prompt after prompt, each in a loop of its own, with the earlier conversation in view", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.start("First", { mode: "interactive" });
   await waiting(session);
@@ -46,7 +46,7 @@ thoroughTest("a prompt that is sent twice with one id is answered once", async (
   await session.readResult();
 });
 
-thoroughTest("an interactive run that nobody speaks to ends after its idle time-out", async () => {
+thoroughTest("an interactive run without prompts ends after its idle timeout", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   const started = performance.now();
   await session.start("First", { mode: "interactive", idleTimeoutMs: 400 });
@@ -55,7 +55,7 @@ thoroughTest("an interactive run that nobody speaks to ends after its idle time-
 });
 
 thoroughTest(
-  "an interactive run begins without a prompt, and steering that came while it waited precedes the prompt (LOOP-08)",
+  "an interactive run begins without a prompt, and steering that arrived while it waited precedes the prompt (LOOP-08)",
   async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.start(undefined, { mode: "interactive" });

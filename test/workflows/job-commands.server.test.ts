@@ -29,7 +29,7 @@ const lines = (out: string) =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test("a job that is not there is called a job, not a session, whatever is asked of it", async () => {
+test("an unknown job is called a job, not a session, by every command", async () => {
   for (const args of [
     ["job", "status", "nope"],
     ["job", "result", "nope"],
@@ -44,7 +44,7 @@ test("a job that is not there is called a job, not a session, whatever is asked 
   }
 });
 
-test("a file with a [mode] is run as it says; the result is on standard output [ORC-02, ORC-03]", async () => {
+test("a file with a [mode] runs in that mode; the result is on standard output [ORC-02, ORC-03]", async () => {
   const { writer, editor } = createMembers(stage, {
     writer: { says: [{ text: "Draft." }] },
     editor: { says: [{ text: "Better." }] },
@@ -89,7 +89,7 @@ test("a stage that fails gives exit code 1, and the job is resumed from there", 
   expect(first.listRequests()).toHaveLength(1);
 });
 
-thoroughTest("a job that was left is looked at, woken and stopped", async () => {
+thoroughTest("a detached job is inspected, woken and stopped", async () => {
   const nap = { toolCalls: [{ name: "sleep", arguments: { seconds: 86_400, reason: "the night" } }] };
   const { lone } = createMembers(stage, { lone: { says: [nap, { text: "1" }, nap, { text: "2" }] } });
   const file = await fileOf({ type: "autonomous", agent: lone.definition });
@@ -113,7 +113,7 @@ thoroughTest("a job that was left is looked at, woken and stopped", async () => 
   expect(lines(over.out).at(-1)).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
 });
 
-test("flags that change one agent are refused for a file of several", async () => {
+test("flags that change one agent are rejected for a file of several", async () => {
   const { one } = createMembers(stage, { one: { says: [] } });
   const file = await fileOf({ type: "autonomous", agent: one.definition });
   const { code, err } = await runCommandLine(stage, "run", "Go", "--agent", file, "--max-turns", "3");

@@ -45,7 +45,7 @@ const said = (text: string): AgentMessage => ({
   timestamp: 3,
 });
 
-describe("a session whole", () => {
+describe("a complete session", () => {
   thoroughTest(
     "has its loops with messages, turns and events, and no key [SES-01, SES-02, SES-03, SES-04, SES-05, SES-06, SES-07, SES-15, DBG-03, DBG-04]",
     async () => {
@@ -107,7 +107,7 @@ describe("a session whole", () => {
       return now.loops[0]?.status === "aborted" ? now : undefined;
     });
     expect(record.loops[0]).toMatchObject({ messages: [] });
-    // The look has mended the record itself.
+    // Reading has repaired the record itself.
     expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "aborted" });
     expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "aborted" }]);
     gates.get("never").open();
@@ -120,21 +120,24 @@ describe("a session whole", () => {
     ["the command line", () => runCommandLine(stage, "sessions")],
   ];
 
-  thoroughTest.each(LOOKS)("that was terminated is mended by a look at %s [SES-03]", async (look, see) => {
-    const gate = `terminated-${look}`;
-    const session = stage.session({ replies: [hold(gate)], agent: { tools: ["hold"] } });
-    await session.start("Go");
-    await gates.get(gate).arrived;
-    await see(session.id);
-    expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "running" }]);
-    await session.handle.terminate("for the test");
-    await see(session.id);
-    expect(await stage.transcript.readLoops(session.id)).toMatchObject([
-      { status: "aborted", endedAtMs: expect.any(Number) },
-    ]);
-    expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "aborted" });
-    gates.get(gate).open();
-  });
+  thoroughTest.each(LOOKS)(
+    "that was terminated is repaired when it is read by %s [SES-03]",
+    async (look, see) => {
+      const gate = `terminated-${look}`;
+      const session = stage.session({ replies: [hold(gate)], agent: { tools: ["hold"] } });
+      await session.start("Go");
+      await gates.get(gate).arrived;
+      await see(session.id);
+      expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "running" }]);
+      await session.handle.terminate("for the test");
+      await see(session.id);
+      expect(await stage.transcript.readLoops(session.id)).toMatchObject([
+        { status: "aborted", endedAtMs: expect.any(Number) },
+      ]);
+      expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "aborted" });
+      gates.get(gate).open();
+    },
+  );
 
   test("links callers and those they have called both ways [SES-10, SES-11, SUB-01]", async () => {
     const parent = createAgentTree(
@@ -153,7 +156,7 @@ describe("a session whole", () => {
     expect(child.loops[0]?.loopId).toBe(ref?.childLoopId);
   });
 
-  test("is the same to who records it as it happens [SES-14, SES-15]", async () => {
+  test("is the same for a reader that records it as it happens [SES-14, SES-15]", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const recorder = new SessionRecorder();
@@ -165,15 +168,15 @@ describe("a session whole", () => {
     const [kept] = (await client.session(session.id).record()).loops;
     expect(loop?.messages).toEqual(kept?.messages);
     expect(loop?.turns).toEqual(kept?.turns);
-    // Pieces of answers are left out.
+    // Chunks of answers are left out.
     expect(loop?.events.some(({ event }) => event.type === "MessageUpdate")).toBe(false);
     expect(recorder.drainCompleted().map(({ sessionId }) => sessionId)).toEqual([session.id]);
     expect(recorder.sessions).toEqual([]);
   });
 });
 
-describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
-  test("in the middle of a call, by command line, and goes on there under another id", async () => {
+describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
+  test("in the middle of a call, by command line, continues there under another id", async () => {
     const session = stage.session({
       replies: [hold("mid"), { text: "Here." }, { text: "There." }],
       agent: { tools: ["hold"] },
@@ -217,7 +220,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
   });
 
-  test("an export to a place where none can be written says why, and leaves nothing behind", async () => {
+  test("an export to a location that is not writable gives the reason, and leaves nothing behind", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const missing = join(elsewhere, "no-such-folder", "session.jsonl");
@@ -231,7 +234,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect((await readdir(elsewhere)).filter((name) => name.includes(".part-"))).toEqual([]);
   });
 
-  test("as a snapshot without keys, and as the sources' own file [PER-01]", async () => {
+  test("as a snapshot without keys, and as the portable session file [PER-01]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
     const point = await client.session(session.id).checkpoint();
@@ -258,7 +261,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
       if (event.type === "AgentStart") told.push(event.agentId);
     }
     expect(told).toHaveLength(1);
-    // One id of the agent: in the record, the checkpoint, the session that was made of it, and in its events.
+    // One id of the agent: in the record, the checkpoint, the session that was created from it, and in its events.
     expect(new Set([point.agentId, (await resumed.record()).agentId, ...told])).toEqual(
       new Set([saved.agentId]),
     );
@@ -276,7 +279,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
 });
 
 describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
-  test("is added to, replaced, restored and begun anew; nothing that was there is gone", async () => {
+  test("is extended, replaced, restored and started over; the earlier content stays", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
     const handle = client.session(session.id);
@@ -298,8 +301,8 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     expect(first?.messages).toHaveLength(2);
   });
 
-  test("may stand before a session's first run, which goes on behind it", async () => {
-    // The first answer of the conversation is there already.
+  test("may precede a session's first run, which continues it", async () => {
+    // The first answer of the conversation exists already.
     const session = stage.session({ replies: [{ text: "Never asked." }, { text: "Ada." }] });
     const { definition: agent, id } = session;
     const messages: AgentMessage[] = [
@@ -335,7 +338,7 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     expect(await begun.messages()).toHaveLength(4);
   });
 
-  test("is refused while a run is open; a reset ends it first", async () => {
+  test("is rejected while a run is open; a reset ends it first", async () => {
     const session = stage.session({
       replies: [hold("reset"), { text: "Fresh." }],
       agent: { tools: ["hold"] },
@@ -356,11 +359,11 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
   });
 });
 
-describe("when the server has forgotten a run", () => {
+describe("when the server has deleted a run", () => {
   test("its result, status, list, messages and events come from the transcript", async () => {
     const session = stage.session({ replies: [{ text: "Kept." }] });
     const result = await session.run("Go");
-    // Of another namespace the server knows no run, as when its retention is over.
+    // In another namespace the server knows no run, as after its retention period.
     const { address, home, taskQueue } = stage;
     const later = await connect({ address, home, taskQueue, namespace: "temporal-system" });
     const handle = later.session(session.id);
@@ -379,7 +382,7 @@ describe("when the server has forgotten a run", () => {
 });
 
 describe("a session deleted", () => {
-  test("takes those below it along, its history if asked, and refuses while a run is open", async () => {
+  test("takes its sub-agents along, its history if requested, and is refused while a run is open", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Told." }, hold("open")],
@@ -408,7 +411,7 @@ describe("a session deleted", () => {
 });
 
 describe("sessions found", () => {
-  test("by words and by what is known of them", async () => {
+  test("by text and by their properties", async () => {
     const session = stage.session({ replies: [{ text: "The zeppelin landed." }], agent: { name: "pilot" } });
     await session.run("Where is the airship?");
     const hits = await runCommandLine(stage, "search", "zeppel*", "--agent", "pilot", "--json");
@@ -427,7 +430,7 @@ describe("sessions found", () => {
 });
 
 describe("a retention policy", () => {
-  test("takes what it says, and spares what is kept or open [SES-20]", async () => {
+  test("deletes what it states, and spares what is retained or open [SES-20]", async () => {
     const name = `kept-${process.pid}`;
     const ended = [0, 1, 2].map(() => stage.session({ replies: [{ text: "Bye." }], agent: { name } }));
     for (const one of ended) await one.run("Go");
@@ -466,7 +469,7 @@ describe("a retention policy", () => {
   });
 
   thoroughTest(
-    "is carried out by its schedule, and spares sessions of an agent that wants them kept [SES-20, CFG-19]",
+    "is carried out by its schedule, and spares sessions of an agent that retains them [SES-20, CFG-19]",
     async () => {
       const name = `nightly-${process.pid}`;
       const bye = (agent: object) =>
@@ -491,7 +494,7 @@ describe("a retention policy", () => {
       const ran: unknown = await stage.client.workflow.getHandle(workflowId).result();
       expect(ran).toMatchObject({ deleted: 1, spared: 3 });
       expect(await stage.transcript.readSession(plain.id)).toBeUndefined();
-      // A person's word on one session goes before what its agent says.
+      // The user's setting for one session overrides its agent's.
       await client.session(kept.id).setRetained(false);
       expect(await client.retention.run()).toMatchObject({ deleted: 1, spared: 2 });
       expect(await stage.transcript.readSession(kept.id)).toBeUndefined();

@@ -9,7 +9,7 @@ import { openTestEnvironment, type TestEnvironment } from "./support/test-enviro
 /** Longer than the server waits for a heartbeat. */
 const BUSY_MS = 7000;
 
-/** What another execution of the call does at the store while the first one is at work. */
+/** What another execution of the call does at the store while the first one runs. */
 let looks = 0;
 let isTaken = false;
 let goOn = (): void => undefined;
@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "a call whose process was too busy for heartbeats keeps its result when it is given to the same process again",
+  "a call whose process was too busy for heartbeats keeps its result when it is dispatched to the same process again",
   async () => {
     const session = stage.session({
       replies: [{ toolCalls: [{ name: "busy", arguments: {} }] }, { text: "Good." }],

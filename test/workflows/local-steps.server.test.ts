@@ -33,7 +33,7 @@ test("a quick tool runs as a local activity: no event of its own but a marker (d
   expect(await session.readConversation()).toContain("toolResult: passed open");
 });
 
-test("with local steps turned off it is seen in the timeline", async () => {
+test("with local steps turned off it appears in the timeline", async () => {
   gates.get("open").open();
   const session = stage.session({
     replies: [{ toolCalls: [peek("open")] }, { text: "Done." }],
@@ -44,7 +44,7 @@ test("with local steps turned off it is seen in the timeline", async () => {
 });
 
 thoroughTest(
-  "a quick tool that takes longer than two seconds goes elsewhere, and the run goes on with one result",
+  "a quick tool that takes longer than two seconds moves to an activity, and the run continues with one result",
   async () => {
     const session = stage.session({
       replies: [{ toolCalls: [peek("slow")] }, { text: "Done." }],

@@ -51,7 +51,7 @@ const signalsIn = (events: readonly temporal.api.history.v1.IHistoryEvent[]) =>
   events.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? []);
 
 describe("an agent with MCP servers", () => {
-  test("[MCP-08] works with the tools of a real server beside its own", async () => {
+  test("[MCP-08] uses the tools of a real server beside its own", async () => {
     writeFileSync(join(folder.path, "note.txt"), "the words of the note");
     const files = createStdioServer(
       resolveOfficialServer("filesystem"),
@@ -78,7 +78,7 @@ describe("an agent with MCP servers", () => {
   });
 
   thoroughTest(
-    "[MCP-06] goes on when a server crashes, and when it offers different tools than before",
+    "[MCP-06] continues when a server crashes, and when it offers other tools than before",
     async () => {
       const session = stage.session({
         replies: [
@@ -104,7 +104,7 @@ describe("an agent with MCP servers", () => {
     },
   );
 
-  test("[MCP-05] is told with its next question, once, that a server offers different tools; the next loop has them", async () => {
+  test("[MCP-05] learns with its next request, once, that a server offers other tools; the next loop has them", async () => {
     const file = join(folder.path, "change");
     const include = ["ok", "goes", "changes", "fresh"];
     const server = nasty([`change-when=${file}`], { include });
@@ -150,7 +150,7 @@ describe("an agent with MCP servers", () => {
     expect(await told()).toEqual([]);
   });
 
-  test("does not begin without a server that it needs, and begins without one that it does not", async () => {
+  test("does not begin without a server that it needs, and begins without an optional one", async () => {
     const needing = stage.session({ replies: [], agent: { mcp: [nasty(["die=9"])] } });
     await needing.start("Go");
     expect((await needing.readFailure()).message).toContain('The MCP server "nasty" ended with exit code 9');

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Asked while the vendor is silent; the run must then answer as if nothing had come. */
+/** Sends while the vendor is silent; the run must then answer as if nothing had arrived. */
 async function survives(name: string, send: (session: TestSession) => Promise<void>): Promise<void> {
   const session = stage.session({ replies: [{ text: "Unmoved.", holdUntil: name }] });
   await session.start("Go");
@@ -39,7 +39,7 @@ const NONSENSE = [
   [true],
 ];
 
-test("signals that make no sense do not break a run", () =>
+test("invalid signals do not break a run", () =>
   survives("nonsense", async ({ handle }) => {
     for (const args of NONSENSE) {
       for (const name of ["steer", "followUp", "queueMode", "clearQueues", "no-such-signal"]) {
@@ -48,7 +48,7 @@ test("signals that make no sense do not break a run", () =>
     }
   }));
 
-thoroughTest("a signal whose payload nobody can read does not break a run", () =>
+thoroughTest("a signal whose payload cannot be decoded does not break a run", () =>
   survives("unreadable", async ({ id }) => {
     const { Payload } = temporal.api.common.v1;
     const unreadable = [
@@ -66,7 +66,7 @@ thoroughTest("a signal whose payload nobody can read does not break a run", () =
   }),
 );
 
-thoroughTest("a start without anything ends at once and says so", async () => {
+thoroughTest("a start without arguments ends at once and says so", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
     workflowId: session.id,
@@ -75,7 +75,7 @@ thoroughTest("a start without anything ends at once and says so", async () => {
   expect(await session.readResult()).toMatchObject({ outcome: { type: "delivered", messages: 0 } });
 });
 
-thoroughTest("stop with a nonsense reason stops", async () => {
+thoroughTest("stop with an invalid reason stops", async () => {
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "odd-stop" }] });
   await session.start("Go");
   await stage.model.waitForHold("odd-stop");

@@ -53,7 +53,7 @@ test("three texts that announce a call: two nudges, then the third is the answer
 });
 
 thoroughTest(
-  "each answer is a line of the debug log, without its words, and a nudge one of the info log [IRON-15]",
+  "each answer is a line of the debug log, without its text, and a nudge one of the info log [IRON-15]",
   async () => {
     const session = stage.session({
       replies: [
@@ -109,7 +109,7 @@ thoroughTest("none for an answer that was cut short, or that announces nothing [
   }
 });
 
-describe("the verdict that travels", () => {
+describe("the announcement verdict in the model step's result", () => {
   const answer = (more: Partial<AssistantMessage> = {}): AssistantMessage => ({
     role: "assistant",
     content: [{ type: "text", text: ANNOUNCING }],
@@ -130,7 +130,7 @@ describe("the verdict that travels", () => {
     expect(announcesMissingCall(answer(), on, 0)).toBe(false);
   });
 
-  thoroughTest("is not taken where nudges are off [IRON-10]", () => {
+  thoroughTest("is not taken when nudges are off [IRON-10]", () => {
     expect(announcesMissingCall(answer(), { nudges: { enabled: false, max: 2 } }, 1)).toBe(false);
   });
 });

@@ -53,7 +53,7 @@ const sessionOf = (more: object = {}) =>
   });
 
 describe("an agent with an OpenAPI document", () => {
-  test("reads without asking, asks a person before it writes, and its key is nowhere [OAPI-01, OAPI-07]", async () => {
+  test("reads without approval, asks the user before it writes, and its key appears nowhere [OAPI-01, OAPI-07]", async () => {
     const session = sessionOf();
     await session.start("Go", { mode: "interactive" });
     const asked = await eventually(
@@ -89,7 +89,7 @@ describe("an agent with an OpenAPI document", () => {
     await session.handle.terminate();
   });
 
-  thoroughTest("does not begin where its document cannot be had", async () => {
+  thoroughTest("does not begin when its document cannot be read", async () => {
     const session = sessionOf({ spec: "gone.json" });
     await session.start("Go");
     const { message } = await session.readFailure();

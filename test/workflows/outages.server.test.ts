@@ -11,12 +11,12 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-// The store goes away around an `unsafe` call whose worker lives (decision 0024).
+// The store becomes unavailable around an `unsafe` call whose worker lives (decision 0024).
 
 type Method = keyof Transcript;
 type Asked = {
   readonly store: Transcript;
-  /** Asks the store itself, on behalf of another process perhaps. */
+  /** Asks the store itself, on behalf of another process if one is given. */
   readonly ask: (process?: string) => Promise<unknown>;
   readonly step: Step;
 };
@@ -93,7 +93,7 @@ async function paid(given: Answers): Promise<{ told: string | undefined; executi
 
 const PAID = "toolResult: paid, paid";
 
-test("a claim whose answer is lost belongs to the process that asked for it: the call runs once, and no worker died", async () => {
+test("a claim whose reply is lost belongs to the process that asked for it: the call runs once, and no worker died", async () => {
   const { told, executions } = await paid({
     claim: async ({ ask }, nth) => {
       const answer = await ask();
@@ -106,7 +106,7 @@ test("a claim whose answer is lost belongs to the process that asked for it: the
   expect(executions).toBe(3);
 });
 
-test("a store that goes away between the claim and the call is waited for under the same claim", async () => {
+test("a store that becomes unavailable between the claim and the call is waited for under the same claim", async () => {
   const { told, executions } = await paid({
     readWriters: async ({ ask }, nth) => {
       if (nth <= 3) throw away();
@@ -118,7 +118,7 @@ test("a store that goes away between the claim and the call is waited for under 
   expect(executions).toBe(1);
 });
 
-test("a store that goes away under a call is waited for, and is no result of the tool", async () => {
+test("a store that becomes unavailable during a call is waited for, and does not affect the tool's result", async () => {
   const failTwice = async ({ ask }: Asked, nth: number) => {
     if (nth <= 2) throw away();
     return await ask();
@@ -129,7 +129,7 @@ test("a store that goes away under a call is waited for, and is no result of the
   expect(executions).toBe(1);
 });
 
-test("a worker that shuts down before it began a call gives the step back, so that whoever takes it over runs the call", async () => {
+test("a worker that shuts down before it began a call releases the step, so that the next worker runs the call", async () => {
   const { told, executions } = await paid({
     claim: async ({ store, ask, step }, nth) => {
       if (nth > 1) {
@@ -155,7 +155,7 @@ const processWith = (pid: number, startTime: string) =>
 test.each([
   ["lives", "stopped working on it", processWith(process.ppid, readStartTime(process.ppid))],
   ["runs no more", "died", processWith(process.ppid, "1")],
-])("of an execution whose process %s, the model is told that its worker %s", async (_, fate, holder) => {
+])("of an execution whose process %s, the model learns that its worker %s", async (_, fate, holder) => {
   const { told } = await paid({
     claim: async ({ ask }) => {
       await ask(holder);

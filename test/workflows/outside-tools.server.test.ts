@@ -7,7 +7,7 @@ import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import { recordWarnings } from "./support/warnings.ts";
 
-/** A source that a test changes as it goes. Definitions ask it by their name. */
+/** A source that a test changes as it runs. Definitions refer to it by name. */
 class Shelf implements ToolSource {
   readonly kind = "mcp";
   tools: PinnedTool[] = [];
@@ -54,7 +54,7 @@ function pinned(remote: string, more: Partial<PinnedTool> = {}): PinnedTool {
 const shelf = new Shelf();
 const { log, warnings } = recordWarnings();
 let read = 0;
-/** What was warned of since the last asking. */
+/** The warnings since the last call. */
 const warned = (): string[] => {
   const fresh = warnings.slice(read).map(({ words }) => words);
   read = warnings.length;
@@ -76,8 +76,8 @@ const sessionWith = (...names: string[]) =>
     agent: { name: "outside", tools: ["list_files"], systemPrompt: "You read." },
   });
 
-describe("tools of a source outside of the worker", () => {
-  test("are offered behind the agent's own, called as they were pinned, and judged by the source's rules", async () => {
+describe("tools of an external source", () => {
+  test("are offered after the agent's own, called as they were pinned, and judged by the source's rules", async () => {
     shelf.tools = [pinned("read"), pinned("burn"), pinned("read", { remote: "read!", name: "shelf__read" })];
     shelf.prompt = "There is a shelf.";
     const session = sessionWith("shelf__read", "shelf__read_2", "shelf__burn");
@@ -104,32 +104,29 @@ describe("tools of a source outside of the worker", () => {
     ]);
   });
 
-  thoroughTest(
-    "stay as they were while the loop goes on, and what is another one next time is named",
-    async () => {
-      shelf.tools = [pinned("read"), pinned("lend")];
-      shelf.prompt = "";
-      const session = stage.session({
-        replies: [call("shelf__lend"), { text: "Done." }, call("shelf__sort"), { text: "Done." }],
-        agent: { name: "outside" },
-      });
-      await session.run("Go");
-      warned();
-      shelf.tools = [pinned("read", { hash: "another" }), pinned("sort")];
-      const again = await session.run("Once more");
+  thoroughTest("stay unchanged during a loop, and a changed one is named the next time", async () => {
+    shelf.tools = [pinned("read"), pinned("lend")];
+    shelf.prompt = "";
+    const session = stage.session({
+      replies: [call("shelf__lend"), { text: "Done." }, call("shelf__sort"), { text: "Done." }],
+      agent: { name: "outside" },
+    });
+    await session.run("Go");
+    warned();
+    shelf.tools = [pinned("read", { hash: "another" }), pinned("sort")];
+    const again = await session.run("Once more");
 
-      expect(again).toMatchObject({ outcome: { type: "answered" } });
-      expect(warned()).toEqual(
-        expect.arrayContaining([
-          "The tool read of mcp shelf has changed since the last run of this session",
-          "The tool sort of mcp shelf is new to this session",
-          "The tool lend of mcp shelf is no longer available",
-        ]),
-      );
-    },
-  );
+    expect(again).toMatchObject({ outcome: { type: "answered" } });
+    expect(warned()).toEqual(
+      expect.arrayContaining([
+        "The tool read of mcp shelf has changed since the last run of this session",
+        "The tool sort of mcp shelf is new to this session",
+        "The tool lend of mcp shelf is no longer available",
+      ]),
+    );
+  });
 
-  thoroughTest("that cannot be had are a reason not to begin, in the words of the source", async () => {
+  thoroughTest("that are unavailable prevent the start, with the source's error text", async () => {
     shelf.missing = "The shelf is locked";
     const session = sessionWith("shelf__read");
     await session.start("Go");
@@ -139,7 +136,7 @@ describe("tools of a source outside of the worker", () => {
     expect(session.listRequests()).toEqual([]);
   });
 
-  test("are nothing to a definition that asks for none: it is kept as it is", async () => {
+  test("do not affect a definition without them: it is stored unchanged", async () => {
     const session = stage.session({ replies: [{ text: "Done." }], agent: { name: "plain" } });
     await session.run("Go");
     const record = await stage.transcript.readSession(session.id);

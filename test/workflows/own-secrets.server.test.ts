@@ -13,7 +13,7 @@ import { listTexts } from "./support/list-texts.ts";
 import { watchLiveOutput } from "./support/live-output.ts";
 import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
 
-/** No definition refers to any of these: they are only held by the worker's process. */
+/** No definition refers to any of these: only the worker's process holds them. */
 const RING_KEY = randomBytes(32);
 const HELD = {
   RING_MATERIAL: RING_KEY.toString("base64"),
@@ -46,7 +46,7 @@ let stage: TestEnvironment;
 beforeAll(async () => {
   Object.assign(process.env, HELD);
   const log = { debug: keep, info: keep, warn: keep, error: keep } as unknown as Logger;
-  // Nothing is sealed: what is stored would show what was not hidden.
+  // Nothing is encrypted, so what is stored would reveal a secret that is not masked.
   const encryption = { keys: "k=env:RING_MATERIAL", payloads: false, transcript: false };
   stage = await openTestEnvironment({ tools: [fail], log, encryption });
 });
@@ -55,7 +55,7 @@ afterAll(async () => {
   for (const name of Object.keys(HELD)) delete process.env[name];
 });
 
-test("what a worker's process holds is in no result, live output, history, log or question to a model, however it is printed", async () => {
+test("secrets of a worker's process are in no result, live output, history, log or request to a model, however they are printed", async () => {
   await writeFile(join(stage.home, "leaked.txt"), `${SECRETS.join("\n")}\n`);
   const session = stage.session({
     replies: [
@@ -92,7 +92,7 @@ test("what a worker's process holds is in no result, live output, history, log o
   };
   const forms = SECRETS.flatMap((secret) => [
     secret,
-    // As a line of the file, from its second quantum on.
+    // As part of the encoded file, from its second group of base64 on.
     Buffer.from(secret).toString("base64").slice(4, -4),
     Buffer.from(secret).toString("hex"),
     [...secret].reverse().join(""),
@@ -122,7 +122,7 @@ thoroughTest("a command does not find the worker's secrets in /proc", async () =
     },
   });
   try {
-    // Counted by the command itself, so that no mask stands between what it sees and what it says.
+    // Counted by the command itself, so that no mask stands between what it reads and what it reports.
     const count = (text: string) => `grep -aczF '${text}' /proc/${worker.pid}/environ`;
     const session = own.session({
       replies: [

@@ -7,7 +7,7 @@ import { createAgentTree, createTaskCall, findChildSession } from "./support/age
 import { connectClient, runCommandLine } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-// What an operator sees of a vendor that is busy (design 3.12): attempt, last failure, next try.
+// What an operator sees of a busy vendor (design 3.12): attempt, last failure, next try.
 
 let stage: TestEnvironment;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function statusOf(session: string, wanted: (status: SessionStatus) => bool
   });
 }
 
-test("status shows a retry of the vendor: attempt, last failure without what looks like a key, and when it is tried next", async () => {
+test("status shows a retry of the vendor: attempt, last failure without anything that looks like a key, and the time of the next try", async () => {
   const session = stage.session({ faults: [BUSY], replies: [{ text: "Now." }] });
   await session.start("Go");
   const begun = Date.now();
@@ -47,7 +47,7 @@ test("status shows a retry of the vendor: attempt, last failure without what loo
 });
 
 thoroughTest(
-  "a vendor that wants to be left alone for years is shown as waited for, and the loop's time ends the wait",
+  "a vendor that asks for a pause of years is displayed as waited for, and the loop's duration limit ends the wait",
   async () => {
     const session = stage.session({
       agent: { limits: { maxDurationMs: 6_000 } },
@@ -55,7 +55,7 @@ thoroughTest(
       replies: [{ text: "never" }],
     });
     await session.start("Go");
-    // The run and the server are asked one after the other: the call's last moments may show in one answer only.
+    // The run and the server are asked one after the other: only one of them may show the call's last moments.
     const { doing } = await statusOf(
       session.id,
       (status) => status.pending.length === 0 && /^waiting until/.test(status.doing ?? ""),
@@ -74,7 +74,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a question that waits for its turn says so: to an operator, in the heartbeat, and to those who watch",
+  "a model call that waits for its turn is displayed as waiting: to an operator, in the heartbeat, and to readers of live output",
   async () => {
     const session = stage.session({
       agent: { tools: ["list_files"], model: { provider: "limited" } },
@@ -101,7 +101,7 @@ thoroughTest(
   },
 );
 
-/** The line of live output that says what is waited for. */
+/** The line of live output that states what is waited for. */
 async function watch(session: string): Promise<string> {
   const holdfast = await connectClient(stage);
   onTestFinished(() => holdfast.close());
@@ -116,7 +116,7 @@ async function historyOf(session: string): Promise<{ history: string }> {
   return { history: JSON.stringify(events) };
 }
 
-thoroughTest("a tool at work is shown with how long it has run, and on which worker", async () => {
+thoroughTest("a running tool is displayed with its running time and its worker", async () => {
   const session = stage.session({
     agent: { tools: ["bash"] },
     replies: [{ toolCalls: [{ name: "bash", arguments: { command: "sleep 600" } }] }],
@@ -132,7 +132,7 @@ thoroughTest("a tool at work is shown with how long it has run, and on which wor
   await session.readResult();
 });
 
-test("a sub-agent's retry is shown at its caller, with the way down to it", async () => {
+test("a sub-agent's retry is displayed at its caller, with the path to it", async () => {
   const parent = createAgentTree(stage, [{ toolCalls: [createTaskCall("scout", "Look")] }], {
     scout: [{ text: "Seen." }],
   });

@@ -24,7 +24,7 @@ const schema = {
 };
 
 describe("a pipeline [ORC-02, ORC-03]", () => {
-  thoroughTest("gives what one agent says to the next, each in a session of its own", async () => {
+  thoroughTest("passes each agent's answer to the next, each in a session of its own", async () => {
     const { writer, editor } = createMembers(stage, {
       writer: { says: [{ text: "A draft about cats." }] },
       editor: { says: [{ text: "A better text about cats." }] },
@@ -62,7 +62,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(await stage.transcript.readText(result.ref ?? "")).toBe("A better text about cats.");
   });
 
-  thoroughTest("long words go by reference: nothing of them is in its history", async () => {
+  thoroughTest("long texts are passed by reference: the history holds none of them", async () => {
     const words = "A very particular sentence. ".repeat(600);
     const { first, second } = createMembers(stage, {
       first: { says: [{ text: words }] },
@@ -83,7 +83,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(await readHistoryText(stage, job.id)).not.toContain("very particular");
   });
 
-  test("a typed hand-over takes the structured output of one agent as the input of the next", async () => {
+  test("a typed pipeline passes the structured output of one agent as the input of the next", async () => {
     const { first, second } = createMembers(stage, {
       first: {
         says: [{ toolCalls: [{ name: "final_answer", arguments: { title: "Cats", words: 3 } }] }],
@@ -105,28 +105,31 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect((await readConversation(stage, `${job.id}.two`))[0]).toBe('user: {"title":"Cats","words":3}');
   });
 
-  thoroughTest("what does not fit the next stage's input ends it there, and says what misfits", async () => {
-    const { first, second } = createMembers(stage, {
-      first: { says: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
-      second: { says: [{ text: "never" }] },
-    });
-    const job = await holdfast.startJob({
-      task: "Go",
-      mode: {
-        type: "pipeline",
-        stages: [
-          { name: "one", agent: first.definition },
-          { name: "two", agent: second.definition, input: schema },
-        ],
-      },
-    });
-    const result = await job.result();
-    expect(result).toMatchObject({ at: "two", outcome: { type: "failed" } });
-    expect(JSON.stringify(result.outcome)).toMatch(/Stage \\"two\\".*\\"one\\".*words.*whole number/);
-    expect(second.listRequests()).toHaveLength(0);
-  });
+  thoroughTest(
+    "output that does not fit the next stage's input ends it there, with the mismatch",
+    async () => {
+      const { first, second } = createMembers(stage, {
+        first: { says: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
+        second: { says: [{ text: "never" }] },
+      });
+      const job = await holdfast.startJob({
+        task: "Go",
+        mode: {
+          type: "pipeline",
+          stages: [
+            { name: "one", agent: first.definition },
+            { name: "two", agent: second.definition, input: schema },
+          ],
+        },
+      });
+      const result = await job.result();
+      expect(result).toMatchObject({ at: "two", outcome: { type: "failed" } });
+      expect(JSON.stringify(result.outcome)).toMatch(/Stage \\"two\\".*\\"one\\".*words.*whole number/);
+      expect(second.listRequests()).toHaveLength(0);
+    },
+  );
 
-  test("a stage that fails ends it by name; resumed, it goes on there, and earlier stages are not paid again", async () => {
+  test("a failed stage ends it by name; when resumed, it continues there, and earlier stages are not paid again", async () => {
     const { first, second } = createMembers(stage, {
       first: { says: [{ text: "Facts." }] },
       second: { says: [{ text: "Story." }], faults: [{ fault: "auth" }] },
@@ -154,7 +157,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(first.listRequests()).toHaveLength(1);
   });
 
-  thoroughTest("a stop reaches the stage at work, and what comes next is not begun", async () => {
+  thoroughTest("a stop reaches the active stage, and the next one does not begin", async () => {
     const { first, second } = createMembers(stage, {
       first: { says: [{ text: "never", holdUntil: "slow-stage" }] },
       second: { says: [{ text: "never" }] },
@@ -211,7 +214,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     });
   });
 
-  test("a job's id is used once, and what is wrong with a mode is said before anything is started", async () => {
+  test("a job's id is used once, and an invalid mode is reported before anything is started", async () => {
     const { definition } = createMembers(stage, { one: { says: [{ text: "ok" }] } }).one;
     const mode = { type: "pipeline" as const, stages: [{ name: "one", agent: definition }] };
     const job = await holdfast.startJob({ task: "Go", mode });

@@ -36,7 +36,7 @@ function over(protocol: "anthropic" | "openai") {
 }
 
 test.each(["anthropic", "openai"] as const)(
-  "what a careless model calls is run as it was meant, and the answer stays as it was written [RIG-07, RIG-08] (%s)",
+  "a careless model's calls are run as intended, and the answer stays as written [RIG-07, RIG-08] (%s)",
   async (protocol) => {
     seen.length = 0;
     await writeFile(join(stage.home, "note.txt"), "one\ntwo\nthree\n");
@@ -96,7 +96,7 @@ test.each(["anthropic", "openai"] as const)(
   },
 );
 
-test("half a command is never run, nor half a file written [RIG-07, PHI-13m]", async () => {
+test("a truncated command is never run, nor a truncated file written [RIG-07, PHI-13m]", async () => {
   await writeFile(join(stage.home, "kept.txt"), "kept\n");
   const session = stage.session({
     replies: [
@@ -106,7 +106,7 @@ test("half a command is never run, nor half a file written [RIG-07, PHI-13m]", a
           { name: "write_file", arguments: '{"path": "kept.txt", "content": "half of' },
         ],
       },
-      // Whole in itself, but the vendor says that the answer was cut off.
+      // Complete by itself, but the vendor reports that the answer was cut off.
       {
         toolCalls: [{ name: "shell", arguments: `{"command": "rm ${stage.home}/kept.txt"` }],
         stop: "length",
@@ -126,25 +126,28 @@ test("half a command is never run, nor half a file written [RIG-07, PHI-13m]", a
   expect(await readFile(join(stage.home, "kept.txt"), "utf8")).toBe("kept\n");
 });
 
-thoroughTest("the third wrong call in a row is told so, and the run goes on [RIG-07]", async () => {
-  const wrong = { toolCalls: [{ name: "add_up", arguments: { numbers: "one" } }] };
-  const session = stage.session({
-    replies: [
-      wrong,
-      wrong,
-      wrong,
-      { toolCalls: [{ name: "add_up", arguments: { numbers: [1] } }] },
-      { text: "At last." },
-    ],
-    agent: { tools: ["add_up"] },
-  });
-  expect(await session.run("Go")).toMatchObject({ text: "At last." });
-  const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
-  const said = 'toolResult: Invalid arguments: numbers: found the text "one", expected a list';
-  expect(results).toEqual([
-    said,
-    said,
-    expect.stringContaining(`${said}\nThis is the third call of add_up in a row that cannot be run`),
-    "toolResult: sum: 1",
-  ]);
-});
+thoroughTest(
+  "the third malformed call in a row is reported as such, and the run continues [RIG-07]",
+  async () => {
+    const wrong = { toolCalls: [{ name: "add_up", arguments: { numbers: "one" } }] };
+    const session = stage.session({
+      replies: [
+        wrong,
+        wrong,
+        wrong,
+        { toolCalls: [{ name: "add_up", arguments: { numbers: [1] } }] },
+        { text: "At last." },
+      ],
+      agent: { tools: ["add_up"] },
+    });
+    expect(await session.run("Go")).toMatchObject({ text: "At last." });
+    const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
+    const said = 'toolResult: Invalid arguments: numbers: found the text "one", expected a list';
+    expect(results).toEqual([
+      said,
+      said,
+      expect.stringContaining(`${said}\nThis is the third call of add_up in a row that cannot be run`),
+      "toolResult: sum: 1",
+    ]);
+  },
+);

@@ -10,10 +10,10 @@ import { openTestEnvironment, type TestEnvironment } from "./support/test-enviro
 
 const PRINTED = CORPUS.map(([, text], index) => `line ${index}\n${text}\n`).join("\n");
 
-/** A block without an end, which hides whatever comes behind it. */
+/** A block without an end, which hides everything after it. */
 const ENDLESS = CORPUS.findIndex(([name]) => name === "OpenSSH");
 
-/** Prints every shape of a key as its result, while it works, and in the message of its failure. */
+/** Prints every shape of a key as its result, while it runs, and in the message of its failure. */
 const leak = defineTool({
   name: "leak",
   description: "Prints keys",
@@ -60,7 +60,7 @@ test("with `redact.toolOutput` no key that a tool prints is in transcript, histo
   };
   expect(session.listRequests()).toHaveLength(3);
   expect(ENDLESS).toBeGreaterThan(100);
-  // All of it has come there, but for what looks like a key.
+  // All other output arrived.
   const [answered = "", failed = ""] = (await session.readConversation()).filter((said) =>
     said.startsWith("toolResult"),
   );

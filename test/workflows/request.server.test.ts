@@ -8,7 +8,7 @@ import { connectClient } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import type { TestSession } from "./support/test-session.ts";
 
-// What the vendor has received is compared, byte for byte, with what the record says that it was sent.
+// What the vendor has received is compared, byte for byte, with what the record gives as the request.
 
 const gates = new Gates();
 let stage: TestEnvironment;
@@ -36,7 +36,7 @@ const SMALL_AGENT = { tools: ["list_files"], context: SMALL, limits: { maxTurns:
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }], usage });
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }], usage });
 
-/** The vendor's protocol, from the request made again. This vendor is asked for an output by a final tool. */
+/** The vendor's protocol, from the rebuilt request. This vendor is asked for structured output by a final tool. */
 function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
   return JSON.stringify(
     buildAnthropicRequest({
@@ -48,7 +48,7 @@ function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRe
   );
 }
 
-/** Every answer that the record has, loop by loop, turn by turn. */
+/** Every answer in the record, loop by loop, turn by turn. */
 async function remade(session: TestSession): Promise<TurnRequest[]> {
   const requests: TurnRequest[] = [];
   for (const { loopId, turns = 0 } of await stage.transcript.readLoops(session.id)) {
@@ -70,7 +70,7 @@ async function expectSame(session: TestSession): Promise<TurnRequest[]> {
 const compactions = async (session: TestSession, loop = 0) =>
   (await session.readEventTypes(loop)).filter((type) => type === "CompactionEnded").length;
 
-describe("what the model was sent can be made again, exactly, at any later time [PHI-07]", () => {
+describe("the request to a model can be rebuilt exactly at any later time [PHI-07]", () => {
   test("turn by turn, with the origin of every block", async () => {
     const session = stage.session({
       replies: [hold("origins"), done, done],
@@ -107,7 +107,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     expect(JSON.stringify(last)).not.toContain("KEYMARKER");
   });
 
-  thoroughTest("of a compacted run, also behind continue-as-new", async () => {
+  thoroughTest("of a compacted run, also after continue-as-new", async () => {
     const session = stage.session({ replies: looks(16), agent: SMALL_AGENT });
     await session.run("Go", { settings: { rotateAfterEvents: 60 } });
     expect(await compactions(session)).toBeGreaterThan(1);
@@ -120,7 +120,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
   });
 
   thoroughTest(
-    "of the next loop of the same run, which takes the smaller view over, and of the next run, which does too",
+    "of the next loop of the same run, which inherits the smaller view, and of the next run, which does too",
     async () => {
       const session = stage.session({
         replies: looks(20),
@@ -150,7 +150,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     },
   );
 
-  thoroughTest("of a fork, of what it has left, and of a loop behind a failed answer", async () => {
+  thoroughTest("of a fork, of the branch that it left, and of a loop after a failed answer", async () => {
     const session = stage.session({
       replies: [look, done, done, done],
       faults: [{ fault: "server-error", onTurn: 2, status: 500 }],
@@ -168,12 +168,12 @@ describe("what the model was sent can be made again, exactly, at any later time 
     expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
     const sent = session.listRequests();
     const made = await remade(session);
-    // The request that the vendor refused is made again too: the turn that it failed stands in the record.
+    // The rejected request is rebuilt too: the failed turn is in the record.
     expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
     expect(made).toHaveLength(6);
   });
 
-  test("of a model that has pruned and gone back, and of what it has left", async () => {
+  test("of a model that has pruned and reverted, and of the branch that it left", async () => {
     const replies = [
       look,
       look,
@@ -188,7 +188,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
         revert: { shownForTurns: 1, newestOfKind: 0 },
       },
     });
-    // Chosen by how often it was asked: what it is sent has fewer answers once it has pruned.
+    // Chosen by the number of requests: after a prune, a request holds fewer answers.
     stage.model.script({
       conversations: replies.map((reply, nth) => ({
         match: ({ conversation }: { conversation: string }) =>
@@ -205,7 +205,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     expect(new Set(made.map(({ branch }) => branch)).size).toBe(2);
   });
 
-  test("of an answer that was asked for once more, because it was not the output", async () => {
+  test("of an answer that was requested once more because it was not valid output", async () => {
     const answer = (value: object) => ({ toolCalls: [{ name: "final_answer", arguments: value }], usage });
     const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
     const session = stage.session({
@@ -217,7 +217,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     expect(made.map(({ mustCall }) => mustCall)).toEqual([undefined, "final_answer"]);
   });
 
-  test("of a turn whose context the vendor had refused: the one that it has answered, and of the next run", async () => {
+  test("of a turn whose context the vendor had rejected: the request that was answered, and of the next run", async () => {
     const session = stage.session({
       replies: [...looks(5), done, done],
       faults: [{ fault: "overflow", onTurn: 4 }],
@@ -233,8 +233,8 @@ describe("what the model was sent can be made again, exactly, at any later time 
   });
 });
 
-describe("what cannot be made again is said [PHI-07]", () => {
-  test("a turn without an answer, a loop and a session that are not there", async () => {
+describe("a request that cannot be rebuilt is reported [PHI-07]", () => {
+  test("a turn without an answer, a missing loop and a missing session", async () => {
     const session = stage.session({ replies: [done] });
     await session.run("Go");
     await expect(holdfast.request(session.id, { turn: 7 })).rejects.toThrow("no answer 7");

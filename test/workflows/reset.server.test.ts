@@ -45,7 +45,7 @@ async function reset(session: TestSession, type: string, nth = 0): Promise<void>
 }
 
 describe("a run that an operator resets is a fork of the record", () => {
-  test("to before its loop was opened: the same loop, asked the same, behind the same prompt", async () => {
+  test("to before its loop was opened: the same loop, the same request, after the same prompt", async () => {
     const session = stage.session({ replies: [{ text: "An answer." }] });
     await session.run("Do it");
     await reset(session, "open-loop");
@@ -68,7 +68,7 @@ describe("a run that an operator resets is a fork of the record", () => {
   });
 
   thoroughTest(
-    "to behind its opening: the answer is asked for again, the first one stays on its branch",
+    "to after its opening: the answer is requested again, the first one stays on its branch",
     async () => {
       const session = stage.session({ replies: [{ text: "An answer." }] });
       await session.run("Do it");
@@ -84,7 +84,7 @@ describe("a run that an operator resets is a fork of the record", () => {
     },
   );
 
-  thoroughTest("to an earlier loop of an interactive run: what comes next is behind that one", async () => {
+  thoroughTest("to an earlier loop of an interactive run: the next loop follows that one", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.start("First", { mode: "interactive" });
     await session.waitForRequest(0);
@@ -110,7 +110,7 @@ describe("a run that an operator resets is a fork of the record", () => {
     expect(await said(session)).toEqual([...head, "Third", expect.any(String)]);
   });
 
-  test("in the middle of tools that run side by side: each call has one result, on the one branch and on the other", async () => {
+  test("in the middle of parallel tools: each call has one result, on the one branch and on the other", async () => {
     gates.get("quick").open();
     const session = stage.session({
       replies: [{ toolCalls: [hold("quick"), hold("slow")] }, { text: "Done." }],
@@ -125,7 +125,7 @@ describe("a run that an operator resets is a fork of the record", () => {
     await session.readResult();
     const whole = ["Go", "", "passed quick", "passed slow", "Done."];
     expect(await said(session)).toEqual(whole);
-    // The first workflow task behind the first result: the second call was still at work.
+    // The first workflow task after the first result: the second call was still running.
     const { events = [] } = await session.handle.fetchHistory();
     const ends = (events ?? []).filter(
       (event) =>
@@ -149,7 +149,7 @@ describe("a run that an operator resets is a fork of the record", () => {
   });
 
   thoroughTest(
-    "behind a model's going back, and at the answer that goes back: each run has a branch of its own",
+    "after a model's revert, and at the answer that reverts: each run has a branch of its own",
     async () => {
       const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
       const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
@@ -173,15 +173,15 @@ describe("a run that an operator resets is a fork of the record", () => {
       const before = await branchesOf(session);
       expect(before.map(({ origin }) => origin)).toEqual(["first", "revert"]);
       const answer = await said(session);
-      // The answer behind the going back is asked for again: the branch for it is begun anew.
+      // The answer after the revert is requested again: its branch is started over.
       await reset(session, "model", 2);
       const after = await branchesOf(session);
       expect(after.slice(0, 2).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-      // What it leaves had been written by the run before: that is a branch of its own too.
+      // The earlier run wrote what the new one leaves: that is a branch of its own too.
       expect(after.slice(2).map(({ origin }) => origin)).toEqual(["reset", "revert"]);
       expect(await said(session)).toEqual(answer);
       expect(await said(session, before[1]?.id)).toEqual(answer);
-      // The answer that goes back is given again.
+      // The answer that reverts is given again.
       await reset(session, "model", 1);
       expect(await said(session)).toEqual(answer);
       for (const { id } of after) expect((await said(session, id)).length).toBeGreaterThan(2);
@@ -194,7 +194,7 @@ describe("a run that an operator resets is a fork of the record", () => {
   );
 
   thoroughTest(
-    "in the middle of a compaction: the view is made again, and each branch keeps its own text",
+    "in the middle of a compaction: the view is built again, and each branch keeps its own text",
     async () => {
       const long = "All work and no play makes a long day. ".repeat(60);
       const look = { text: long, toolCalls: [{ name: "list_files", arguments: { path: "." } }] };

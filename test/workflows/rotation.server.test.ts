@@ -138,20 +138,17 @@ thoroughTest(
   },
 );
 
-thoroughTest(
-  "a bound that is absurdly small does not make a waiting run continue as new for ever",
-  async () => {
-    const session = stage.session({ replies: [{ text: "One." }] });
-    await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 1 } });
-    try {
-      await eventually(async () => (await session.readStatus()).status === "waiting");
-      const { runId } = await session.handle.describe();
-      await session.handle.signal(steerSignal, "One more event");
-      await eventually(async () => (await session.readStatus()).queued.steering === 1);
-      expect((await chain(session)).findIndex((run) => run.runId === runId)).toBeGreaterThan(-1);
-      expect((await chain(session)).length).toBeLessThan(6);
-    } finally {
-      await session.handle.terminate();
-    }
-  },
-);
+thoroughTest("an absurdly small bound does not make a waiting run continue as new forever", async () => {
+  const session = stage.session({ replies: [{ text: "One." }] });
+  await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 1 } });
+  try {
+    await eventually(async () => (await session.readStatus()).status === "waiting");
+    const { runId } = await session.handle.describe();
+    await session.handle.signal(steerSignal, "One more event");
+    await eventually(async () => (await session.readStatus()).queued.steering === 1);
+    expect((await chain(session)).findIndex((run) => run.runId === runId)).toBeGreaterThan(-1);
+    expect((await chain(session)).length).toBeLessThan(6);
+  } finally {
+    await session.handle.terminate();
+  }
+});

@@ -16,7 +16,7 @@ const FILES = readdirSync(FOLDER)
     scenarios: readScenarios(JSON.parse(readFileSync(new URL(file, FOLDER), "utf8"))),
   }));
 
-/** Of how many scenarios of a file one is played by `npm test`; all of them are played without a server there. */
+/** One in this many scenarios of a file is played by `npm test`; all of them are played elsewhere without a server. */
 const QUICK_SHARE = 30;
 
 let server: ScenarioServer;

@@ -18,7 +18,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** A schedule that is gone when the test is over. */
+/** A schedule that is removed when the test ends. */
 function scheduleName(): string {
   const name = createJobName(stage);
   onTestFinished(async () => {
@@ -27,7 +27,7 @@ function scheduleName(): string {
   return name;
 }
 
-/** What a schedule has started, when it has started so many. */
+/** What a schedule has started, once it has started this many. */
 function started(name: string, count: number): Promise<readonly string[]> {
   return eventually(async () => {
     const found = (await holdfast.schedules.list()).find((one) => one.name === name);
@@ -59,7 +59,7 @@ test("a schedule starts runs, each in a session of its own [SES-01]", async () =
   expect(await holdfast.result(second)).toMatchObject({ session: second, text: "Counted." });
 });
 
-thoroughTest("a schedule starts a mode, whose sessions stand below what was started", async () => {
+thoroughTest("a schedule starts a mode, whose sessions are below the started job", async () => {
   const { a, b } = createMembers(stage, { a: { says: [{ text: "A" }] }, b: { says: [{ text: "B" }] } });
   const name = scheduleName();
   const mode = { type: "fan-out" as const, agents: [a.definition, b.definition] };
@@ -73,7 +73,7 @@ thoroughTest("a schedule starts a mode, whose sessions stand below what was star
   });
 });
 
-test("a schedule wakes an autonomous agent that sleeps [ORC-02]", async () => {
+test("a schedule wakes a sleeping autonomous agent [ORC-02]", async () => {
   const { lone } = createMembers(stage, {
     lone: {
       says: [
@@ -93,7 +93,7 @@ test("a schedule wakes an autonomous agent that sleeps [ORC-02]", async () => {
   expect(await readConversation(stage, `${job.id}.work`)).toContain("user: Good morning.");
 });
 
-test("schedules are paused, listed and deleted from the command line, and errors say what to do", async () => {
+test("schedules are paused, listed and deleted from the command line, and errors state what to do", async () => {
   const { clerk } = createMembers(stage, { clerk: { says: [] } });
   const name = scheduleName();
   await holdfast.schedules.create({ name, everyMs: 3_600_000, agent: clerk.definition, task: "Count." });

@@ -22,7 +22,7 @@ const REPLIES = (gate: string) => [
 ];
 const COST = { input: 1000, output: 2000 };
 
-test("the timeline: activity types are steps and tools' own names, summaries say the rest (design 3.10)", async () => {
+test("the timeline: activity types are steps and tools' own names, summaries give the rest (design 3.10)", async () => {
   const session = stage.session({ replies: REPLIES("timeline"), agent: { tools: ["hold"] } });
   gates.get("timeline").open();
   await session.run("Go", { settings: { localSteps: false } });
@@ -78,7 +78,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("a run that waits for a person is found by its status", async () => {
+thoroughTest("a run that awaits approval is found by its status", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await session.start("Go", { mode: "interactive" });
   const query = `HoldfastStatus = "waiting" AND HoldfastSession = "${session.id}"`;
@@ -94,6 +94,6 @@ thoroughTest("with search attributes turned off none are sent, and the run is th
   const sent = (events ?? []).flatMap((event) =>
     Object.keys(event.upsertWorkflowSearchAttributesEventAttributes?.searchAttributes?.indexedFields ?? {}),
   );
-  // Temporal's own, which every server has, says which rules the run follows.
+  // Temporal's own attribute, which every server has, gives the run's rules.
   expect(sent.filter((name) => name !== "TemporalChangeVersion")).toEqual([]);
 });

@@ -40,7 +40,7 @@ const refs = (folder: string) =>
     .trim()
     .split("\n");
 
-test("files are kept with each turn, and a fork brings them back as they were then", async () => {
+test("files are stored with each turn, and a fork restores them as they were then", async () => {
   const folder = repository("kept");
   const index = readFileSync(join(folder, ".git", "index"));
   const session = stage.session({
@@ -94,7 +94,7 @@ test("files are kept with each turn, and a fork brings them back as they were th
   expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("by hand\n");
 });
 
-test("a run whose workspace cannot be kept goes on, and the record says why", async () => {
+test("a run whose workspace cannot be stored continues, and the record gives the reason", async () => {
   const folder = join(stage.home, "no-repository");
   mkdirSync(folder);
   const session = stage.session({
@@ -115,7 +115,7 @@ test("a run whose workspace cannot be kept goes on, and the record says why", as
   );
 });
 
-test("a loop that ends behind its tools has its files kept too", async () => {
+test("a loop that ends after its tools has its files stored too", async () => {
   const folder = repository("limited");
   const session = stage.session({
     replies: [write("notes.txt", "one\n")],

@@ -28,7 +28,7 @@ async function queued(
   });
 }
 
-test("steering during a tool is seen by the next model call, behind the tool's result (STEER-04, STEER-06) [TMP-12]", async () => {
+test("steering that arrives while a tool runs is seen by the next model call, after the tool's result (STEER-04, STEER-06) [TMP-12]", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Bonjour." }],
@@ -65,7 +65,7 @@ thoroughTest("a plain text, as an operator types it into the Temporal UI, steers
   expect(session.listSeenMessages(1).at(-1)).toBe("user: plain words");
 });
 
-test("a follow-up waits until the agent would stop, and goes on in the same loop (STEER-10, LOOP-21)", async () => {
+test("a follow-up waits until the agent would stop, and continues the same loop (STEER-10, LOOP-21)", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "follow" }, { text: "Second." }],
   });
@@ -80,7 +80,7 @@ test("a follow-up waits until the agent would stop, and goes on in the same loop
 });
 
 thoroughTest(
-  "steering that comes during the last answer makes another turn (LOOP-20, STEER-07)",
+  "steering that arrives during the last answer causes another turn (LOOP-20, STEER-07)",
   async () => {
     const session = stage.session({
       replies: [{ text: "First.", holdUntil: "late" }, { text: "Second." }],
@@ -95,7 +95,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("one at a time: each turn takes the first message that waits (STEER-02)", async () => {
+thoroughTest("one at a time: each turn takes the first waiting message (STEER-02)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "One." }, { text: "Two." }],

@@ -24,10 +24,10 @@ import { TestEvaluation } from "./support/test-evaluation.ts";
 import { type SessionOptions, TestSession } from "./support/test-session.ts";
 import { TestTeam } from "./support/test-team.ts";
 
-/** Whatever a run is doing, it is over within this once it was told to end. */
+/** Whatever a run is doing, it ends within this time after it is told to end. */
 const LIMIT_MS = 10_000;
 
-/** Sessions whose loops nothing closes, by the beginnings of their names: their runs do not come to an end. */
+/** Sessions whose loops nothing closes, by the prefixes of their names: their runs do not end. */
 const deaf = new Set<string>();
 let letGo: () => void = () => undefined;
 const released = new Promise<void>((resolve) => {
@@ -71,15 +71,15 @@ afterAll(async () => {
   await Promise.all(vendors.map((vendor) => vendor.stop()));
 });
 
-/** A run in the middle of something. */
+/** A run in the middle of an operation. */
 type Scene = {
-  /** The workflow. */
+  /** The id of the workflow. */
   readonly id: string;
-  /** What the run says of its end; it was stopped, unless said. */
+  /** The status that the run ends with; "stopped" by default. */
   readonly status?: string;
-  /** Sessions whose last loop must have its terminal event; that of the workflow unless said. */
+  /** Sessions whose last loop must have its terminal event; that of the workflow by default. */
   readonly closed?: readonly string[];
-  /** Whose requests to the vendor must be over. */
+  /** The sessions whose requests to the vendor must have ended. */
   readonly asks: readonly Pick<TestSession, "listRequests">[];
   readonly behind?: () => void;
 };
@@ -89,7 +89,7 @@ const unique = (word: string): string => `${word}-${++names}`;
 
 const vendors: ModelServer[] = [];
 
-/** The stage with a vendor of its own: scenes are arranged side by side, and a script is for one. */
+/** The test environment with a vendor of its own: scenes are arranged in parallel, and a script is for one. */
 async function scene(): Promise<TestEnvironment> {
   const model = await startModelServer();
   vendors.push(model);
@@ -122,13 +122,13 @@ async function processIn(file: string): Promise<number> {
   return Number(await eventually(() => readFile(join(stage.home, file), "utf8")));
 }
 
-/** A dead one that nobody has waited for yet does not run. */
+/** A zombie does not run. */
 function expectGone(pid: number): void {
   const state = readProcess(pid)?.state ?? "X";
   expect("ZX").toContain(state);
 }
 
-/** The vendor's side of a family, a job's cast or a contest: who asks under which name. */
+/** The vendor's side of a tree, a job's agents or an evaluation: the requests by the names of the conversations. */
 const asking = ({ model }: TestEnvironment, ...conversations: readonly (string | undefined)[]) => ({
   listRequests: () => model.requests.filter(({ conversation }) => conversations.includes(conversation)),
 });
@@ -369,17 +369,17 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
   ],
 ];
 
-/** `npm test` stops runs in the first few places, `npm run test:all` in all. */
+/** `npm test` stops runs in the first few states, `npm run test:all` in all. */
 const QUICK_PLACES = 2;
 
 describe.each(STOP_METHODS)("%s", (_, stop) => {
   test.concurrent.each(isThorough ? PLACES : PLACES.slice(0, QUICK_PLACES))(
-    "in %s ends the run within ten seconds, with all that it has begun [LOOP-10, X-01, ABT-01]",
+    "in %s ends the run within ten seconds, with everything that it has started [LOOP-10, X-01, ABT-01]",
     async (_place, arrange) => {
       const { id, status = "stopped", closed = [id], asks, behind } = await arrange(await scene());
       const handle = stage.client.workflow.getHandle(id);
       await stop({ handle });
-      // It may take longer: how long it took is for the server's clock to say.
+      // The wait may take longer: the server's clock measures the time.
       await handle.result();
       expect(await measureStopMs(stage, id)).toBeLessThan(LIMIT_MS);
       const described = await handle.describe();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Socket and process must be gone within this: a heartbeat a second carries the word. */
+/** Socket and process must be gone within this: a heartbeat a second delivers the cancellation. */
 const SOON_MS = 5000;
 
 async function expectStopped(session: TestSession): Promise<void> {
@@ -88,7 +88,7 @@ for (const [way, stop] of STOP_METHODS) {
   });
 }
 
-/** A dead one that nobody has waited for yet does not run. */
+/** A zombie does not run. */
 function isRunning(pid: number): boolean {
   const found = readProcess(pid);
   return found !== undefined && !"ZX".includes(found.state);

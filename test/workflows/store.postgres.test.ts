@@ -27,7 +27,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a run whose store is Postg
   });
   afterAll(() => stage?.close());
 
-  test("several turns with tools, and a second loop: all of it is there, and nothing in the home folder", async () => {
+  test("several turns with tools, and a second loop: everything is stored, and nothing in the home folder", async () => {
     const twice = { toolCalls: [4, 5].map((n) => ({ name: "double", arguments: { n } })) };
     const session = stage.session({
       replies: [twice, twice, { text: "Eight and ten." }, { text: "Gladly." }],
@@ -42,7 +42,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a run whose store is Postg
     for (const file of ["transcript.db", "live"]) expect(existsSync(join(stage.home, file))).toBe(false);
   });
 
-  test("a client that is told the address reads it, and its health names the place without the password", async () => {
+  test("a client with the address reads it, and its health names the database without the password", async () => {
     const secret = new URL(url);
     secret.password = "S3CR3T-marker";
     const { address, namespace, home } = stage;

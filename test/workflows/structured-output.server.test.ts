@@ -54,7 +54,7 @@ describe("native", () => {
     expect(session.listRequests()).toHaveLength(2);
   });
 
-  thoroughTest("a second one fails the run, with what was found and expected [SO-01]", async () => {
+  thoroughTest("a second one fails the run, with the actual and the expected value [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: "Mild." }, { text: json(BAD) }], agent: NATIVE });
     await session.start("Weather?");
     const { message, result } = await session.readFailure();
@@ -66,7 +66,7 @@ describe("native", () => {
     expect(session.listRequests()).toHaveLength(2);
   });
 
-  test("any JSON object, and the vendor is spoken to of JSON [SO-01]", async () => {
+  test("any JSON object, and the request mentions JSON [SO-01]", async () => {
     const session = stage.session({
       replies: [{ text: "[1]" }, { text: '```json\n{"a":[1]}\n```' }],
       agent: { ...NATIVE, output: { type: "json" } },
@@ -78,7 +78,7 @@ describe("native", () => {
   });
 
   thoroughTest(
-    "an output above the size of a result is cut there, and whole in the transcript [SO-01]",
+    "an output above the maximum size of a result is cut there, and complete in the transcript [SO-01]",
     async () => {
       const long = { city: "x".repeat(40_000), degrees: 1 };
       const session = stage.session({ replies: [{ text: json(long) }], agent: NATIVE });
@@ -109,7 +109,7 @@ describe("a final tool", () => {
     expect(body).not.toHaveProperty("response_format");
   });
 
-  thoroughTest("that does not fit is repaired, and the vendor told to call it [SO-01]", async () => {
+  thoroughTest("that does not fit is repaired, and the vendor is instructed to call it [SO-01]", async () => {
     const session = stage.session({ replies: [calls(BAD), calls(GOOD)], agent: EMULATED });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 3 });
     expect((await session.readConversation())[2]).toBe(`toolResult: Not accepted: ${MISSING}`);
@@ -131,7 +131,7 @@ describe("a final tool", () => {
     );
   });
 
-  test("beside a real tool: that one runs, and the final call is made again with its result [SO-01]", async () => {
+  test("beside a real tool: that one runs, and the final call is repeated with its result [SO-01]", async () => {
     const session = stage.session({
       replies: [
         {
@@ -152,7 +152,7 @@ describe("a final tool", () => {
   });
 });
 
-describe("at the door", () => {
+describe("a definition is rejected before the start for", () => {
   const refused = async (agent: Partial<AgentDefinitionInput> & { model?: never }) => {
     const session = stage.session({ agent });
     await session.start("Go");
@@ -164,7 +164,7 @@ describe("at the door", () => {
     output: { type: "json-schema" as const, schema: { type: "object", ...more } },
   });
 
-  thoroughTest("a schema that is none [SO-01]", async () => {
+  thoroughTest("an invalid schema [SO-01]", async () => {
     expect(await refused(schema({ properties: { a: { type: "texts" } } }))).toMatch(
       /output\.schema is not a usable JSON Schema: schema.*properties.*a.*type/,
     );
@@ -178,7 +178,7 @@ describe("at the door", () => {
     expect(await refused(schema({ description: "x".repeat(32 * 1024) }))).toContain("at most 32768");
   });
 
-  thoroughTest("an output with the name of a tool, or one that a tool answers to [SO-01]", async () => {
+  thoroughTest("an output with the name of a tool, or a name that a tool answers to [SO-01]", async () => {
     for (const name of ["bash", "Bash"]) {
       const message = await refused({ tools: ["bash"], output: { ...output, name } });
       expect(message).toContain(`The tool bash already answers to the name ${name} of the output`);

@@ -14,7 +14,7 @@ import { openTestEnvironment, type TestEnvironment } from "./support/test-enviro
 
 let stage: TestEnvironment;
 
-/** What the filter "notes" was asked about. */
+/** What the filter "notes" received. */
 const filtered: string[] = [];
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ afterAll(() => stage.close());
 
 describe("a sub-agent [SUB-01]", () => {
   thoroughTest(
-    "that is at work keeps its definition when its caller is moved to another one; the next has the new one [3.8]",
+    "that is active keeps its definition when its caller is updated to another one; the next has the new one [3.8]",
     async () => {
       const parent = createAgentTree(
         stage,
@@ -62,7 +62,7 @@ describe("a sub-agent [SUB-01]", () => {
     },
   );
 
-  test("does the task in a session of its own, and its words are the call's result [SUB-05, SUB-11, SES-10, SES-11, LOOP-07]", async () => {
+  test("does the task in a session of its own, and its answer is the call's result [SUB-05, SUB-11, SES-10, SES-11, LOOP-07]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("researcher", "Find the answer.")] }, { text: "It is 42." }],
@@ -104,7 +104,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(ended).toMatchObject({ childLoopId: loop?.loopId, isError: false });
   });
 
-  thoroughTest("its words go nowhere through history", async () => {
+  thoroughTest("its text never passes through history", async () => {
     const words = "A very particular sentence ".repeat(400);
     const parent = createAgentTree(
       stage,
@@ -123,7 +123,7 @@ describe("a sub-agent [SUB-01]", () => {
     }
   });
 
-  thoroughTest("several run side by side, and their results stand in call order [SUB-09]", async () => {
+  thoroughTest("several run in parallel, and their results are in call order [SUB-09]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("one", "1"), createTaskCall("two", "2")] }, { text: "Both." }],
@@ -144,7 +144,7 @@ describe("a sub-agent [SUB-01]", () => {
     ]);
   });
 
-  test("what is said to its caller is not said to it, and its caller's filters are not asked about its task [STEER-11]", async () => {
+  test("messages to its caller do not reach it, and its caller's filters do not check its task [STEER-11]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("helper", "look")] }, { text: "Done." }],
@@ -201,7 +201,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect((await parent.readConversation())[2]).toContain("ended without a result");
   });
 
-  thoroughTest("without a task it is not begun [SUB-02]", async () => {
+  thoroughTest("without a task it does not begin [SUB-02]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }],
@@ -214,7 +214,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(await stage.transcript.findSessions({ limit: 9, spawnedBy: parent.id })).toEqual([]);
   });
 
-  thoroughTest("has no sub-agents of its own unless the definition says so [SUB-08]", async () => {
+  thoroughTest("has no sub-agents of its own unless the definition allows it [SUB-08]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("middle", "go")] }, { text: "Done." }],
@@ -228,7 +228,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(definition?.subAgents).toBeUndefined();
   });
 
-  thoroughTest("ends at what its caller has left [SUB-03]", async () => {
+  thoroughTest("ends at its caller's remaining limits [SUB-03]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
     const parent = createAgentTree(
       stage,
@@ -242,7 +242,7 @@ describe("a sub-agent [SUB-01]", () => {
     );
   });
 
-  thoroughTest("what it shows is shown by its caller's call, wrapped [SUB-07]", async () => {
+  thoroughTest("its live output is output of its caller's call, wrapped [SUB-07]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("talker", "speak")] }, { text: "Done." }],
@@ -264,7 +264,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(kinds.filter((kind) => kind === "AgentStart" || kind === "TurnStart")).toHaveLength(3);
   });
 
-  thoroughTest("what it has cost is in its caller's cost, and it is in its caller's status", async () => {
+  thoroughTest("its cost is part of its caller's cost, and it is in its caller's status", async () => {
     const cost = { input: 1000, output: 2000 };
     const usage = { input: 1000, output: 1000 };
     const parent = createAgentTree(

@@ -21,7 +21,7 @@ const wait = (args: Record<string, unknown> = {}) => ({ name: "wait_for_agents",
 const POLL = { timeout: 15_000, interval: 50 };
 
 describe("a supervisor [ORC-01, ORC-02]", () => {
-  test("hands tasks out, and what the agents say is in its lead's context", async () => {
+  test("delegates tasks, and the agents' answers are in its lead's context", async () => {
     const team = new TestTeam(
       stage,
       [calls(delegate("scout", "Look"), delegate("writer", "Write")), calls(wait()), { text: "All done." }],
@@ -49,48 +49,51 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await team.status()).toMatchObject({ status: "completed", turns: result.turns });
   });
 
-  thoroughTest("steers one, stops another, and goes on with what there is when the time is up", async () => {
-    const team = new TestTeam(
-      stage,
-      [
-        calls(delegate("writer", "Write"), delegate("idler", "Idle")),
-        calls(
-          { name: "steer_agent", arguments: { id: "writer-1", message: "Be brief" } },
-          { name: "stop_agent", arguments: { id: "idler-1", reason: "no need" } },
-        ),
-        calls(wait({ ids: ["idler-1"] })),
-        calls(wait({ timeoutSecs: 0.3 })),
-        calls({ name: "check_agents", arguments: {} }),
-        { text: "Enough.", holdUntil: "end" },
-      ],
-      {
-        writer: [
-          { ...calls({ name: "list_files", arguments: {} }), holdUntil: "writer" },
-          { text: "Brief." },
+  thoroughTest(
+    "steers one, stops another, and continues with the available answers when the time is up",
+    async () => {
+      const team = new TestTeam(
+        stage,
+        [
+          calls(delegate("writer", "Write"), delegate("idler", "Idle")),
+          calls(
+            { name: "steer_agent", arguments: { id: "writer-1", message: "Be brief" } },
+            { name: "stop_agent", arguments: { id: "idler-1", reason: "no need" } },
+          ),
+          calls(wait({ ids: ["idler-1"] })),
+          calls(wait({ timeoutSecs: 0.3 })),
+          calls({ name: "check_agents", arguments: {} }),
+          { text: "Enough.", holdUntil: "end" },
         ],
-        idler: [{ text: "never", holdUntil: "idler" }],
-      },
-    );
-    await team.start();
-    await stage.model.waitForHold("end");
-    const [, , steered, stopped, ended, late, seen] = await team.readToolResults();
-    expect(steered).toBe("writer-1 reads the message before its next answer.");
-    expect(stopped).toContain("idler-1 is stopping");
-    expect(ended).toBe("[idler-1: stopped (its lead stopped it: no need)] Idle\n(it has no answer)");
-    expect(late).toBe(
-      `The timeout has passed; agents that still run: 1.\n\n[writer-1: running] Write\n\n${ended}`,
-    );
-    expect(seen).toContain("[idler-1: stopped");
-    expect(await team.status()).toMatchObject({
-      status: "running",
-      children: { running: 2, over: 1, rows: [{ agent: "lead" }, { agent: "writer" }, { agent: "idler" }] },
-    });
-    stage.model.release("writer");
-    await expect.poll(() => team.countRequests("writer").length, POLL).toBe(2);
-    expect(listRequestMessages(team.countRequests("writer")[1])).toContain("user: Be brief");
-    stage.model.release("end");
-    expect((await team.result()).text).toBe("Enough.");
-  });
+        {
+          writer: [
+            { ...calls({ name: "list_files", arguments: {} }), holdUntil: "writer" },
+            { text: "Brief." },
+          ],
+          idler: [{ text: "never", holdUntil: "idler" }],
+        },
+      );
+      await team.start();
+      await stage.model.waitForHold("end");
+      const [, , steered, stopped, ended, late, seen] = await team.readToolResults();
+      expect(steered).toBe("writer-1 reads the message before its next answer.");
+      expect(stopped).toContain("idler-1 is stopping");
+      expect(ended).toBe("[idler-1: stopped (its lead stopped it: no need)] Idle\n(it has no answer)");
+      expect(late).toBe(
+        `The timeout has passed; agents that still run: 1.\n\n[writer-1: running] Write\n\n${ended}`,
+      );
+      expect(seen).toContain("[idler-1: stopped");
+      expect(await team.status()).toMatchObject({
+        status: "running",
+        children: { running: 2, over: 1, rows: [{ agent: "lead" }, { agent: "writer" }, { agent: "idler" }] },
+      });
+      stage.model.release("writer");
+      await expect.poll(() => team.countRequests("writer").length, POLL).toBe(2);
+      expect(listRequestMessages(team.countRequests("writer")[1])).toContain("user: Be brief");
+      stage.model.release("end");
+      expect((await team.result()).text).toBe("Enough.");
+    },
+  );
 
   thoroughTest("the end of the lead ends the others, and the result names them", async () => {
     const team = new TestTeam(stage, [calls(delegate("slow", "Wait")), { text: "I do not wait." }], {
@@ -129,7 +132,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     },
   );
 
-  test("agents have shares of the job's budget; one for whom nothing is left is not begun", async () => {
+  test("agents have shares of the job's budget; an agent without a share does not begin", async () => {
     const team = new TestTeam(
       stage,
       [
@@ -151,7 +154,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
   });
 
-  thoroughTest("what its agents wait for is listed at the job, and answered there [TMP-11]", async () => {
+  thoroughTest("pending calls of its agents are listed at the job, and answered there [TMP-11]", async () => {
     const team = new TestTeam(
       stage,
       [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }],
@@ -170,7 +173,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
   });
 
   thoroughTest(
-    "is started as a job like the others: its lead is told of its agents and has its tools",
+    "is started as a job like the others: its lead knows its agents and has its tools",
     async () => {
       const { lead, scout } = createMembers(stage, {
         lead: { says: [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }] },
@@ -194,7 +197,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     },
   );
 
-  thoroughTest("a delegation that is asked for again is the one that was begun", async () => {
+  thoroughTest("a delegation that is requested again is the one that began", async () => {
     const team = new TestTeam(stage, [{ text: "Nothing to do.", holdUntil: "again" }], {
       scout: [{ text: "Seen." }],
     });
@@ -214,7 +217,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await team.result()).toMatchObject({ count: 1 });
   });
 
-  thoroughTest("its tools, in an agent that leads nobody, say so", async () => {
+  thoroughTest("its tools report that an agent leads nobody", async () => {
     const session = stage.session({
       replies: [calls(delegate("scout", "Look")), { text: "Alone." }],
       agent: { tools: ["delegate"] },

@@ -8,7 +8,7 @@ import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/t
 import type { SessionOptions, TestSession } from "./support/test-session.ts";
 import { recordWarnings } from "./support/warnings.ts";
 
-// Functions of an application, scripts and models that say far too much, with a key in it.
+// An application's functions, scripts and models that produce far too much text, with a key in it.
 
 const KEY = "sk-live-LEAKMARKER0123456789";
 /** Longer than what a pattern can go through without a pause. */
@@ -18,7 +18,7 @@ const throws = (): never => {
 };
 const no = () => ({ type: "no" as const, reason: FLOOD });
 
-/** In characters; words for the model have this many bytes. */
+/** In characters; text for the model has this many bytes. */
 const LONGEST = 2048;
 
 const { log, warnings } = recordWarnings();
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** All that Temporal, the loop's events and the log hold of a session. */
+/** Everything that Temporal, the loop's events and the log hold of a session. */
 async function crossed(session: TestSession): Promise<readonly string[]> {
   const { events } = await session.handle.fetchHistory();
   const { raw } = await session.handle.describe();
@@ -106,7 +106,7 @@ const CASES: Readonly<Record<string, SessionOptions>> = {
 };
 
 thoroughTest.each(Object.entries(CASES))(
-  "%s crosses history short and without a key [DBG-03]",
+  "%s enters history short and without a key [DBG-03]",
   async (_what, options) => {
     const session = stage.session(options);
     await session.start("Go");
@@ -118,7 +118,7 @@ thoroughTest.each(Object.entries(CASES))(
   },
 );
 
-test("so does a filter's word on steering, and the run ends with it [PHI-08, DBG-03]", async () => {
+test("so does a filter's reason about steering, and the run ends with it [PHI-08, DBG-03]", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "first" }],
     agent: { inputFilters: ["late"] },
@@ -132,7 +132,7 @@ test("so does a filter's word on steering, and the run ends with it [PHI-08, DBG
   expect(texts.filter((text) => text.length > LONGEST || text.includes("LEAKMARKER"))).toEqual([]);
 });
 
-thoroughTest("names of tools that are not there are told in short [DBG-03]", async () => {
+thoroughTest("names of unknown tools are shortened [DBG-03]", async () => {
   const names = Array.from({ length: 40 }, (_, index) => `no-${index}-${"n".repeat(400)}`);
   const session = stage.session({ replies: [done], agent: { tools: names } });
   await session.run("Go");

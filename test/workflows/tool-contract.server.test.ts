@@ -14,7 +14,7 @@ import { recordWarnings } from "./support/warnings.ts";
 
 const UPDATES = 3000;
 
-/** Gives all that a result can hold. */
+/** Gives everything that a result can hold. */
 const report = defineTool({
   name: "report",
   description: "Reports",
@@ -26,7 +26,7 @@ const report = defineTool({
   }),
 });
 
-/** Says as much as it can, as fast as it can, before it ends. */
+/** Reports as much as it can, as fast as it can, before it ends. */
 const talk = defineTool({
   name: "talk",
   description: "Talks",
@@ -38,7 +38,7 @@ const talk = defineTool({
   },
 });
 
-/** Waits for its end, and remembers the signals that it was given. */
+/** Waits for its end, and remembers the signals that it received. */
 const signals: { session: string; signal: AbortSignal }[] = [];
 const wait = defineTool({
   name: "wait",
@@ -70,7 +70,7 @@ function toolsIn(session: TestSession, request = 0): string[] {
 }
 
 thoroughTest(
-  "a result's content goes to the model; its details and a child's loop go into the record, and no further [TOOL-03]",
+  "a result's content reaches the model; its details and a child's loop enter the record, and go no further [TOOL-03]",
   async () => {
     const session = stage.session({
       replies: [
@@ -104,7 +104,7 @@ thoroughTest(
   },
 );
 
-describe("what a tool says while it runs", () => {
+describe("what a tool reports while it runs", () => {
   async function talked() {
     const session = stage.session({
       replies: [{ toolCalls: [{ name: "talk", arguments: {} }] }, { text: "Done." }],
@@ -124,7 +124,7 @@ describe("what a tool says while it runs", () => {
   }
 
   thoroughTest(
-    "partial output reaches watchers, however much, before the end, and never the model [TOOL-10]",
+    "partial output reaches readers of live output, however much, before the end, and never the model [TOOL-10]",
     async () => {
       const { deltas, ended, later, place } = await talked();
       const parts = deltas.flatMap((delta, index) =>
@@ -142,7 +142,7 @@ describe("what a tool says while it runs", () => {
   );
 
   thoroughTest(
-    "a line of progress reaches watchers as it is, with the call that it is of [TOOL-11]",
+    "a line of progress reaches readers of live output unchanged, with its call [TOOL-11]",
     async () => {
       const { deltas, ended, later, place } = await talked();
       const lines = deltas.flatMap(({ body }, index) => (body.type === "progress" ? [{ body, index }] : []));
@@ -217,7 +217,7 @@ test("file and shell tools work in the agent's workspace [TOOL-18]", async () =>
 });
 
 thoroughTest(
-  "both spellings of a tool's name are taken for it; an unknown name is left out with a warning [X-17]",
+  "both spellings of a tool's name are accepted; an unknown name is left out with a warning [X-17]",
   async () => {
     const session = stage.session({
       replies: [
@@ -236,7 +236,7 @@ thoroughTest(
   },
 );
 
-test("the built-in tools have the options that the worker was given", async () => {
+test("the built-in tools have the options that the worker received", async () => {
   const narrow = await openTestEnvironment({ builtInTools: { bash: { denyPatterns: ["curl"] } } });
   try {
     const session = narrow.session({

@@ -11,7 +11,7 @@ let running = 0;
 let most = 0;
 const order: string[] = [];
 
-/** Says how many of its kind run beside it. */
+/** Reports how many of its kind run beside it. */
 const meter = defineTool({
   name: "meter",
   description: "Waits for its siblings",
@@ -135,7 +135,7 @@ test.each(["openai_completions", "openai_responses", "azure_openai_responses"] a
       .map(({ body }) => (body as { prompt_cache_key?: string }).prompt_cache_key);
     expect(keys).toEqual([expect.stringMatching(/^[\w-]{32}$/), keys[0]]);
     const bodies = session.listRequests().map(({ body }) => JSON.stringify(body));
-    // What was thought goes back whole in the protocol that has it.
+    // Thinking is sent back completely in the protocol that has it.
     if (api !== "openai_completions") expect(bodies[1]).toContain('"encrypted_content":"gAAAAAB');
   },
 );

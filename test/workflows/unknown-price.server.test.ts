@@ -36,7 +36,7 @@ const REFUSED = {
   ),
 };
 
-describe("an unknown price is null, and a dash for people, everywhere [LIM-04]", () => {
+describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-04]", () => {
   thoroughTest(
     "in status, lists, records and exports, on the command line and in Temporal's search attributes",
     async () => {
@@ -70,7 +70,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     },
   );
 
-  thoroughTest("of a tree, where one sub-agent's is", async () => {
+  thoroughTest("of a tree, where one sub-agent's price is unknown", async () => {
     const parent = createAgentTree(
       stage,
       [
@@ -94,11 +94,11 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     const child = await findChildSession(stage, parent);
     expect((await client.status(child.id)).costUsd).toBeNull();
     expect((await client.status(parent.id)).costUsd).toBeNull();
-    // Its own loop is known.
+    // The price of its own loop is known.
     expect((await stage.transcript.readLoops(parent.id))[0]?.costUsd).toBe(4);
   });
 
-  test("of a loop, where one answer is a fallback's without a price", async () => {
+  test("of a loop, where a fallback without a price gave one answer", async () => {
     const backup = {
       ...stage.session({ replies: [] }).definition.model,
       ...unpriced,
@@ -115,7 +115,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     expect((await stage.transcript.readLoops(session.id))[0]?.costUsd).toBeNull();
   });
 
-  test("of an evaluation, where no branch wins for being cheapest by it", async () => {
+  test("of an evaluation, where no branch wins by an unknown price", async () => {
     const contest = new TestEvaluation(stage, [
       { says: [{ text: "unknown", usage }], agent: { model: unpriced } },
       { says: [{ text: "dear", usage }], agent: { model: priced } },
@@ -127,7 +127,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     expect((await client.status(contest.id)).costUsd).toBeNull();
   });
 
-  thoroughTest("of a job, where one part's is", async () => {
+  thoroughTest("of a job, where one part's price is unknown", async () => {
     const one = stage.session({ replies: [{ text: "One.", usage }], agent: { name: "one", model: priced } });
     const two = stage.session({
       replies: [{ text: "Two.", usage }],
@@ -151,7 +151,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
   });
 });
 
-describe("a cost limit is refused where a price is unknown, whoever sets it [LIM-04]", () => {
+describe("a cost limit is rejected where a price is unknown, whatever sets it [LIM-04]", () => {
   const definition = (model: object, limits: object = {}) =>
     stage.session({ replies: [], agent: { model, limits } }).definition;
   const limited = { maxCostUsd: 1 };
@@ -175,7 +175,7 @@ describe("a cost limit is refused where a price is unknown, whoever sets it [LIM
     expect(anthropic("claude-sonnet-5-5").cost).not.toBeNull();
   });
 
-  test("by a job, an evaluation, several branches, a loop that goes on and an update under a limit", async () => {
+  test("by a job, an evaluation, several branches, a continued loop and an update under a limit", async () => {
     const session = stage.session({ replies: [{ text: "One.", usage }], agent: { model: unpriced } });
     await session.run("Go");
     const agent = session.definition;
@@ -216,7 +216,7 @@ describe("a cost limit is refused where a price is unknown, whoever sets it [LIM
   });
 });
 
-test("a factory's options and a definition's are refused in sentences, with a HoldfastError", async () => {
+test("invalid options of a factory and of a definition are rejected in sentences, with a HoldfastError", async () => {
   const invalid = (message: RegExp) =>
     expect.objectContaining({
       name: "HoldfastError",

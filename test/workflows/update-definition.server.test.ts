@@ -33,7 +33,7 @@ const other = (session: TestSession, rest: Partial<AgentDefinitionInput>): Agent
 const changes = async (session: TestSession) =>
   (await session.readEvents()).flatMap(({ body }) => (body.type === "DefinitionChanged" ? [body] : []));
 
-/** The vendor's protocol, from a request that was made again. */
+/** The vendor's protocol, from a rebuilt request. */
 function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
   const told = {
     ...rest,
@@ -44,7 +44,7 @@ function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRe
   return JSON.stringify(buildAnthropicRequest(told));
 }
 
-describe("a running agent is moved to another definition [3.8]", () => {
+describe("a running agent is updated to another definition [3.8]", () => {
   test("at its next turn: prompt, model, tools and limits; a removed tool is announced, and a call of it is an error", async () => {
     const session = stage.session({
       replies: [hold("move"), hold("move"), { text: "Done." }],
@@ -98,7 +98,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
     expect(made.map(({ limits }) => limits.maxTurns)).toEqual([2, 5, 5]);
   });
 
-  test("goes on as before where the worker cannot use it, and the record says why", async () => {
+  test("continues as before when the worker cannot use it, and the record gives the reason", async () => {
     const session = stage.session({ replies: [hold("keep"), { text: "Done." }], agent: { tools: ["hold"] } });
     await session.start("Go");
     await gates.get("keep").arrived;
@@ -112,7 +112,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
     expect(record?.definitionHash).toBe((await stage.transcript.readLoops(session.id))[0]?.definitionHash);
   });
 
-  test("is refused with all reasons while a call of a removed tool waits, and where the policy would go", async () => {
+  test("is rejected with all reasons while a call of a removed tool waits, and when the policy would be removed", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [{ name: "bash", arguments: { command: "true" } }] }, { text: "Done." }],
       agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
@@ -143,7 +143,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
     expect(await changes(session)).toEqual([]);
   });
 
-  thoroughTest("at once while it waits for a prompt, and with the next run when it is at rest", async () => {
+  thoroughTest("at once while it waits for a prompt, and with the next run when it is idle", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.start("Go", { mode: "interactive" });
     await eventually(async () => (await session.readStatus()).status === "waiting");
@@ -167,7 +167,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
     expect(hashes).toEqual([now.from, now.to, later.to]);
   });
 
-  test("from the command line: a table with when each counts, and a dry run that changes nothing", async () => {
+  test("from the command line: a table of when each change takes effect, and a dry run that changes nothing", async () => {
     const session = stage.session({
       replies: [hold("table"), { text: "Done." }],
       agent: { tools: ["hold"] },

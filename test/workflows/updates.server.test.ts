@@ -12,7 +12,7 @@ afterAll(() => stage.close());
 
 const cause = (error: unknown) => (error as { cause?: { type?: string; message?: string } }).cause;
 
-test("an acknowledged message is answered with its id and what waits", async () => {
+test("an acknowledged message is answered with its id and the queue's size", async () => {
   const session = stage.session({ replies: [{ text: "First.", holdUntil: "ack" }, { text: "Second." }] });
   await session.start("Go");
   await stage.model.waitForHold("ack");
@@ -25,7 +25,7 @@ test("an acknowledged message is answered with its id and what waits", async () 
   expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: First.", "user: Hear"]);
 });
 
-thoroughTest("a message that is none is refused, and leaves no trace in history", async () => {
+thoroughTest("an invalid message is rejected, and leaves no trace in history", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "refuse" }] });
   await session.start("Go");
   await stage.model.waitForHold("refuse");
@@ -39,16 +39,19 @@ thoroughTest("a message that is none is refused, and leaves no trace in history"
   expect(events?.some(({ workflowExecutionUpdateAcceptedEventAttributes: one }) => one)).toBe(false);
 });
 
-thoroughTest("prompt is refused while a loop runs, in the words of the sources (STEER-12)", async () => {
-  const session = stage.session({ replies: [{ text: "Only.", holdUntil: "busy" }] });
-  await session.start("Go", { mode: "interactive", idleTimeoutMs: 50 });
-  await stage.model.waitForHold("busy");
-  const refused = session.handle.executeUpdate(promptUpdate, { args: ["Next"] });
-  await expect(refused).rejects.toSatisfy(
-    (error) =>
-      cause(error)?.type === "holdfast/busy" &&
-      cause(error)?.message === "Agent is already streaming. Use steer() or follow_up().",
-  );
-  stage.model.release("busy");
-  expect(await session.readResult()).toMatchObject({ text: "Only." });
-});
+thoroughTest(
+  "prompt is rejected while a loop runs, with the text that the requirements quote (STEER-12)",
+  async () => {
+    const session = stage.session({ replies: [{ text: "Only.", holdUntil: "busy" }] });
+    await session.start("Go", { mode: "interactive", idleTimeoutMs: 50 });
+    await stage.model.waitForHold("busy");
+    const refused = session.handle.executeUpdate(promptUpdate, { args: ["Next"] });
+    await expect(refused).rejects.toSatisfy(
+      (error) =>
+        cause(error)?.type === "holdfast/busy" &&
+        cause(error)?.message === "Agent is already streaming. Use steer() or follow_up().",
+    );
+    stage.model.release("busy");
+    expect(await session.readResult()).toMatchObject({ text: "Only." });
+  },
+);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "a 429 is tried again after exactly what the vendor asked, and an operator sees it wait (RTY-04, design 3.12)",
+  "a 429 is retried after exactly the delay that the vendor asked for, and an operator sees it wait (RTY-04, design 3.12)",
   async () => {
     const session = stage.session({
       faults: [{ fault: "rate-limited", retryAfterMs: 2000, message: "slow down please" }],
@@ -38,7 +38,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a vendor that asks for no delay at all is asked again within the server's own second (RTY-04)",
+  "a vendor that asks for no delay at all is called again within the server's own second (RTY-04)",
   async () => {
     const session = stage.session({
       faults: [{ fault: "rate-limited", retryAfterMs: 0, times: 3 }],
@@ -60,7 +60,7 @@ const PERMANENT: readonly (readonly [FaultRule, string])[] = [
 
 for (const [fault, expected] of PERMANENT) {
   const name = "status" in fault ? `${fault.fault} ${fault.status}` : fault.fault;
-  thoroughTest(`${name} is not tried again: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
+  thoroughTest(`${name} is not retried: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
     const session = stage.session({ faults: [{ ...fault, times: 9 }] });
     await session.start("Go");
     const { type, result } = await session.readFailure();
@@ -81,7 +81,7 @@ const FLOODS = {
 
 for (const [what, reply] of Object.entries(FLOODS)) {
   thoroughTest(
-    `${what} are broken off: the model was asked once, the run says why, and the worker goes on (RTY-03)`,
+    `${what} are aborted: the model was called once, the run gives the reason, and the worker continues (RTY-03)`,
     async () => {
       const session = stage.session({
         replies: [{ chunkSize: 100_000, ...reply }],
@@ -103,7 +103,7 @@ for (const fault of [
   { fault: "cut", inCharacter: true, reply: { text: "Grüße 🎉 ".repeat(20) } },
 ] as const) {
   thoroughTest(
-    `a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is asked again, and only the whole answer is kept (RTY-03)`,
+    `a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is requested again, and only the complete answer is stored (RTY-03)`,
     async () => {
       const session = stage.session({
         faults: [fault],
@@ -118,7 +118,7 @@ for (const fault of [
 }
 
 thoroughTest(
-  "when every attempt failed, the outcome says what the vendor said; the session goes on afterwards (LOOP-16, LOOP-24, RTY-05) [TMP-06]",
+  "when every attempt failed, the outcome gives the vendor's message; the session continues afterwards (LOOP-16, LOOP-24, RTY-05) [TMP-06]",
   async () => {
     const session = stage.session({
       faults: [
@@ -148,7 +148,7 @@ thoroughTest(
   },
 );
 
-test("a limit ends the run with words that the conversation keeps (LIM-03, LOOP-12)", async () => {
+test("a limit ends the run with a text that stays in the conversation (LIM-03, LOOP-12)", async () => {
   const again = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
   const session = stage.session({
     replies: [again, again, again],

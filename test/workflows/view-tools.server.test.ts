@@ -12,7 +12,7 @@ afterAll(() => stage.close());
 
 const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
 const call = (name: string, args: object) => ({ name, arguments: args });
-/** The script chooses a reply by the answers that a request carries; these are given once it carries these words. */
+/** The script selects a reply by the answers in a request; these replies are given once it contains this text. */
 function then(
   session: ReturnType<TestEnvironment["session"]>,
   words: string,
@@ -36,7 +36,7 @@ const eventsOf = async (session: ReturnType<TestEnvironment["session"]>, type: s
   (await session.readEvents()).map(({ body }) => body).filter((body) => body.type === type);
 
 describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-13i, LOOP-18, EVT-10]", () => {
-  test("is not sent what it pruned from the next answer on; the record keeps it", async () => {
+  test("receives no pruned entries from the next answer on; the record keeps them", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const replies = [
       { text: "First look", ...look },
@@ -65,7 +65,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     expect(types.indexOf("PrunApplied")).toBeGreaterThan(types.lastIndexOf("ToolExecutionEnd"));
   });
 
-  test("twice in one answer: in call order, the second from what the first left; a memo stands at its place [PRUN-03, PRUN-10, X-18]", async () => {
+  test("may prune twice in one answer: in call order, the second from the remainder of the first; a memo keeps its position [PRUN-03, PRUN-10, X-18]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const replies = [
       { text: "First look", ...look },
@@ -100,7 +100,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     expect(JSON.stringify(history)).not.toContain("the folder is small");
   });
 
-  thoroughTest("is not sent it in a later run of the session either [PRUN-07, PHI-13g]", async () => {
+  thoroughTest("receives none of them in a later run of the session either [PRUN-07, PHI-13g]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
     then(
@@ -130,9 +130,9 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
   });
 });
 
-describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () => {
+describe("a model that reverts [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () => {
   thoroughTest(
-    "is sent the conversation up to there with its lesson; the old branch keeps what was left",
+    "receives the conversation up to there with its lesson; the old branch keeps what was left",
     async () => {
       const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
       const replies = [
@@ -191,7 +191,7 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
     },
   );
 
-  test("is refused an unknown place and a span in which a person has spoken [PHI-03]", async () => {
+  test("cannot revert to an unknown position or across a user message [PHI-03]", async () => {
     const session = stage.session({
       replies: [
         { text: "Hello." },

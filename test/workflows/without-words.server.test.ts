@@ -43,7 +43,7 @@ afterAll(async () => {
 
 type Field = Record<string, unknown>;
 
-/** What a conversation is handed over in: the prompt, and the answer to whoever has asked. */
+/** The fields that pass on a conversation: the prompt, and the answer to the caller. */
 function isHandedOver(event: Field, types: ReadonlyMap<string, string>): readonly string[] {
   const type = (field: string) => (event[field] as { activityType?: { name?: string } } | null)?.activityType;
   const completed = event["activityTaskCompletedEventAttributes"] as { scheduledEventId?: unknown } | null;
@@ -53,7 +53,7 @@ function isHandedOver(event: Field, types: ReadonlyMap<string, string>): readonl
   return types.get(String(completed?.scheduledEventId)) === "close-loop" ? ["result"] : [];
 }
 
-/** Every byte of a history as the server has it, without what hands a conversation over. */
+/** Every byte of a history as the server has it, without the fields that pass on a conversation. */
 async function shownOf(id: string): Promise<string> {
   const { events = [] } = await stage.client.workflow.getHandle(id).fetchHistory();
   const found: string[] = [];
@@ -96,8 +96,8 @@ const SAYS = [
 ];
 const TOOLS = { tools: ["recite", "murmur", "hold"] };
 
-describe("with words turned off, what Temporal shows of a run holds none [TMP-09]", () => {
-  test("of prompt, calls, results and answers; the run is the same, and its record whole", async () => {
+describe("with content redacted, what Temporal displays of a run holds none of it [TMP-09]", () => {
+  test("of prompt, calls, results and answers; the run is the same, and its record complete", async () => {
     const session = stage.session({
       agent: { ...TOOLS, hooks: { "on-text": ["witness"] } },
       replies: SAYS,
@@ -117,7 +117,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     expect(texts).toEqual([`${MARKER} three`]);
   });
 
-  thoroughTest("the same run shows them unless that is asked for", async () => {
+  thoroughTest("by default the same run displays it", async () => {
     const session = stage.session({ agent: TOOLS, replies: [SAYS[0]!, SAYS[2]!] });
     await session.run(`Say ${MARKER}`);
     expect((await shownOf(session.id)).split(MARKER).length).toBeGreaterThan(5);
@@ -140,7 +140,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     }
   });
 
-  thoroughTest("of a job, of what its lead hands out, and of an evaluation", async () => {
+  thoroughTest("of a job, of what its lead delegates, and of an evaluation", async () => {
     const { lead, scout } = createMembers(stage, {
       lead: {
         says: [

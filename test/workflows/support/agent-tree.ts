@@ -7,7 +7,7 @@ import type { TestSession } from "./test-session.ts";
 
 type Replies = readonly Reply[];
 
-/** An agent with sub-agents: what each says, by name. */
+/** An agent with sub-agents: the answers of each, by name. */
 export function createAgentTree(
   stage: TestEnvironment,
   replies: Replies,
@@ -39,7 +39,7 @@ export function createAgentTree(
   return parent;
 }
 
-/** A call that hands a task on. */
+/** A call that delegates a task. */
 export const createTaskCall = (name: string, text: string) => ({ name, arguments: { task: text } });
 
 /** All sub-agents that a session has started. */

@@ -2,9 +2,9 @@ import type { Transcript } from "../../../src/store/transcript/transcript.ts";
 
 type Method = "openLoop" | "closeLoop" | "claim" | "store" | "storeInbox";
 
-/** A moment of one write of one session: before it reaches the store, or after it was stored and not yet answered. */
+/** A moment of one write of one session: before it reaches the store, or after it was stored and before the reply. */
 export type WriteBlock = {
-  /** Resolves when a write stands here. */
+  /** Resolves when a write is blocked here. */
   readonly arrived: Promise<void>;
   readonly release: () => void;
 };
@@ -18,7 +18,7 @@ type BlockRule = {
   released: Promise<void>;
 };
 
-/** A transcript whose writes can be held up, each once, by a test. */
+/** A transcript whose writes a test can block, each once. */
 export class BlockingTranscript {
   readonly #rules: BlockRule[] = [];
 

@@ -1,7 +1,7 @@
 import { startChild } from "@temporalio/workflow";
 import type { EvaluationRequest, EvaluationResult } from "../../../src/workflows/index.ts";
 
-/** A workflow of an application that has agents compared, on the queue of a Holdfast worker. */
+/** A workflow of an application that has agents compared, on the task queue of a Holdfast worker. */
 export async function callEvaluation(
   session: string,
   taskQueue: string,

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { TestEnvironment } from "./test-environment.ts";
 import type { TestSession } from "./test-session.ts";
 
-/** Nothing is lost and nothing is there twice, whatever happened on the way. */
+/** Nothing is lost and nothing is duplicated, whatever happened during the run. */
 export async function expectComplete(stage: TestEnvironment, session: TestSession): Promise<void> {
   const entries = await session.readEntries();
   expect(entries.map(({ position }) => position)).toEqual(entries.map((_, index) => index));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineTool } from "../../../src/tools/tool.ts";
 
-/** Places where a tool of the test's own process waits until the test lets it go. */
+/** Gates at which a tool of the test's own process waits until the test opens them. */
 export class Gates {
   readonly #gates = new Map<string, Gate>();
 
@@ -14,7 +14,7 @@ export class Gates {
     return gate;
   }
 
-  /** A tool that says where it waits: `hold({ gate })`. */
+  /** A tool whose argument names its gate: `hold({ gate })`. */
   createTool(options: { name?: string; quick?: boolean } = {}) {
     return defineTool({
       name: options.name ?? "hold",
@@ -36,7 +36,7 @@ export class Gates {
 
 export class Gate {
   passCount = 0;
-  /** Resolves when somebody waits here. */
+  /** Resolves when a call waits at this gate. */
   readonly arrived: Promise<void>;
   readonly #opened: Promise<void>;
   #arrive: () => void = () => undefined;

@@ -16,7 +16,7 @@ type MemberSpec = {
   readonly faults?: ScriptedConversation["faults"];
 } & TestAgentOptions;
 
-/** The agents of a job, with what each says; the requests of each are counted by itself. */
+/** The agents of a job, with the answers of each; the requests of each are counted separately. */
 export function createMembers<Names extends string>(
   stage: TestEnvironment,
   members: Readonly<Record<Names, MemberSpec>>,
@@ -36,7 +36,7 @@ export function createMembers<Names extends string>(
   return Object.fromEntries(parts.map(({ name, session }) => [name, session])) as Record<Names, TestSession>;
 }
 
-/** The words of a session below a job: `role: text`, message by message. */
+/** The conversation of a session below a job: `role: text`, message by message. */
 export async function readConversation(stage: TestEnvironment, session: string): Promise<readonly string[]> {
   const entries = await stage.transcript.readEntries(session, "main", 0, 1_000);
   return entries.map(({ message }) =>

@@ -3,7 +3,7 @@ import type { Delta } from "../../../src/store/stream/stream-hub.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 import type { TestSession } from "./test-session.ts";
 
-/** Watches what is shown live from now on: it is not kept for those who come when it is recorded. */
+/** Watches live output from now on: it is not stored for readers that connect after it is recorded. */
 export function watchLiveOutput(stage: TestEnvironment, session: TestSession) {
   const hub = new LocalHub(stage.home);
   const signal = AbortSignal.timeout(30_000);
@@ -11,12 +11,12 @@ export function watchLiveOutput(stage: TestEnvironment, session: TestSession) {
   const watching = (async () => {
     for await (const { delta } of hub.watch({ session: session.id, signal })) {
       deltas.push(delta);
-      // The word on the close of the loop is the last one.
+      // The message about the close of the loop is the last one.
       if (delta.body.type === "recorded" && (await hasEnded(stage, delta))) return;
     }
   })();
   return {
-    /** Everything, up to the word that the loop's last events are recorded. */
+    /** Everything, up to the message that the loop's last events are recorded. */
     async all(): Promise<readonly Delta[]> {
       await watching.finally(() => hub.close());
       return deltas;

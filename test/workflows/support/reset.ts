@@ -4,7 +4,7 @@ import type { TestSession } from "./test-session.ts";
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
-/** The activities that were scheduled, by type, with the events that scheduled them and that said how they ended. */
+/** The activities that were scheduled, by type, with the events that scheduled and ended them. */
 export async function listActivities(session: TestSession) {
   const { events = [] } = await session.handle.fetchHistory();
   const all = (events ?? []) as HistoryEvent[];
@@ -15,14 +15,14 @@ export async function listActivities(session: TestSession) {
       {
         type: scheduled.activityType?.name ?? "",
         scheduledId: Number(event.eventId),
-        /** The workflow task that has asked for it: a reset there has it asked for again. */
+        /** The workflow task that scheduled it: a reset to that task schedules it again. */
         askedBy: Number(scheduled.workflowTaskCompletedEventId),
       },
     ];
   });
 }
 
-/** Temporal's own reset: the workflow task with this event is done again, and all that came of it. Gives the new run. */
+/** Temporal's own reset: the workflow task with this event runs again, and everything after it. Returns the new run. */
 export async function resetTo(
   stage: TestEnvironment,
   session: TestSession,

@@ -5,7 +5,7 @@ import type { TestEnvironment } from "./test-environment.ts";
 
 type Handle = Pick<WorkflowHandle, "signal" | "cancel">;
 
-/** How a run is told to end: by us, and by an operator in the Temporal UI. */
+/** How a run is told to end: by Holdfast, and by an operator in the Temporal UI. */
 export const STOP_METHODS: readonly (readonly [
   string,
   (run: { readonly handle: Handle }) => Promise<unknown>,
@@ -16,7 +16,7 @@ export const STOP_METHODS: readonly (readonly [
 
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle["fetchHistory"]>>["events"]>[number];
 
-/** From the word to the end of the run, by the server's clock. */
+/** From the stop request to the end of the run, by the server's clock. */
 export async function measureStopMs(stage: TestEnvironment, id: string): Promise<number> {
   const { events = [] } = await stage.client.workflow.getHandle(id).fetchHistory();
   const stopRequest = events?.find(isStopRequest);
@@ -34,7 +34,7 @@ function getTimeMs({ eventTime }: HistoryEvent): number {
   return Number(eventTime?.seconds ?? 0) * 1000 + Number(eventTime?.nanos ?? 0) / 1e6;
 }
 
-/** Runs that a run has started, and those that they have, which are still open. */
+/** Open runs that a run has started, and those that they have started. */
 export async function listOpenDescendants(stage: TestEnvironment, id: string): Promise<readonly string[]> {
   const { events } = await stage.client.workflow.getHandle(id).fetchHistory();
   const started = (events ?? []).flatMap(
@@ -49,7 +49,7 @@ export async function listOpenDescendants(stage: TestEnvironment, id: string): P
   return open.flat();
 }
 
-/** Whether a worker has taken up an activity of this type. */
+/** Whether a worker has started an activity of this type. */
 export async function isActivityRunning(stage: TestEnvironment, id: string, type: string): Promise<boolean> {
   const { raw } = await stage.client.workflow.getHandle(id).describe();
   return (raw.pendingActivities ?? []).some(
@@ -57,7 +57,7 @@ export async function isActivityRunning(stage: TestEnvironment, id: string, type
   );
 }
 
-/** Whether a run itself waits until it may ask its vendor again: no activity of it is pending then. */
+/** Whether a run itself waits to call its vendor again: no activity of it is pending then. */
 export function isWaitingForVendor({ doing }: Status): boolean {
   return /^waiting until \S+ before .* is called again/.test(doing ?? "");
 }

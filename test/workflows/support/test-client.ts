@@ -2,7 +2,7 @@ import { type ConnectOptions, connect, type Holdfast } from "../../../src/client
 import { runHoldfast } from "../../cli/terminal.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** A client of the stage's server, with its transcript. */
+/** A client of the test environment's server, with its transcript. */
 export function connectClient(
   { address, namespace, home, taskQueue }: TestEnvironment,
   settings: ConnectOptions["settings"] = {},
@@ -10,7 +10,7 @@ export function connectClient(
   return connect({ address, namespace, home, taskQueue, settings });
 }
 
-/** The options of a command line that say where the stage is. */
+/** The command line options that address the test environment. */
 export const formatConnectionOptions = ({
   address,
   namespace,
@@ -21,6 +21,6 @@ export const formatConnectionOptions = ({
   ...["--home", home, "--task-queue", taskQueue],
 ];
 
-/** Runs one command line against the stage, to its end. */
+/** Runs one command line against the test environment, to its end. */
 export const runCommandLine = (stage: TestEnvironment, ...args: readonly string[]) =>
   runHoldfast([...args, ...formatConnectionOptions(stage)]);

@@ -21,7 +21,7 @@ import type { Tool } from "../../../src/tools/tool.ts";
 import { createWorker, type HoldfastWorkerOptions } from "../../../src/worker.ts";
 import { type SessionOptions, TestSession } from "./test-session.ts";
 
-/** What must never be seen anywhere but in a request's header. */
+/** A text that must appear nowhere but in a request's header. */
 export const TEST_KEY = "sk-test-KEYMARKER-0123456789abcdef";
 
 export type TestEnvironmentOptions = {
@@ -43,9 +43,9 @@ export type TestEnvironmentOptions = {
     | "providers"
     | "limits"
   >;
-  /** Put between the activities and the real transcript. */
+  /** Placed between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
-  /** Of worker and client. */
+  /** The settings of worker and client. */
   readonly encryption?: EncryptionOptions;
   /** The address of a database instead of a file. */
   readonly database?: string;
@@ -53,7 +53,7 @@ export type TestEnvironmentOptions = {
   readonly worker?: boolean;
 };
 
-/** All that a test of whole runs needs: a scripted vendor, a worker, a client, a transcript to look into. */
+/** Everything that a test of whole runs needs: a scripted vendor, a worker, a client, a readable transcript. */
 export type TestEnvironment = {
   readonly address: string;
   readonly namespace: string;

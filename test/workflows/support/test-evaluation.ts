@@ -8,7 +8,7 @@ import type { TestSession } from "./test-session.ts";
 
 export type EvaluatedAgent = { readonly says: readonly Reply[]; readonly agent?: TestAgentOptions };
 
-/** Several agents with what each says, and the session in which they are compared. */
+/** Several agents with the answers of each, and the session in which they are compared. */
 export class TestEvaluation {
   readonly id: string;
   readonly agents: readonly TestSession[];
@@ -70,7 +70,7 @@ export class TestEvaluation {
     return await this.result();
   }
 
-  /** What a branch holds, as `role: text`. */
+  /** The conversation of a branch, as `role: text`. */
   async readTexts(branch: string | undefined): Promise<string[]> {
     const entries = await this.#stage.transcript.readEntries(this.id, branch ?? "", 0, 1000);
     return entries.map(({ message }) => {

@@ -17,7 +17,7 @@ export type SessionOptions = Pick<ScriptedConversation, "replies" | "faults"> & 
 
 type Start = Omit<StartRequest, "definition"> & { readonly definition?: AgentDefinitionInput };
 
-/** One session of one test: what it says to the agent, and what came of it. */
+/** One session of one test: what it sends to the agent, and the outcome. */
 export class TestSession {
   readonly id: string;
   readonly definition: AgentDefinitionInput;
@@ -46,7 +46,7 @@ export class TestSession {
     return this.#stage.client.workflow.getHandle<typeof agent>(this.id);
   }
 
-  /** Options of a start, for those that start in a way of their own. */
+  /** Options of a start, for tests that start in a way of their own. */
   createStartRequest(request: Start = {}) {
     const definition = "definitionHash" in request ? {} : { definition: this.definition };
     return {
@@ -100,7 +100,7 @@ export class TestSession {
     return eventually(() => this.listRequests()[nth], { what: `request ${nth} of ${this.id}`, everyMs: 5 });
   }
 
-  /** What the model was told by its n-th request: `role: text`, message by message. */
+  /** The messages of the n-th request to the model: `role: text`, one after the other. */
   listSeenMessages(nth: number): string[] {
     return listRequestMessages(this.listRequests()[nth]);
   }
@@ -130,7 +130,7 @@ function getText(content: readonly { type: string; text?: string }[]): string {
   return content.flatMap((part) => (part.type === "text" ? [part.text ?? ""] : [])).join("");
 }
 
-/** Messages of a request of Anthropic's protocol; a tool result is told by its text. */
+/** Messages of a request of Anthropic's protocol; a tool result is represented by its text. */
 export function listRequestMessages(request: RecordedRequest | undefined): string[] {
   const messages = (request?.body?.["messages"] ?? []) as { role: string; content: unknown }[];
   return messages.flatMap(({ role, content }) => formatBlocks(content).map((block) => `${role}: ${block}`));

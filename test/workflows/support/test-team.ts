@@ -28,7 +28,7 @@ export const createLink = (stage: TestEnvironment): ClientLink => ({
   settings: {},
 });
 
-/** A lead with named agents: what each says, by name. */
+/** A lead with named agents: the answers of each, by name. */
 export class TestTeam {
   readonly job: string;
   readonly #stage: TestEnvironment;
@@ -44,7 +44,7 @@ export class TestTeam {
   ) {
     this.#stage = stage;
     this.#options = options;
-    // One after the other: ids are then given in the order of the calls.
+    // One after the other, so that ids follow the order of the calls.
     this.#lead = stage.session({ agent: { toolStrategy: { type: "sequential" }, ...options.lead } });
     this.job = this.#lead.id;
     const agent = options.agent ?? { tools: ["list_files"] };

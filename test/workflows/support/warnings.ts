@@ -2,7 +2,7 @@ import type { Logger } from "../../../src/platform/log.ts";
 
 export type Warning = { readonly facts: Readonly<Record<string, unknown>>; readonly words: string };
 
-/** A log that keeps its warnings for the test to read. */
+/** A log that stores its warnings for the test to read. */
 export function recordWarnings(): { readonly log: Logger; readonly warnings: readonly Warning[] } {
   const warnings: Warning[] = [];
   const ignoreLine = () => undefined;
