@@ -23,12 +23,12 @@ export function hideEnvironment(env: NodeJS.ProcessEnv = process.env): readonly 
   if (!isMainThread) return [];
   const names = new Set(findSecretVariables(env).map(({ name }) => name));
   if (names.size === 0) return [];
-  const visibleNames = readInitialEnvironment();
-  const values = visibleNames === undefined ? [] : findValues(visibleNames, names);
-  if (visibleNames === undefined || values.length === 0) return [];
+  const environment = readInitialEnvironment();
+  const values = environment === undefined ? [] : findValues(environment, names);
+  if (environment === undefined || values.length === 0) return [];
   try {
     const { start, end } = readEnvironmentRange();
-    if (end - start !== visibleNames.length) return values.map(({ name }) => name);
+    if (end - start !== environment.length) return values.map(({ name }) => name);
     // Setting a variable moves it to memory that is not exposed; only then is it safe to overwrite the old memory.
     for (const { name } of values) process.env[name] = env[name] ?? "";
     const memory = openSync("/proc/self/mem", "r+");

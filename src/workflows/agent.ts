@@ -57,7 +57,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   registerPromptHandler(() => state, report);
 
   for (;;) {
-    const command = isStopDue();
+    const command = takeCommand();
     switch (command.type) {
       case "wait":
         await waitFor(command.untilMs);
@@ -72,12 +72,12 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
       default:
         if (isCancellable(command)) {
           work = new CancellationScope();
-          await work.run(workOn);
+          await work.run(runCancellableCommands);
         } else report(await runStep(command, state.pinned?.model));
     }
   }
 
-  function isStopDue(): Command {
+  function takeCommand(): Command {
     if (shouldRotate(settings) && !state.rotate) report({ type: "rotation-due" });
     show(state);
     return next(state);
@@ -87,9 +87,9 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
    * Runs model calls, tool calls and hooks one after the other, in the scope that a stop cancels, until another kind
    * of command is due.
    */
-  async function workOn(): Promise<void> {
+  async function runCancellableCommands(): Promise<void> {
     do {
-      const command = isStopDue();
+      const command = takeCommand();
       if (command.type === "call-tools") await callAll(command);
       else if (isCancellable(command)) report(await runStep(command, state.pinned?.model));
       else return;
@@ -97,56 +97,55 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   }
 
   function callAll({ calls, beside }: CallToolsCommand): Promise<unknown> {
-    const handleWrite = beside === undefined ? [] : [writeDown(beside)];
-    const handleCall =
-      listPendingApprovals(state).length === 0 ? calls.map(carryThrough) : [callBesideQuestions()];
-    return awaitAll([...handleCall, ...handleWrite]);
+    const writes = beside === undefined ? [] : [writeRecords(beside)];
+    const runs = listPendingApprovals(state).length === 0 ? calls.map(completeCall) : [callBesideQuestions()];
+    return awaitAll([...runs, ...writes]);
   }
 
   /** Writes records while sub-agents run, because these may run for long. A stop does not interrupt the write. */
-  function writeDown(command: RecordCommand): Promise<void> {
+  function writeRecords(command: RecordCommand): Promise<void> {
     return CancellationScope.nonCancellable(() => runStep(command, undefined)).then((happening) => {
       report(happening);
       const now = next(state);
-      return now.type === "call-tools" && now.beside !== undefined ? writeDown(now.beside) : undefined;
+      return now.type === "call-tools" && now.beside !== undefined ? writeRecords(now.beside) : undefined;
     });
   }
 
   /** Runs calls until none is in flight. A call that the user approves meanwhile starts while the others run. */
   async function callBesideQuestions(): Promise<void> {
     const inFlight = new Map<number, Promise<void>>();
-    const waiting = (): readonly CallToolCommand[] => {
+    const listUnstarted = (): readonly CallToolCommand[] => {
       const command = next(state);
       return command.type === "call-tools" ? command.calls.filter(({ call }) => !inFlight.has(call)) : [];
     };
     do {
-      for (const call of waiting()) {
+      for (const call of listUnstarted()) {
         inFlight.set(
           call.call,
-          carryThrough(call).then(() => void inFlight.delete(call.call)),
+          completeCall(call).then(() => void inFlight.delete(call.call)),
         );
       }
-      const handleLanded = awaitAll([...inFlight.values()]);
-      if (listPendingApprovals(state).length === 0) return void (await handleLanded);
-      const dispatchApproved = CancellationScope.nonCancellable(() => condition(() => waiting().length > 0));
-      await Promise.race([handleLanded, dispatchApproved]);
-    } while (inFlight.size > 0 || waiting().length > 0);
+      const allEnded = awaitAll([...inFlight.values()]);
+      if (listPendingApprovals(state).length === 0) return void (await allEnded);
+      const approved = CancellationScope.nonCancellable(() => condition(() => listUnstarted().length > 0));
+      await Promise.race([allEnded, approved]);
+    } while (inFlight.size > 0 || listUnstarted().length > 0);
   }
 
   /** Runs a call to its end. A lost call is dispatched again while its siblings still run. */
-  function carryThrough(call: CallToolCommand): Promise<void> {
+  function completeCall(call: CallToolCommand): Promise<void> {
     return startCall(call).then((happening) => {
       report(happening);
-      const again = () => findRunningCall(next(state), call.call);
-      const goOn = () => {
-        const command = again();
-        return command === undefined ? undefined : carryThrough(command);
+      const findAgain = () => findRunningCall(next(state), call.call);
+      const continueCall = () => {
+        const command = findAgain();
+        return command === undefined ? undefined : completeCall(command);
       };
       if (!listPendingApprovals(state).some(({ toolCallId }) => toolCallId === call.toolCallId))
-        return goOn();
+        return continueCall();
       // The tool asks the user a question. The call runs again beside its siblings, or waits until they have ended.
-      const isStopDue = () => again() !== undefined || next(state).type !== "call-tools";
-      return CancellationScope.nonCancellable(() => condition(isStopDue)).then(goOn);
+      const canContinue = () => findAgain() !== undefined || next(state).type !== "call-tools";
+      return CancellationScope.nonCancellable(() => condition(canContinue)).then(continueCall);
     });
   }
 
@@ -158,9 +157,9 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   }
 
   async function waitFor(untilMs: number | undefined): Promise<void> {
-    const arrived = () => next(state).type !== "wait";
-    if (untilMs === undefined) await condition(arrived);
-    else if (!(await condition(arrived, Math.max(1, untilMs - Date.now())))) report({ type: "time-passed" });
+    const isDue = () => next(state).type !== "wait";
+    if (untilMs === undefined) await condition(isDue);
+    else if (!(await condition(isDue, Math.max(1, untilMs - Date.now())))) report({ type: "time-passed" });
   }
 }
 

@@ -25,12 +25,12 @@ export function boundOutput(output: ToolOutput, mask: Mask): ToolOutput {
     return cut === text ? { ...part, text } : { ...part, text: cut.slice(0, -"...".length) + TRUNCATED };
   });
   const { childLoopId, details, ...rest } = output;
-  const names = childLoopId !== undefined && Buffer.byteLength(childLoopId) <= MAX_LOOP_ID_BYTES;
+  const includesChild = childLoopId !== undefined && Buffer.byteLength(childLoopId) <= MAX_LOOP_ID_BYTES;
   return {
     ...rest,
     content,
     ...(details === undefined ? {} : { details: maskValue(details, mask) as typeof details }),
-    ...(names ? { childLoopId } : {}),
+    ...(includesChild ? { childLoopId } : {}),
   };
 }
 

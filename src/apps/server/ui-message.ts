@@ -58,12 +58,12 @@ export class UiMessage {
   }
 
   /** Requests answers to the pending calls, and ends this response: the page sends the answers with its next request. */
-  formatApprovalRequests(formatWaiting: readonly TimedWaitingCall[]): readonly UiChunk[] | undefined {
-    const own = formatWaiting.filter(({ path }) => path.length === 0);
+  formatApprovalRequests(waiting: readonly TimedWaitingCall[]): readonly UiChunk[] | undefined {
+    const own = waiting.filter(({ path }) => path.length === 0);
     if (own.length === 0 || !own.every(({ toolCallId }) => this.#unstartedCalls.has(toolCallId)))
       return undefined;
     return [
-      ...this.formatWaiting(formatWaiting),
+      ...this.formatWaiting(waiting),
       ...own.map((call) => ({
         type: "tool-approval-request" as const,
         approvalId: formatApprovalId(call),

@@ -69,9 +69,9 @@ function convertValue(value: unknown, direction: "to" | "from", parent = ""): un
       const name =
         parent === "config" && toCamelCase(key) === "thinkingLevel" ? "thinking" : toCamelCase(key);
       const own = USER_KEYED_FIELDS[name];
-      const fieldName = own === undefined ? convertValue(of, direction, name) : own(of, direction);
+      const converted = own === undefined ? convertValue(of, direction, name) : own(of, direction);
       const spelling = parent === "config" ? (CONFIG_NAMES[name] ?? toSnakeCase(name)) : toSnakeCase(name);
-      return [[direction === "to" ? spelling : name, fieldName]];
+      return [[direction === "to" ? spelling : name, converted]];
     }),
   );
 }
@@ -90,7 +90,7 @@ function convertBlock(value: unknown, direction: "to" | "from"): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, of]) => {
       const name = toCamelCase(key);
-      const sectionName = isFields(of)
+      const section = isFields(of)
         ? Object.fromEntries(
             Object.entries(of).map(([inner, deep]) =>
               inner === "messages"
@@ -99,7 +99,7 @@ function convertBlock(value: unknown, direction: "to" | "from"): unknown {
             ),
           )
         : of;
-      return [direction === "from" || name === "createdAt" ? name : toSnakeCase(name), sectionName];
+      return [direction === "from" || name === "createdAt" ? name : toSnakeCase(name), section];
     }),
   );
 }

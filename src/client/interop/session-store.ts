@@ -129,8 +129,8 @@ function isMissing(error: unknown): boolean {
 /** Tells whether the lock's process has died, or is on another machine and the lock is old. */
 async function isStale(lock: string): Promise<boolean> {
   const pid = Number(await readFile(lock, "utf8").catch(() => ""));
-  const createdAtMs = await stat(lock).catch(() => undefined);
-  if (createdAtMs === undefined) return true;
+  const stats = await stat(lock).catch(() => undefined);
+  if (stats === undefined) return true;
   if (Number.isInteger(pid) && pid > 0) {
     try {
       process.kill(pid, 0);
@@ -139,5 +139,5 @@ async function isStale(lock: string): Promise<boolean> {
       return (error as NodeJS.ErrnoException).code === "ESRCH";
     }
   }
-  return Date.now() - createdAtMs.mtimeMs > STALE_LOCK_MS;
+  return Date.now() - stats.mtimeMs > STALE_LOCK_MS;
 }

@@ -135,8 +135,8 @@ async function findLoop(
   loop: string | undefined,
 ): Promise<LoopRecord> {
   const loops = await transcript.readLoops(session);
-  const candidates = loops.find(({ loopId }) => loopId === (loop ?? last));
-  const found = loop === undefined ? (candidates ?? findNewestLoop(loops)) : candidates;
+  const match = loops.find(({ loopId }) => loopId === (loop ?? last));
+  const found = loop === undefined ? (match ?? findNewestLoop(loops)) : match;
   if (found !== undefined) return found;
   const names = loops.map(({ loopId }) => loopId).join(", ");
   throw createInvalidPositionError(session, `no loop ${loop ?? ""}; it has ${names === "" ? "none" : names}`);

@@ -49,11 +49,11 @@ export async function readBranchTree(link: ClientLink, session: string): Promise
     ]);
     const branches = await Promise.all(
       records.map(async ({ id, parent, from, askedAtMs }): Promise<BranchInTree> => {
-        const getStart = parent ?? from;
+        const start = parent ?? from;
         return {
           id,
-          origin: getStart === undefined ? "first" : getBranchOrigin(id),
-          ...(getStart === undefined ? {} : { from: getStart }),
+          origin: start === undefined ? "first" : getBranchOrigin(id),
+          ...(start === undefined ? {} : { from: start }),
           length: await transcript.countEntries(session, id),
           isHead: id === record.headBranch,
           ...(askedAtMs === undefined ? {} : { askedAt: new Date(askedAtMs) }),

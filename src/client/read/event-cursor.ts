@@ -79,16 +79,16 @@ const formatNumber = (value: number): string => value.toString(36);
 const parseNumber = (digits: string): number => Number.parseInt(digits, 36);
 
 /** The hash of the last session: a reader creates many cursors for one session. */
-let isLoopPosition: { readonly session: string; readonly check: string } | undefined;
+let cachedHash: { readonly session: string; readonly check: string } | undefined;
 
 function hashSession(session: string): string {
-  if (isLoopPosition?.session !== session) {
-    isLoopPosition = {
+  if (cachedHash?.session !== session) {
+    cachedHash = {
       session,
       check: createHash("sha256").update(session, "utf8").digest("hex").slice(0, 5),
     };
   }
-  return isLoopPosition.check;
+  return cachedHash.check;
 }
 
 function createCursorError(session: string, cursor: string, reason: string): HoldfastError {

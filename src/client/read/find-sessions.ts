@@ -64,9 +64,9 @@ export async function findSessions(link: ClientLink, options: SessionsOptions = 
       const rows = await transcript.archive.list(toSessionFilter(options), { limit, behind: afterCursor });
       for (const row of rows) {
         afterCursor = { lastActiveAtMs: row.lastActiveAtMs, id: row.id };
-        const sessionIds =
+        const refreshed =
           row.status === "running" ? await readRefreshedSession(link, transcript, row.id) : row;
-        const one = toFoundSession({ ...row, ...sessionIds }, await createOutcomeReader(link, row));
+        const one = toFoundSession({ ...row, ...refreshed }, await createOutcomeReader(link, row));
         if (status === undefined || one.status === status) found.push(one);
         if (found.length === limit) return { sessions: found, after: formatSessionCursor(afterCursor) };
       }

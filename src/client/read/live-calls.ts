@@ -14,13 +14,13 @@ export class LiveCalls {
   /** Output of calls whose start is not recorded yet, by `turn/id`. */
   readonly #early = new Map<string, AgentEvent[]>();
   /** The execution of each call, by `turn/id`, of which output was displayed. */
-  readonly #shownText = new Map<string, Delta>();
+  readonly #displayed = new Map<string, Delta>();
 
   beginTurn(turn: number): void {
     this.#turn = turn;
     this.#showsAll = false;
     this.#running.clear();
-    for (const running of [this.#early, this.#shownText])
+    for (const running of [this.#early, this.#displayed])
       for (const key of running.keys()) if (!key.startsWith(`${turn}/`)) running.delete(key);
   }
 
@@ -39,20 +39,20 @@ export class LiveCalls {
 
   end(toolCallId: string): void {
     this.#running.delete(toolCallId);
-    this.#shownText.delete(`${this.#turn}/${toolCallId}`);
+    this.#displayed.delete(`${this.#turn}/${toolCallId}`);
   }
 
   output(delta: Delta, body: Output): readonly AgentEvent[] {
-    this.#shownText.set(`${delta.turn}/${body.toolCallId}`, delta);
+    this.#displayed.set(`${delta.turn}/${body.toolCallId}`, delta);
     return this.#emit(delta.turn, toOutputEvent(delta.loopId, body), body.toolCallId);
   }
 
   /** Restarts a call of which output was already displayed. */
   restart(delta: Delta, { toolCallId, toolName }: Start): readonly AgentEvent[] {
-    const before = this.#shownText.get(`${delta.turn}/${toolCallId}`);
+    const before = this.#displayed.get(`${delta.turn}/${toolCallId}`);
     const isAgain = before !== undefined && isSameStep(before, delta) && isOlder(before, delta);
     if (!isAgain) return [];
-    this.#shownText.set(`${delta.turn}/${toolCallId}`, delta);
+    this.#displayed.set(`${delta.turn}/${toolCallId}`, delta);
     const text = "(retried: the output of this call so far is void)";
     const event: AgentEvent = { type: "ProgressMessage", loopId: delta.loopId, toolCallId, toolName, text };
     return this.#emit(delta.turn, event, toolCallId);

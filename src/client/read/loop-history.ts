@@ -54,7 +54,7 @@ export async function readLoopHistory(
       const terms = await readTerms(transcript, opening?.step);
       const trace = await readTrace(transcript, session, loop);
       const definition = await transcript.readDefinition(loop.definitionHash);
-      const updatedDefinitions = await readFadingUpdates(transcript, trace.events);
+      const fadingUpdates = await readFadingUpdates(transcript, trace.events);
       const tools = terms?.tools.map(({ name }) => name) ?? definition?.tools ?? [];
       return {
         terms,
@@ -65,7 +65,7 @@ export async function readLoopHistory(
           asksBefore:
             opening?.step.number === 0 && (tools.includes(PRUNE_TOOL) || tools.includes(REVERT_TOOL)),
           ...(tools.includes(REVERT_TOOL) ? { fading: definition?.revert } : {}),
-          ...(updatedDefinitions.length === 0 ? {} : { movedFading: updatedDefinitions }),
+          ...(fadingUpdates.length === 0 ? {} : { movedFading: fadingUpdates }),
         },
       };
     }),

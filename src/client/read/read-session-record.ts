@@ -177,22 +177,22 @@ async function* readAgentEvents(
     const events = await transcript.readEvents(loop.loopId, 0);
     const bodies = events.map(({ body }) => body);
     const branchPath = [...findLeftBranches(branches, loop.branch, bodies), loop.branch];
-    let branchId = 0;
+    let branchIndex = 0;
     const [first, ...rest] = events;
     if (first !== undefined)
       yield buildAgentEvent(
         context,
         first,
-        await readMessagesAt(transcript, record.id, branchPath[branchId]!, first),
+        await readMessagesAt(transcript, record.id, branchPath[branchIndex]!, first),
       );
     yield* groups.eventsBeforeLoop(loop);
     for (const event of rest) {
       yield buildAgentEvent(
         context,
         event,
-        await readMessagesAt(transcript, record.id, branchPath[branchId] ?? loop.branch, event),
+        await readMessagesAt(transcript, record.id, branchPath[branchIndex] ?? loop.branch, event),
       );
-      if (event.body.type === "RevertApplied" && event.body.applied) branchId += 1;
+      if (event.body.type === "RevertApplied" && event.body.applied) branchIndex += 1;
     }
     const isLast = loops.slice(index + 1).every(({ evaluation }) => evaluation !== loop.evaluation);
     if (isLast) yield* groups.eventsAfterLoop(loop);

@@ -50,7 +50,7 @@ export class RecordedEventReader {
     const loops = await this.#readRecords();
     if (from === "session") return;
     const newest = loops.at(-1);
-    const endedLoops =
+    const hasEnded =
       newest?.endedAtMs !== undefined && openSince !== undefined && newest.endedAtMs < openSince.getTime();
     // The loops of one evaluation are watched together.
     const group =
@@ -58,10 +58,10 @@ export class RecordedEventReader {
     const isNewest = (loop: LoopRecord) =>
       loop === newest || (group !== undefined && loop.evaluation === group.id);
     const isFollowed = (loop: LoopRecord) =>
-      isNewest(loop) && (from === "now" ? loop.status === "running" : !endedLoops);
+      isNewest(loop) && (from === "now" ? loop.status === "running" : !hasEnded);
     for (const loop of loops) if (!isFollowed(loop)) this.#skipped.add(loop.loopId);
     this.#groups.markDelivered(
-      groups.filter((one) => one !== group || (endedLoops && one.id === newest.evaluation)),
+      groups.filter((one) => one !== group || (hasEnded && one.id === newest.evaluation)),
     );
     if (from !== "now") return;
     for (const loop of loops.filter(isFollowed)) yield* this.#findTurnStart(loop);

@@ -42,12 +42,12 @@ export async function answerCall(
   const { question } = waiting;
   const ref = answer === "accept" ? await storeValues(link, record, waiting, values) : undefined;
   const reply = { toolCallId: waiting.toolCallId, question, answer, ...toSignature(by) };
-  const givenValues = ref === undefined ? reply : { ...reply, values: ref };
+  const message = ref === undefined ? reply : { ...reply, values: ref };
   const accepted = await sendRunUpdate(
     link,
     target.session,
     approveUpdate,
-    givenValues,
+    message,
     createNoCallWhileIdleError,
   );
   return { ...accepted, session: target.session, waiting: target.others ?? accepted.waiting };

@@ -110,8 +110,8 @@ export async function exploreSession(
   try {
     const { transcript, record } = await getSessionRecord(link, session);
     const reader = createPositionReader(transcript, record);
-    const promptedBranches = branches.every(({ prompt }) => prompt !== undefined);
-    const at = await findReplacementPosition(reader, position, promptedBranches);
+    const allPrompted = branches.every(({ prompt }) => prompt !== undefined);
+    const at = await findReplacementPosition(reader, position, allPrompted);
     await assertDefinitionAccepted(transcript, session, record.definitionHash);
     const base = await transcript.readDefinition(record.definitionHash);
     const agents = branches.map((branch) => applyBranchChanges(branch, base, session));

@@ -19,14 +19,14 @@ export function createLeadDefinition(
     "only the task that you give it. The agents work in parallel. Call wait_for_agents to receive their answers.",
     ...names,
   ].join("\n");
-  const agentNames = {
+  const definition = {
     ...lead,
     systemPrompt: systemPrompt === "" ? leadPrompt : `${systemPrompt}\n\n${leadPrompt}`,
     tools: tools.includes(DELEGATE_TOOL) ? tools : [...tools, DELEGATE_TOOL],
   };
-  if (permissions.otherwise === "allow" || permissions.otherwise === "ask-unsafe") return agentNames;
+  if (permissions.otherwise === "allow" || permissions.otherwise === "ask-unsafe") return definition;
   const allowed = { tool: LEAD_TOOLS, outcome: "allow" as const };
-  return { ...agentNames, permissions: { ...permissions, rules: [...permissions.rules, allowed] } };
+  return { ...definition, permissions: { ...permissions, rules: [...permissions.rules, allowed] } };
 }
 
 function formatAgentDescription(description: string | undefined): string {

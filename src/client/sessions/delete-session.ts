@@ -104,8 +104,8 @@ async function deleteAll(
   for (const one of sessions) await endRun(link, one, false);
   const [root, ...below] = sessions;
   const beginDelete = async (one: string) => {
-    const begunIds = await transcript.archive.beginDelete(one, idleSnapshots.get(one));
-    if (begunIds !== "gone-on") return begunIds;
+    const outcome = await transcript.archive.beginDelete(one, idleSnapshots.get(one));
+    if (outcome !== "gone-on") return outcome;
     throw new HoldfastError(
       "session-busy",
       `Session ${one} continued during the deletion, and was not deleted. Inspect it, and retry.`,

@@ -117,10 +117,10 @@ function describeExpected(path: Path, issue: Issue): string {
 }
 
 function listAllowedWords(schema: ReturnType<typeof findSchemaAt>): readonly string[] {
-  const allowedWords = [...(schema?.enum ?? []), schema?.const].filter((word) => typeof word === "string");
-  const expected = schema?.anyOf?.flatMap(listAllowedWords) ?? [];
+  const literals = [...(schema?.enum ?? []), schema?.const].filter((word) => typeof word === "string");
+  const alternatives = schema?.anyOf?.flatMap(listAllowedWords) ?? [];
   const named = [...(schema?.expected ?? "").matchAll(/"([a-z]+)"/g)].map(([, word]) => word!);
-  return [...allowedWords, ...expected, ...named];
+  return [...literals, ...alternatives, ...named];
 }
 
 function createUnknownKeyProblem(source: SourceFile, path: Path, key: string): Problem {
@@ -129,7 +129,7 @@ function createUnknownKeyProblem(source: SourceFile, path: Path, key: string): P
   );
   const nearest = findNearestName(key, known);
   const strict = path.some((step) => STRICT_SECTIONS.includes(String(step))) || isRule(path);
-  const allowedWords =
+  const suggestion =
     nearest === undefined ? `; known here: ${known.join(", ")}` : `; did you mean "${nearest}"?`;
   return source.createProblem([...path, key], {
     kind: "unknown-key",
@@ -137,7 +137,7 @@ function createUnknownKeyProblem(source: SourceFile, path: Path, key: string): P
     at: "key",
     expected: known.join(", "),
     ...(nearest === undefined ? {} : { nearest }),
-    message: `unknown key${strict ? "" : ", not used"}${allowedWords}`,
+    message: `unknown key${strict ? "" : ", not used"}${suggestion}`,
   });
 }
 

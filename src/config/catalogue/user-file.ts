@@ -81,12 +81,10 @@ export function parseUserModels(text: string, file: string): readonly CatalogueE
     throw new CatalogueError(`The models file ${file} is not valid TOML: ${parsed.problems[0]?.message}`);
   const checked = check(UserModels, toPlainValue(parsed.root), "file");
   if (checked.ok)
-    return Object.entries(checked.value.models).map(([name, userEntries]) =>
-      toEntry(name, userEntries, file),
-    );
-  const createError = checked.problems;
+    return Object.entries(checked.value.models).map(([name, model]) => toEntry(name, model, file));
+  const { problems } = checked;
   throw new CatalogueError(
-    `The models file ${file} cannot be used: ${createError.join("; ")}. See docs/models.md for the format.`,
+    `The models file ${file} cannot be used: ${problems.join("; ")}. See docs/models.md for the format.`,
   );
 }
 

@@ -158,7 +158,7 @@ function createSourceFile(
     root,
     value: toPlainValue(root) as Record<string, unknown>,
     variables: substitution.variables,
-    broken: substitution.hasMissingVariables,
+    broken: substitution.incompletePaths,
     problems: substitution.problems,
     locate: (path) => excerpts.locate(findValueSpan(root, path)),
     createProblem: (path, { at, found, ...about }) => ({

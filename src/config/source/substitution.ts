@@ -22,7 +22,7 @@ export class Substitution {
   /** The variables that each value contains, by path. */
   readonly variables = new Map<string, readonly string[]>();
   /** Paths of values that refer to missing variables. */
-  readonly hasMissingVariables = new Set<string>();
+  readonly incompletePaths = new Set<string>();
   readonly #missing: MissingVariable[] = [];
 
   constructor(prepared: PreparedText, options: SubstitutionOptions, excerpts: Excerpts) {
@@ -83,7 +83,7 @@ export class Substitution {
       if (escaped) return reference.slice(1);
       const variableValue = this.#options.env[variable];
       if (variableValue === undefined) {
-        this.hasMissingVariables.add(formatPath(path));
+        this.incompletePaths.add(formatPath(path));
         this.#missing.push({ variable, span, path });
       } else used.push(variable);
       return variableValue ?? reference;

@@ -67,8 +67,8 @@ function buildHookInput(state: State, question: HookQuestion): HookInput {
       const calls = question.calls.flatMap((index) => {
         const call = calling.calls[index];
         if (call === undefined) return [];
-        const isError = call.status.type === "done" ? { isError: call.status.isError } : {};
-        return [{ call: index, toolCallId: call.id, toolName: call.name, ...isError }];
+        const errorField = call.status.type === "done" ? { isError: call.status.isError } : {};
+        return [{ call: index, toolCallId: call.id, toolName: call.name, ...errorField }];
       });
       return { point, answer: calling.position, calls };
     }

@@ -18,10 +18,9 @@ export function buildAnthropicRequest(request: ModelRequest, paused?: AssistantM
   const { model, cache } = request;
   const marks = selectBreakpoints(cache);
   const turns = buildConversation(request.messages, model.provider, ANTHROPIC_IDS);
-  const startedWithoutThinking =
-    paused === undefined ? [] : buildConversation([paused], model.provider, ANTHROPIC_IDS);
-  const withoutThinking = toWireMessages([...turns, ...startedWithoutThinking]);
-  const messages = marks.messages ? markHistory(withoutThinking) : withoutThinking;
+  const pausedTurns = paused === undefined ? [] : buildConversation([paused], model.provider, ANTHROPIC_IDS);
+  const wireMessages = toWireMessages([...turns, ...pausedTurns]);
+  const messages = marks.messages ? markHistory(wireMessages) : wireMessages;
   const system: readonly WireText[] =
     request.systemPrompt.trim() === "" ? [] : [{ type: "text", text: request.systemPrompt }];
   const tools = request.tools.map(toWireTool);
@@ -29,7 +28,7 @@ export function buildAnthropicRequest(request: ModelRequest, paused?: AssistantM
   const maxTokens = Math.min(request.maxTokens ?? limit, limit);
   const claude = describeClaudeModel(model.id);
   const style = selectThinkingStyle(model);
-  const blocked = style === "budget" && isInTurnWithoutThinking(turns, withoutThinking);
+  const blocked = style === "budget" && isInTurnWithoutThinking(turns, wireMessages);
   const level = blocked ? "off" : request.thinking;
   const fields = buildThinkingFields(model.id, level, maxTokens, limit, style, model.thinkingBetweenTools);
   const format = toOutputFormat(request.output);

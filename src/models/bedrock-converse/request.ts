@@ -13,10 +13,10 @@ export function buildConverseRequest(request: ModelRequest): WireRequest {
   const { model } = request;
   const points = selectCachePoints(model, request.cache);
   const turns = buildConversation(request.messages, model.provider, BEDROCK_IDS);
-  const withoutThinking = toWireMessages(turns, model);
+  const wireMessages = toWireMessages(turns, model);
   const blocked =
     describeConverseModel(model).claude?.thinking === "budget" &&
-    isInTurnWithoutThinking(turns, withoutThinking);
+    isInTurnWithoutThinking(turns, wireMessages);
   const maxTokens = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);
   const thinking = buildConverseThinking(model, blocked ? "off" : request.thinking, maxTokens);
   const inferenceConfig = {
@@ -29,7 +29,7 @@ export function buildConverseRequest(request: ModelRequest): WireRequest {
   const forcedTool = thinking.takesToolChoice ? request.mustCall : undefined;
   const output = request.output === undefined ? undefined : toOutputConfig(request.output);
   return {
-    messages: points.messages ? markHistory(withoutThinking) : withoutThinking,
+    messages: points.messages ? markHistory(wireMessages) : wireMessages,
     ...(system.length > 0 && { system: appendCachePoint(system, points.system) }),
     ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
     ...(tools.length > 0 && {

@@ -21,13 +21,11 @@ export function applyCacheMarks(
 ): readonly WireMessage[] {
   if (provider !== "openrouter" || !MODELS_WITH_MARKS.test(id) || !isCacheEnabled(cache)) return messages;
   const { strategy } = cache;
-  const isMarkedModel = typeof strategy === "string" ? undefined : strategy;
+  const markedParts = typeof strategy === "string" ? undefined : strategy;
   const indexes = [
     // Tools precede the system prompt: its end is the end of both.
-    (isMarkedModel?.cacheSystem ?? true) || isMarkedModel?.cacheTools === true
-      ? findSystemMessage(messages)
-      : -1,
-    (isMarkedModel?.cacheMessages ?? true) ? findLastMarkable(messages) : -1,
+    (markedParts?.cacheSystem ?? true) || markedParts?.cacheTools === true ? findSystemMessage(messages) : -1,
+    (markedParts?.cacheMessages ?? true) ? findLastMarkable(messages) : -1,
   ];
   return messages.map((message, at) => (indexes.includes(at) ? markMessage(message) : message));
 }

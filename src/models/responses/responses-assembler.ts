@@ -133,17 +133,17 @@ export class ResponsesAssembler implements Assembler {
       throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
     const content = this.#answer.getContent();
     const refusal = this.#answer.getRefusal();
-    const isRefused = refusal === "" ? this.#filterReason : `refused: ${quoteVendor(vendor, refusal)}`;
+    const errorMessage = refusal === "" ? this.#filterReason : `refused: ${quoteVendor(vendor, refusal)}`;
     const tier = this.#tier;
     return {
       role: "assistant",
       content,
-      stopReason: isRefused === undefined ? reconcileStopReason(this.#stopReason, content) : "guardRail",
+      stopReason: errorMessage === undefined ? reconcileStopReason(this.#stopReason, content) : "guardRail",
       model,
       provider,
       usage: this.#usage,
       timestamp,
-      ...(isRefused !== undefined && { errorMessage: isRefused }),
+      ...(errorMessage !== undefined && { errorMessage }),
       ...(this.#id !== undefined && { responseId: this.#id }),
       ...(tier !== undefined && !DEFAULT_TIERS.has(tier) && { serviceTier: tier }),
     };

@@ -68,12 +68,12 @@ export async function killGroup(
 
 /** Waits for a group that this process started and has just sent SIGKILL to. */
 export async function waitUntilGone(pgid: number): Promise<void> {
-  let countLiving = 0;
+  let polls = 0;
   await pollUntilGone(pgid, GIVE_UP_AFTER_MS, async () => {
     if (!signalGroup(pgid, 0)) return true;
     // Dead processes also answer until they are reaped. Only the slower process table distinguishes them.
-    countLiving += 1;
-    if (countLiving < 3 || !HAS_PROCESS_TABLE) return false;
+    polls += 1;
+    if (polls < 3 || !HAS_PROCESS_TABLE) return false;
     const members = (await listProcesses()).filter((entry) => entry.pgid === pgid);
     if (members.length > 0) signalGroup(pgid, "SIGKILL");
     return members.length === 0;

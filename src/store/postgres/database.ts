@@ -110,8 +110,8 @@ export class Database {
       this.#mutex.runExclusive(numbers, () => {
         const waitedMs = Math.round(performance.now() - beganMs);
         if (waitedMs > Math.max(this.#deadlineMs, MIN_WAIT_MS)) {
-          const operation = `it could not be written to: earlier writes took ${waitedMs} ms`;
-          throw createPostgresError("busy", this.name, operation);
+          const problem = `it could not be written to: earlier writes took ${waitedMs} ms`;
+          throw createPostgresError("busy", this.name, problem);
         }
         return this.#retryUntil("written to", deadline, () => this.#writeOnce(begin, work));
       }),

@@ -99,8 +99,8 @@ async function readVersion(
   part: SchemaPart,
 ): Promise<number> {
   const table = `${quoteIdentifier(schema)}.migrations`;
-  const exists = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
-  if ((exists.rows[0] as { there: number }).there === 0) return 0;
+  const found = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+  if ((found.rows[0] as { there: number }).there === 0) return 0;
   const { rows } = await client.query(`SELECT max(version) AS version FROM ${table} WHERE part = $1`, [
     part.name,
   ]);

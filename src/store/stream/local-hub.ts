@@ -42,7 +42,7 @@ export class LocalHub implements StreamHub {
   /** Sessions whose files are being written, cleaned up or removed. */
   readonly #busy = new Map<string, Promise<void>>();
   /** Sessions with completed deltas. */
-  readonly #needsCleanup = new Set<string>();
+  readonly #sessionsToClean = new Set<string>();
   #isCleaningUp = false;
   #closed = false;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
@@ -139,7 +139,7 @@ export class LocalHub implements StreamHub {
   }
 
   #scheduleCleanup(session: string): void {
-    this.#needsCleanup.add(session);
+    this.#sessionsToClean.add(session);
     this.#cleanupTimer ??= setTimeout(() => {
       this.#cleanupTimer = undefined;
       this.#isCleaningUp = true;
@@ -164,13 +164,13 @@ export class LocalHub implements StreamHub {
 
   #cleanUpNext(isFree: (session: string) => boolean): boolean {
     if (!this.#isCleaningUp) return false;
-    for (const session of this.#needsCleanup) {
+    for (const session of this.#sessionsToClean) {
       if (!isFree(session)) continue;
-      this.#needsCleanup.delete(session);
+      this.#sessionsToClean.delete(session);
       void this.#runExclusive(session, () => this.#cleanUp(session));
       return true;
     }
-    if (this.#needsCleanup.size === 0) this.#isCleaningUp = false;
+    if (this.#sessionsToClean.size === 0) this.#isCleaningUp = false;
     return false;
   }
 

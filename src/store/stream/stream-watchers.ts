@@ -28,7 +28,7 @@ export class StreamWatchers {
     try {
       let at = from;
       for (;;) {
-        const isQuiet = wakeSignal.set();
+        const nextChange = wakeSignal.set();
         const deltas = await tail.readAfter(at);
         for (const one of deltas) {
           if (hasLeft) return;
@@ -37,7 +37,7 @@ export class StreamWatchers {
         }
         if (hasLeft) return;
         if (deltas.length > 0 || (await tail.advance()) || tail.hasAfter(at)) continue;
-        await isQuiet;
+        await nextChange;
       }
     } finally {
       signal.removeEventListener("abort", leave);

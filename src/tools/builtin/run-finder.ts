@@ -37,9 +37,9 @@ export async function runFinder(finder: FinderCommand): Promise<FinderResult> {
   const { context } = finder;
   const lines: string[] = [];
   let total = 0;
-  const hasEnough = new AbortController();
+  const lineLimit = new AbortController();
   const splitter = new LineSplitter(MAX_LINE_BYTES, (line, isCut) => {
-    if (total >= finder.countLines) return hasEnough.abort();
+    if (total >= finder.countLines) return lineLimit.abort();
     total += 1;
     if (lines.length < finder.keepLines) lines.push(decodeLine(line, isCut));
   });
@@ -49,7 +49,7 @@ export async function runFinder(finder: FinderCommand): Promise<FinderResult> {
     cwd: finder.folder.getPath(),
     env: buildCleanEnvironment(context.idempotencyKey),
     stdin: finder.stdin,
-    signal: AbortSignal.any([context.signal, hasEnough.signal]),
+    signal: AbortSignal.any([context.signal, lineLimit.signal]),
     timeoutMs: finder.timeoutMs,
     graceMs: 0,
     maxOutputBytes: MAX_ERROR_BYTES,

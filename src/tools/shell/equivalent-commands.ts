@@ -199,7 +199,7 @@ function expandModules(program: string, args: readonly string[]): readonly Equiv
 function expandOptions(program: string, args: readonly string[]): readonly EquivalentCommand[] {
   const table: ProgramSyntax = Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program]! : {};
   const { values = "", flags = "", hides: rejectedOptions } = table;
-  const [takesValue, isFlag] = [splitWords(values), splitWords(flags)];
+  const [valueOptions, flagOptions] = [splitWords(values), splitWords(flags)];
   let at = 0;
   let unknown = 0;
   for (; at < args.length && /^[-+]./.test(args[at]!); at += 1) {
@@ -209,8 +209,8 @@ function expandOptions(program: string, args: readonly string[]): readonly Equiv
       break;
     }
     if (rejectedOptions?.test(option) === true) return [[program, ANY_SUBCOMMAND]];
-    if (takesValue.includes(option)) at += 1;
-    else if (!option.includes("=") && !isFlag.includes(option) && !option.startsWith("+")) unknown += 1;
+    if (valueOptions.includes(option)) at += 1;
+    else if (!option.includes("=") && !flagOptions.includes(option) && !option.startsWith("+")) unknown += 1;
   }
   const rest = args.slice(at);
   // An unknown option may have taken any of the following words as its value.

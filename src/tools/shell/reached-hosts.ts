@@ -15,9 +15,13 @@ export function parseHost(text: string): HostFact | undefined {
   if (hostPart === "" || !URL.canParse(address)) return undefined;
   const { hostname, port } = new URL(address);
   if (hostname === "") return undefined;
-  const portText = port !== "" ? Number(port) : /:80$/.test(hostPart) ? 80 : undefined;
-  const known = portText ?? (scheme === undefined ? undefined : getDefaultPort(scheme.replace(/^git\+/, "")));
-  return { host: hostname.replace(/\.$/, ""), ...(known === undefined ? {} : { port: known }) };
+  const explicitPort = port !== "" ? Number(port) : /:80$/.test(hostPart) ? 80 : undefined;
+  const effectivePort =
+    explicitPort ?? (scheme === undefined ? undefined : getDefaultPort(scheme.replace(/^git\+/, "")));
+  return {
+    host: hostname.replace(/\.$/, ""),
+    ...(effectivePort === undefined ? {} : { port: effectivePort }),
+  };
 }
 
 /** Programs that reach a host. Any of their words may name it. */

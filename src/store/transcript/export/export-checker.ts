@@ -45,10 +45,10 @@ export class ExportChecker {
         this.#checkBranch(section, line);
         return;
       case "definition":
-        assertThat(hashText(formatCanonicalJson(line.definition)), line.hash, "the definition");
+        assertHash(hashText(formatCanonicalJson(line.definition)), line.hash, "the definition");
         return;
       case "content":
-        assertThat(hashText(line.text), line.hash, "the text");
+        assertHash(hashText(line.text), line.hash, "the text");
         this.#contents.set(line.hash, isMessageText(line.text));
         return;
       case "entry":
@@ -134,6 +134,6 @@ function isMessageText(text: string): boolean {
   }
 }
 
-function assertThat(found: string, isTrue: string, message: string): void {
-  if (found !== isTrue) throw new Error(`${message} has the hash ${found}, not ${isTrue}`);
+function assertHash(found: string, expected: string, message: string): void {
+  if (found !== expected) throw new Error(`${message} has the hash ${found}, not ${expected}`);
 }

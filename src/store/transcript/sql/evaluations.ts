@@ -47,14 +47,14 @@ export function* openEvaluation(opening: EvaluationOpening): Work<OpenedEvaluati
     step.session,
   );
   const { branch, position } = yield* resolveStart(opening, row?.head_branch ?? MAIN_BRANCH);
-  const length = opening.at === undefined ? undefined : yield* findLoopBefore(branch, position);
-  const parentLoopId = length ?? row?.last_loop_id ?? undefined;
+  const precedingLoopId = opening.at === undefined ? undefined : yield* findLoopBefore(branch, position);
+  const parentLoopId = precedingLoopId ?? row?.last_loop_id ?? undefined;
   const loops = [...branches, ...(judge === undefined ? [] : [judge])];
   const segments = loops.map(({ segment }) => segment);
   const last = new Map<string, number>();
   for (const segment of segments) last.set(segment, yield* findLastNumber(step.session, segment));
   const numbers = assignLoopNumbers(segments, (segment) => last.get(segment)!);
-  const agentNames = loops.map(({ segment }, index) => {
+  const reserved = loops.map(({ segment }, index) => {
     const number = numbers[index]!;
     return { loopId: `${step.session}.${segment}.${number}`, number };
   });
@@ -62,8 +62,8 @@ export function* openEvaluation(opening: EvaluationOpening): Work<OpenedEvaluati
     evaluation: step.run,
     at: { branch: branch.id, position },
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
-    branches: agentNames.slice(0, branches.length),
-    ...(judge === undefined ? {} : { judge: agentNames[branches.length] }),
+    branches: reserved.slice(0, branches.length),
+    ...(judge === undefined ? {} : { judge: reserved[branches.length] }),
   };
   const stored: StoredOpening = { ...opened, strategy, planned: branches, plannedJudge: judge };
   yield* exec(
@@ -218,8 +218,8 @@ export function* readEvaluations(session: string): Work<EvaluationRecord[]> {
   );
   return rows.map((row) => {
     const { planned, branches, judge, strategy, at } = parseOpening(row);
-    const warningText = decryptColumn(row, "closed", buildAssociatedData("evaluations.closed", [row.id]));
-    const closed = warningText === null ? undefined : (JSON.parse(warningText) as ClosedEvaluation);
+    const closedJson = decryptColumn(row, "closed", buildAssociatedData("evaluations.closed", [row.id]));
+    const closed = closedJson === null ? undefined : (JSON.parse(closedJson) as ClosedEvaluation);
     const warning = decryptColumn(row, "warning", buildAssociatedData("evaluations.warning", [row.id]));
     return {
       id: row.id,

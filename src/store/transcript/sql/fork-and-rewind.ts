@@ -64,8 +64,8 @@ export function* rewindHead({ session, atMs, to, over: endedLoopIds }: RewindReq
   if (running.length > 0) yield* abortRunningLoops(session, atMs);
   const { branch, position } = target;
   const head = yield* getHeadBranch(branch, position, atMs);
-  const leftLoopId = (yield* findBranch(session, row?.head ?? MAIN_BRANCH))!;
-  const before = { branch: leftLoopId.id, position: yield* readLength(leftLoopId) };
+  const previousHead = (yield* findBranch(session, row?.head ?? MAIN_BRANCH))!;
+  const before = { branch: previousHead.id, position: yield* readLength(previousHead) };
   const loopId = yield* findLoopBefore(head, position);
   const status = yield* get<{ status: string }>("SELECT status FROM loops WHERE loop_id = ?", loopId ?? "");
   yield* exec(

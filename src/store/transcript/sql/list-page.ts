@@ -40,7 +40,7 @@ export function* readListPage(
     after === undefined
       ? ""
       : "AND (sessions.last_active_at_ms < ? OR (sessions.last_active_at_ms = ? AND sessions.id > ?))";
-  const associatedData = after === undefined ? [] : [after.lastActiveAtMs, after.lastActiveAtMs, after.id];
+  const cursorValues = after === undefined ? [] : [after.lastActiveAtMs, after.lastActiveAtMs, after.id];
   const rows = yield* all<TotalsRow>(
     `SELECT sessions.*,
        coalesce((SELECT sum(turns) FROM loops WHERE loops.session = sessions.id), 0) AS turns,
@@ -52,7 +52,7 @@ export function* readListPage(
        (SELECT count(*) FROM loops WHERE loops.session = sessions.id AND loops.status = 'running') AS open_loops
      FROM sessions WHERE ${where} ${page} ORDER BY sessions.last_active_at_ms DESC, sessions.id LIMIT ?`,
     ...values,
-    ...associatedData,
+    ...cursorValues,
     limit,
   );
   return rows.map((row) => ({

@@ -78,8 +78,8 @@ export function* fillSearchIndex(limit: number): Work<boolean> {
   );
   for (const row of rows) {
     const { branch, position, content } = row;
-    const associatedData = encodeRowId(branch, position);
-    const known = yield* get("SELECT 1 AS there FROM search_words WHERE rowid = ?", associatedData);
+    const rowId = encodeRowId(branch, position);
+    const known = yield* get("SELECT 1 AS there FROM search_words WHERE rowid = ?", rowId);
     if (known !== undefined) continue;
     const text = decodeMessage(row) ?? (yield* readText(content!)) ?? "null";
     yield* indexEntry(branch, position, JSON.parse(text));

@@ -215,9 +215,9 @@ function toLostExecution(row: StepRow): LostExecution {
 
 function createFencedError(step: Step, row: StepRow | undefined): FencedError {
   const name = `Step ${step.number}.${step.call} (${step.kind}) of run ${step.run}`;
-  const isOwnProcess = `generation ${step.generation} of process ${step.process} must not write`;
-  if (row === undefined) return new FencedError(`${name}: ${isOwnProcess}: the step is not claimed`);
-  return new FencedError(`${name}: ${isOwnProcess}: generation ${row.generation} of ${row.process} holds it`);
+  const refusal = `generation ${step.generation} of process ${step.process} must not write`;
+  if (row === undefined) return new FencedError(`${name}: ${refusal}: the step is not claimed`);
+  return new FencedError(`${name}: ${refusal}: generation ${row.generation} of ${row.process} holds it`);
 }
 
 function* assertHeld(step: Step): Work<StepRow> {

@@ -66,9 +66,9 @@ export class Committer {
       reachKillPoint("commit:begin");
       this.#beginWrite(sql);
       const answers: Answer[] = first.map((work) => this.#attempt(sql, work));
-      const lateAnswers = more();
-      count += lateAnswers.length;
-      answers.push(...lateAnswers.map((work) => this.#attempt(sql, work)));
+      const lateWork = more();
+      count += lateWork.length;
+      answers.push(...lateWork.map((work) => this.#attempt(sql, work)));
       reachKillPoint("commit:end");
       sql.exec("COMMIT");
       reachKillPoint("commit:done");

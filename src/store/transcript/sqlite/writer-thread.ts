@@ -55,13 +55,13 @@ function serveWrites(port: MessagePort, { path, busyMs, encryption }: ThreadData
       else requests.push(message);
     };
     const receiveAll = (): Work[] => {
-      const startBatch = requests.length;
+      const firstNew = requests.length;
       while (!closing && requests.length < BATCH) {
         const received = receiveMessageOnPort(port);
         if (received === undefined) break;
         receive(received.message);
       }
-      return requests.slice(startBatch).map(toWork);
+      return requests.slice(firstNew).map(toWork);
     };
     receive(first);
     const known = [...requests.map(toWork), ...receiveAll()];

@@ -29,8 +29,8 @@ async function checkFiles(found: FoundSkill): Promise<FoundSkill> {
   const { folder } = found.skill;
   try {
     const { refused: rejected } = await listSkillFiles(await openRoot(folder));
-    const rejectedCount = rejected.map((message) => createProblem("warning", folder, `skipped: ${message}`));
-    return { ...found, problems: [...found.problems, ...rejectedCount] };
+    const warnings = rejected.map((message) => createProblem("warning", folder, `skipped: ${message}`));
+    return { ...found, problems: [...found.problems, ...warnings] };
   } catch (error) {
     const reason = error instanceof SkillTooLargeError ? error.message : describeReadError(error);
     return { ...found, problems: [...found.problems, createProblem("error", folder, reason)] };
