@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { NotBegunError } from "../../src/activities/step/failure.ts";
 import { execute } from "../../src/activities/tool/execute.ts";
 import type { Execution } from "../../src/activities/tool/execution.ts";
 import type { Logger } from "../../src/platform/log.ts";
@@ -60,10 +61,13 @@ test("a failure of the store is thrown instead of becoming a result, whatever th
   await expect(fenced.execution).rejects.toBeInstanceOf(FencedError);
 });
 
-test("a call that was taken over does not begin", async () => {
+test.each([
+  ["taken over", new FencedError("overtaken")],
+  ["given back", new NotBegunError("stalled")],
+])("a call that was %s does not begin", async (_, reason) => {
   let began = false;
   const begin = () => {
-    throw new FencedError("overtaken");
+    throw reason;
   };
   const { execution } = running(
     () => {
@@ -72,7 +76,7 @@ test("a call that was taken over does not begin", async () => {
     },
     { begin },
   );
-  await expect(execution).rejects.toBeInstanceOf(FencedError);
+  await expect(execution).rejects.toBe(reason);
   expect(began).toBe(false);
 });
 

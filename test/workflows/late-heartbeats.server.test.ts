@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import type { Step } from "../../src/store/transcript/step.ts";
@@ -17,6 +18,8 @@ const comeAgain = new Promise<void>((resolve) => {
   goOn = resolve;
 });
 
+const block = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+
 function watched(inner: Transcript): Transcript {
   return new Proxy(inner, {
     get: (target, name) => {
@@ -28,6 +31,8 @@ function watched(inner: Transcript): Transcript {
           isTaken = (given[0] as Step).generation > 0 && looks < 2;
         }
         if (looks === 2 || isTaken) goOn();
+        if (name === "claim" && (given[0] as Step).kind === "patient" && (given[0] as Step).generation === 0)
+          block();
         return value.apply(target, given);
       };
     },
@@ -41,15 +46,27 @@ const busy = defineTool({
   parameters: z.object({}),
   execute: async () => {
     executions += 1;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+    block();
     await comeAgain;
     return "done after all";
   },
 });
 
+let patientExecutions = 0;
+const patient = defineTool({
+  name: "patient",
+  description: "Ends early when it is cancelled",
+  parameters: z.object({}),
+  execute: async (_, { signal }) => {
+    patientExecutions += 1;
+    await sleep(3000, undefined, { signal });
+    return "done in time";
+  },
+});
+
 let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openTestEnvironment({ tools: [busy], wrap: watched });
+  stage = await openTestEnvironment({ tools: [busy, patient], wrap: watched });
 });
 afterAll(() => stage.close());
 
@@ -63,6 +80,20 @@ thoroughTest(
     expect(await session.run("Go")).toMatchObject({ text: "Good." });
     expect((await session.readConversation())[2]).toBe("toolResult: done after all");
     expect(executions).toBe(1);
+  },
+  40_000,
+);
+
+thoroughTest(
+  "a call does not begin when its process was stalled until Temporal dispatched it again",
+  async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [{ name: "patient", arguments: {} }] }, { text: "Good." }],
+      agent: { tools: ["patient"] },
+    });
+    expect(await session.run("Go")).toMatchObject({ text: "Good." });
+    expect((await session.readConversation())[2]).toBe("toolResult: done in time");
+    expect(patientExecutions).toBe(1);
   },
   40_000,
 );

@@ -46,6 +46,11 @@ export class ApplicationError extends Error {
   }
 }
 
+/** A step that this worker gives back before its work begins. The run dispatches it again, as after a shutdown. */
+export class NotBegunError extends Error {
+  override readonly name = "NotBegunError";
+}
+
 /** An output that the definition's model does not support (SO-01). */
 export class OutputError extends Error {
   override readonly name = "OutputError";
@@ -72,6 +77,7 @@ function translate(error: unknown, retry: RetryConfig | undefined, budget?: Retr
   if (error instanceof StoreError)
     return buildFailure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
   if (error instanceof FencedError) return buildFailure("fenced", error, true);
+  if (error instanceof NotBegunError) return buildFailure("handed-back", error, true);
   if (error instanceof DefinitionError) return buildFailure("definition/invalid", error, true);
   if (error instanceof ApplicationError) return buildFailure(`application/${error.fault}`, error, true);
   if (error instanceof OutputError) return buildFailure("definition/schema-mismatch", error, true);

@@ -1,4 +1,6 @@
 import { Context } from "@temporalio/activity";
+import { NotBegunError } from "./failure.ts";
+import { StallWatch } from "./stall-watch.ts";
 import { getStoreWait } from "./store-waits.ts";
 
 /**
@@ -6,6 +8,22 @@ import { getStoreWait } from "./store-waits.ts";
  * value.
  */
 const HEARTBEAT_INTERVAL_MS = 1000;
+
+let watch: StallWatch | undefined;
+const beganByContext = new WeakMap<Context, number>();
+
+/**
+ * Throws if this process was stalled for so long that Temporal has dispatched the step of this activity again. Call it
+ * right before work that must not happen twice.
+ */
+export function assertNotStalled(): void {
+  const context = Context.current();
+  const beganMs = beganByContext.get(context);
+  if (beganMs === undefined || watch?.mayHaveLost(beganMs) !== true) return;
+  throw new NotBegunError(
+    `The worker was stalled before ${context.info.activityType} began; it is dispatched again`,
+  );
+}
 
 /**
  * Sends heartbeats from a timer during the work, so that a silent vendor or tool does not look like a dead worker, and
@@ -20,6 +38,8 @@ export async function withHeartbeat<Result>(
 ): Promise<Result> {
   const context = Context.current();
   if (context.info.isLocal) return await work();
+  watch ??= new StallWatch().start();
+  beganByContext.set(context, watch.tick());
   const timer = setInterval(
     () => context.heartbeat({ ...details(), ...getStoreWait(context) }),
     HEARTBEAT_INTERVAL_MS,

@@ -10,7 +10,7 @@ import { getTimeLimit } from "../open-loop/pinned-digest.ts";
 import { watchToolLists } from "../open-loop/watch-tool-lists.ts";
 import { retryUntil } from "../step/activity-transcript.ts";
 import { DefinitionError, toFailure } from "../step/failure.ts";
-import { withHeartbeat } from "../step/heartbeat.ts";
+import { assertNotStalled, withHeartbeat } from "../step/heartbeat.ts";
 import { createLiveOutput } from "../step/live-output.ts";
 import { buildIdempotencyKey, getCurrentStep } from "../step/step.ts";
 import { runStoredStep, type StepResult, storeStep } from "../step/stored-step.ts";
@@ -140,9 +140,13 @@ async function runTool(
   if (tool.kind === "view") return await runViewTool(tool, call, input, dependencies);
   const definition = await dependencies.definitions.read(input.definitionHash);
   const step = getCurrentStep(input, dependencies.process);
+  const begin = () => {
+    assertNotStalled();
+    own?.begin();
+  };
   if (tool.kind === "team") {
     const { transcript } = dependencies;
-    own?.begin();
+    begin();
     return await callTeam(tool, call, {
       step,
       transcript,
@@ -167,7 +171,7 @@ async function runTool(
     updates: (show) =>
       createHookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
     claim: own === undefined ? undefined : dependencies.transcript,
-    begin: () => own?.begin(),
+    begin,
     questions: input.questions ?? [],
     signal: Context.current().cancellationSignal,
     log: dependencies.log,

@@ -10,6 +10,7 @@ import type { Step } from "../../store/transcript/step.ts";
 import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { type CallMemo, type ExecutableTool, ToolError } from "../../tools/tool.ts";
+import { NotBegunError } from "../step/failure.ts";
 import { buildIdempotencyKey } from "../step/step.ts";
 import {
   buildErrorExecution,
@@ -95,6 +96,7 @@ async function startTool(
     return { output, isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
+    if (error instanceof NotBegunError) throw error;
     const asked = people.getQuestion();
     if (asked !== undefined)
       return "refused" in asked
