@@ -88,9 +88,7 @@ describe("a run that an operator resets is a fork of the record", () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.start("First", { mode: "interactive" });
     await session.waitForRequest(0);
-    await expect
-      .poll(async () => (await stage.transcript.readLoops(session.id))[0]?.status)
-      .toBe("completed");
+    await expect.poll(async () => (await session.readStatus()).status, { timeout: 10_000 }).toBe("waiting");
     await holdfast.prompt(session.id, "Second");
     await expect
       .poll(async () => (await stage.transcript.readLoops(session.id))[1]?.status)
