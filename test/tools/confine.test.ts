@@ -1,4 +1,4 @@
-import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -227,7 +227,15 @@ test("no call leaves a file open, whether it comes through or not", async () => 
   const { workspace, context } = await withOutside();
   await mkdir(join(workspace, "d"));
   await symlink("/", join(workspace, "root"));
-  const openFiles = async () => (await readdir("/proc/self/fd")).length;
+  // Other files of this process come and go: only those that these calls can have opened are listed.
+  const openFiles = async () => {
+    const targets = (await readdir("/proc/self/fd")).map((fd) =>
+      readlink(`/proc/self/fd/${fd}`).catch(() => ""),
+    );
+    return (await Promise.all(targets)).filter(
+      (path) => path.startsWith(workspace) || path.startsWith("/etc/"),
+    );
+  };
   const round = async () => {
     await callTool(write, { path: "d/new/a.txt", content: "x" }, context);
     await callTool(edit, { path: "d/new/a.txt", old_text: "x", new_text: "y" }, context);
@@ -241,8 +249,6 @@ test("no call leaves a file open, whether it comes through or not", async () => 
       if (path !== "nope/a") await callTool(write, { path, content: "" }, context).catch(() => {});
     }
   };
-  await round();
-  const before = await openFiles();
-  for (let rounds = 0; rounds < 3; rounds += 1) await round();
-  expect(await openFiles()).toBe(before);
+  for (let rounds = 0; rounds < 4; rounds += 1) await round();
+  expect(await openFiles()).toEqual([]);
 });
