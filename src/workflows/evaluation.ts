@@ -103,7 +103,9 @@ async function evaluate(
       ...comparison.ends(),
       branches: opened.branches.map(({ agentName, model }) => ({ agentName, model })),
       strategy: { type: strategy.type, ...custom },
-      ...(job.state.stop === undefined ? {} : { stopped: redactPreview(job.state.stop.reason, STOP_REASON_BYTES) }),
+      ...(job.state.stop === undefined
+        ? {}
+        : { stopped: redactPreview(job.state.stop.reason, STOP_REASON_BYTES) }),
     });
     return job
       .runStep(() => steps.perform("decide", material(), name))

@@ -110,6 +110,12 @@ describe("the table of a team", () => {
         { status: "stopped" },
         { status: "failed", reason: expect.stringContaining("terminated") },
       ],
+      parts: [
+        { name: "lead" },
+        { name: "scout-1" },
+        { name: "writer-1", outcome: { type: "stopped" }, turns: 1 },
+        { name: "scout-2", outcome: { type: "failed", fault: "lost" } },
+      ],
     });
   });
 

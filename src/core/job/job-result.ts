@@ -45,7 +45,7 @@ export function buildJobResult(state: JobState, outcome: Outcome, more: JobResul
   };
 }
 
-function buildPartResult({ name, agent, session, outcome, report, used }: JobPart): PartResult {
+export function buildPartResult({ name, agent, session, outcome, report, used }: JobPart): PartResult {
   return {
     name,
     agent,

@@ -4,6 +4,7 @@ import type { Cost } from "../budget/usage.ts";
 import { getOutcomeCode } from "../machine/outcome-code.ts";
 import type { ChildRow } from "../machine/state/ended-children.ts";
 import { getSpentByJob, type JobPart, type JobState } from "./job.ts";
+import { buildPartResult, type PartResult } from "./job-result.ts";
 import type { ModeStatus } from "./job-status.ts";
 import {
   findMember,
@@ -72,13 +73,7 @@ export type TeamResult = {
   readonly agents: readonly Pick<Member, "id" | "agent" | "session" | "status" | "reason">[];
   readonly count: number;
   /** The lead and these agents, as other jobs list their parts. */
-  readonly parts: readonly {
-    readonly name: string;
-    readonly agent: string;
-    readonly session: string;
-    readonly turns: number;
-    readonly costUsd: Cost;
-  }[];
+  readonly parts: readonly PartResult[];
   /** Of all agents and everything below them. */
   readonly turns: number;
   readonly tokens: number;
@@ -103,13 +98,7 @@ export function buildTeamResult(state: JobState, outcome: Outcome, text: string 
       ...(reason === undefined ? {} : { reason }),
     })),
     count: all.length,
-    parts: (lead === undefined ? members : [lead, ...members]).map(({ name, agent, session, used }) => ({
-      name,
-      agent,
-      session,
-      turns: used.turns,
-      costUsd: toUsd(used.nanoUsd),
-    })),
+    parts: (lead === undefined ? members : [lead, ...members]).map(buildPartResult),
     turns,
     tokens,
     costUsd: toUsd(nanoUsd),
