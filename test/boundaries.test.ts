@@ -25,7 +25,7 @@ function violationsIn(folder: string): readonly Violation[] {
   return (JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations;
 }
 
-/** Planted files: path, source, and the rule that must name it. */
+/** Planted files: path, source, and the rule that must report it. */
 const PLANTED = [
   ["platform/text/a.ts", 'import "../good.ts";', "platform/text-imports-what-is-below-it"],
   ["platform/text/b.ts", 'import "node:fs";', "platform/text-imports-what-is-below-it"],
@@ -86,7 +86,7 @@ const PLANTED = [
   ["helpers/a.ts", 'import "../schema/good.ts";', "every-file-has-a-room"],
 ] as const;
 
-/** Edges the table allows: none of these may be named. */
+/** Edges that the table allows: none of these may be reported. */
 const ALLOWED = [
   ["platform/ok.ts", 'import "./text/good.ts"; import "node:fs"; import "undici";'],
   ["schema/ok.ts", 'import { z } from "zod"; import "../platform/text/good.ts"; z;'],
@@ -200,14 +200,14 @@ describe("the boundary rules", () => {
     expect(named).toContain(rule);
   });
 
-  test("what the table allows is not named", () => {
+  test("allowed imports are not reported", () => {
     const planted = new Set<string>(PLANTED.map(([path]) => `src/${path}`));
     expect(violations.filter(({ from }) => !planted.has(from))).toEqual([]);
   });
 });
 
-// `npm run boundaries` says the same.
-thoroughTest("the sources keep the boundaries [ORC-04, TMP-01]", { timeout: 60_000 }, () => {
+// `npm run boundaries` checks the same.
+thoroughTest("the sources respect the boundaries [ORC-04, TMP-01]", { timeout: 60_000 }, () => {
   const named = violationsIn(ROOT).map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`);
   expect(named).toEqual([]);
 });

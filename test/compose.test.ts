@@ -29,7 +29,7 @@ function check(
   return { status, said: stderr };
 }
 
-test("the compose file fits the Compose schema and our promises", () => {
+test("the compose file is valid under the Compose schema and keeps our promises", () => {
   expect(check(COMPOSE)).toEqual({ status: 0, said: "" });
 });
 
@@ -57,7 +57,7 @@ thoroughTest.each([
   expect(result.said).toMatch(said);
 });
 
-test("the worker is given keys and the wish for words where they are set, and no empty text where they are not", () => {
+test("the worker receives the keys and the setting for message content if they are set, and no empty text if they are not", () => {
   const worker = parse(COMPOSE, { merge: true }).services.worker as { environment: Record<string, unknown> };
   for (const name of ["HOLDFAST_ENCRYPTION_KEYS", "HOLDFAST_SHOW_WORDS"]) {
     expect(worker.environment[name]).toBeNull();
@@ -91,7 +91,7 @@ thoroughTest.each([
   expect(result.said).toMatch(said);
 });
 
-test("the worker asks for the role and the database that are made for it, without a password in an address", () => {
+test("the worker connects with its own role and database, without a password in an address", () => {
   const { services } = parse(COMPOSE, { merge: true }) as {
     services: Record<string, { command?: readonly string[]; environment?: Record<string, string> }>;
   };

@@ -32,7 +32,7 @@ test("the lock file passes its check", async () => {
   expect(await checked(() => undefined)).toEqual({ code: 0, said: "" });
 });
 
-test("a package without a checksum fails the check of the lock file, and so does a weak one", async () => {
+test("a package without a checksum fails the check of the lock file, and so does one with a weak checksum", async () => {
   const without = await checked((entry) => delete entry.integrity);
   expect(without.code).toBe(1);
   expect(without.said).toMatch(/1 packages have no sha512 "integrity"; the first is zod@/);
@@ -50,7 +50,7 @@ test("a package that names its registry fails the check", async () => {
   expect(said).toContain("contain a registry");
 });
 
-test("a build for another platform needs a checksum as any other package, and a bundled package needs none", async () => {
+test("a build for another platform needs a checksum like any other package, and a bundled package needs none", async () => {
   const without = await checked((_, { packages }) => {
     delete (packages["node_modules/@swc/core-darwin-arm64"] as Entry).integrity;
   });

@@ -18,7 +18,7 @@ import { createKeyEnvironment } from "./codec/key-environment.ts";
 import { containsText } from "./support/encoded-text.ts";
 import { thoroughTest } from "./support/test-depth.ts";
 
-/** One for each place that words come from: whatever is found says where it was let out. */
+/** One word for each source of text: a word that is found shows where it leaked. */
 const marksOf = (word: string) => ({
   prompt: `${word}-PROMPT`,
   system: `${word}-SYSTEM`,
@@ -35,7 +35,10 @@ const marksOf = (word: string) => ({
 
 Object.assign(process.env, createKeyEnvironment("TEST_PRIVACY"));
 
-/** The same story twice on one server, each with a home of its own: sealed, and plain to see that the search finds it. */
+/**
+ * The same story twice on one server, each with its own home: once encrypted, and once in plain text to prove that
+ * the search finds it.
+ */
 const SEALED = {
   name: "sealed",
   marks: marksOf("HOLLYHOCK"),
@@ -68,7 +71,7 @@ function filesBelow(path: string): string[] {
 
 type Look = { readonly files: readonly string[]; readonly found: readonly string[] };
 
-/** All files of the server and of every home that hold anything, and which of them say which words. */
+/** All non-empty files of the server and of every home, and which of them contain which words. */
 function look({ marks }: World): Look {
   const files = filesBelow(folder).map((path) => ({ path, bytes: readFileSync(path) }));
   const name = (path: string) => path.slice(folder.length);
@@ -82,7 +85,7 @@ function look({ marks }: World): Look {
   };
 }
 
-/** Looks at the files while a tool shows something, and at the end, while the worker is still there. */
+/** Searches the files while a tool prints output, and at the end, while the worker is still running. */
 async function play(world: World): Promise<{ atWork: Look; atEnd: Look }> {
   const { name, marks, encryption } = world;
   const home = join(folder, name);
@@ -199,7 +202,7 @@ async function tell(
   return { atWork, atEnd: look(world) };
 }
 
-test("with both on, no file of Temporal's or of ours says what anybody has said [TMP-09]", async () => {
+test("with encryption of both parts, no file of Temporal or of Holdfast contains text of the conversation [TMP-09]", async () => {
   const { atWork, atEnd } = await play(SEALED);
   expect(atWork.files).toContainEqual(expect.stringMatching(/^\/sealed\/live\/./));
   for (const { files, found } of [atWork, atEnd]) {
@@ -216,7 +219,7 @@ test("with both on, no file of Temporal's or of ours says what anybody has said 
 });
 
 thoroughTest(
-  "with both off, the same search finds it in Temporal's database, in the transcript and in live output",
+  "without encryption, the same search finds the text in Temporal's database, in the transcript and in live output",
   async () => {
     const { atWork, atEnd } = await play(PLAIN);
     const { prompt, output, answer, live } = PLAIN.marks;
@@ -230,7 +233,7 @@ thoroughTest(
 );
 
 thoroughTest.each([0, 1, 2])(
-  "the search finds a word in base64 that begins %i bytes behind a multiple of three",
+  "the search finds a word in base64 that begins %i bytes after a multiple of three",
   async (before) => {
     const text = `${"x".repeat(3 + before)}${SEALED.marks.prompt} and more`;
     const planted = join(folder, "planted");

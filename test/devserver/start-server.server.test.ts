@@ -47,7 +47,7 @@ async function occupied(): Promise<number> {
 }
 
 thoroughTest(
-  "an ephemeral server serves on loopback with our search attributes and leaves nothing behind",
+  "an ephemeral server listens on loopback with our search attributes and leaves nothing behind",
   async () => {
     const server = await started({ ephemeral: true });
     expect(server).toMatchObject({ namespace: "default", alreadyRunning: false });
@@ -65,7 +65,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("ports that are taken are avoided", async () => {
+thoroughTest("occupied ports are avoided", async () => {
   const [port, uiPort] = [await occupied(), await occupied()];
   const server = await started({ dataDir: folder, port, uiPort });
   expect(portOf(server.address)).not.toBe(port);
@@ -83,20 +83,20 @@ thoroughTest("a second start on the same folder joins the first and does not end
   expect(await findReadinessProblem({ address: first.address, namespace: "house" }, 5_000)).toBeUndefined();
 });
 
-test("two starts at once on one folder give one server", async () => {
+test("two simultaneous starts on one folder result in one server", async () => {
   const options = { dataDir: folder, port: 0, uiPort: 0 };
   const servers = await Promise.all([started(options), started(options)]);
   expect(servers.map(({ alreadyRunning }) => alreadyRunning).sort()).toEqual([false, true]);
   expect(servers[0].address).toBe(servers[1].address);
 });
 
-test("a healthy server at the asked address is joined", async () => {
+test("a healthy server at the specified address is joined", async () => {
   const running = await started({ ephemeral: true });
   const joined = await started({ dataDir: folder, port: portOf(running.address) });
   expect(joined).toMatchObject({ address: running.address, alreadyRunning: true });
 });
 
-thoroughTest("what it stored is there after a restart, and so are both logs", async () => {
+thoroughTest("its data survives a restart, and so do both logs", async () => {
   const options = { dataDir: folder, port: 0, uiPort: 0 };
   const first = await started(options);
   const connection = await Connection.connect({ address: first.address });
@@ -117,7 +117,7 @@ thoroughTest("what it stored is there after a restart, and so are both logs", as
   expect(existsSync(join(folder, "temporal-server.log.previous"))).toBe(true);
 });
 
-test("a server that ends by itself is reported with its own words", async () => {
+test("a server that ends by itself is reported with its own output", async () => {
   const binary = join(folder, "temporal");
   const says =
     'case "$1" in --version) echo "temporal version 9 (Server 9.0.0)";; *) echo "no such table"; exit 3;; esac';
@@ -131,7 +131,7 @@ test("a server that ends by itself is reported with its own words", async () => 
   expect((error as Error).message).toContain("ended by itself");
 });
 
-thoroughTest("a server that never serves is given up after the time limit and ended", async () => {
+thoroughTest("a server that never becomes ready is abandoned and ended after the time limit", async () => {
   const binary = join(folder, "temporal");
   const pid = join(folder, "pid");
   const says = `case "$1" in --version) echo "temporal version 9 (Server 9.0.0)";; *) echo $$ > ${pid}; exec sleep 600;; esac`;
@@ -143,7 +143,7 @@ thoroughTest("a server that never serves is given up after the time limit and en
   expect(() => process.kill(server, 0)).toThrow("ESRCH");
 });
 
-/** A process of its own that starts a throw-away server, says where, and then does `ending`. */
+/** A separate process that starts a temporary server, prints its address, and then runs `ending`. */
 async function owner(ending: string): Promise<{ child: ChildProcess; address: string; home: string }> {
   const file = join(folder, "owner.mjs");
   await writeFile(
@@ -184,7 +184,7 @@ thoroughTest.each([
   await expect.poll(() => existsSync(home), { timeout: 15_000 }).toBe(false);
 });
 
-thoroughTest("search attributes that are missing are found and registered, once", async () => {
+thoroughTest("missing search attributes are found and registered once", async () => {
   const server = await started({ ephemeral: true });
   const connection = await Connection.connect({ address: server.address });
   undo.push(() => connection.close());

@@ -1,13 +1,13 @@
 import { deflateRawSync } from "node:zlib";
 
-/** A zip archive of one entry, as pip's wheels have them. */
+/** A zip archive of one entry, like pip's wheels. */
 export function createZip(name: string, content: Buffer, deflated = true): Buffer {
   const packed = deflated ? deflateRawSync(content) : content;
   const nameBytes = Buffer.from(name);
   const common = Buffer.alloc(26);
   common.writeUInt16LE(20, 0);
   common.writeUInt16LE(deflated ? 8 : 0, 4);
-  // The checksum stays zero: the reader leaves checking to sha256.
+  // The checksum stays zero: the reader relies on sha256.
   common.writeUInt32LE(packed.length, 14);
   common.writeUInt32LE(content.length, 18);
   common.writeUInt16LE(nameBytes.length, 22);

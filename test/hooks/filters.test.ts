@@ -7,13 +7,13 @@ const fails = () => {
   throw new Error("broken");
 };
 
-describe("what several filters say together", () => {
-  test("nothing and passes are a pass [FILT-01]", () => {
+describe("the combined verdict of several filters", () => {
+  test("is a pass for no filters, or if all pass [FILT-01]", () => {
     expect(combineResults([])).toEqual({ type: "pass" });
     expect(combineResults([{ type: "pass" }, { type: "pass" }])).toEqual({ type: "pass" });
   });
 
-  test("warnings become one text, in order", () => {
+  test("joins warnings to one text, in order", () => {
     expect(
       combineResults([
         { type: "warn", warning: "personal data" },
@@ -23,7 +23,7 @@ describe("what several filters say together", () => {
     ).toEqual({ type: "warn", text: "[Warning: personal data]\n[Warning: long]" });
   });
 
-  test("the first rejection wins and drops the warnings", () => {
+  test("is the first rejection and drops the warnings", () => {
     expect(
       combineResults([
         { type: "warn", warning: "w" },
@@ -50,7 +50,7 @@ describe("filters by name", () => {
     ],
     ["is of no known type", { type: "perhaps" }],
     ["has a reason that is no text", { type: "reject", reason: 1 }],
-  ])("an answer that %s rejects [FILT-01]", async (_what, answer) => {
+  ])("reject with an answer that %s [FILT-01]", async (_what, answer) => {
     const registry = new FilterRegistry().register("odd", () => answer as never);
     expect((await run(registry, ["odd"])).verdict).toMatchObject({
       type: "reject",
@@ -58,7 +58,7 @@ describe("filters by name", () => {
     });
   });
 
-  test("see the text, in order, at once or later [FILT-01, X-28]", async () => {
+  test("see the text in order, synchronously or asynchronously [FILT-01, X-28]", async () => {
     const seen: string[] = [];
     const registry = new FilterRegistry()
       .register("a", (text) => {
@@ -79,7 +79,7 @@ describe("filters by name", () => {
     expect(seen).toEqual(["b hello", "a hello"]);
   });
 
-  test("are not asked behind a rejection", async () => {
+  test("are not called after a rejection", async () => {
     const registry = new FilterRegistry()
       .register("no", () => ({ type: "reject", reason: "not here" }))
       .register("late", fails);
@@ -94,7 +94,7 @@ describe("filters by name", () => {
     ["answers nonsense", () => ({ type: "maybe" }) as never, "wrong-answer"],
     ["warns without words", () => ({ type: "warn" }) as never, "wrong-answer"],
     ["rejects without a reason", () => ({ type: "reject" }) as never, "wrong-answer"],
-  ])("one that %s rejects, unless its policy is to pass [FILT-01]", async (_, filter, how) => {
+  ])("reject if one %s, unless its policy is to pass [FILT-01]", async (_, filter, how) => {
     const registry = new FilterRegistry()
       .register("closed", filter, { timeoutMs: 20 })
       .register("open", filter, { timeoutMs: 20, onFailure: "pass" })
@@ -112,7 +112,7 @@ describe("filters by name", () => {
     expect(strict.verdict.type).toBe("reject");
   });
 
-  test("an unknown one rejects and says what there is", async () => {
+  test("reject if one is unknown, and list the known ones", async () => {
     const registry = new FilterRegistry().register("moderation", pass);
     expect((await run(registry, ["moderatoin"])).verdict).toMatchObject({
       type: "reject",
@@ -120,13 +120,13 @@ describe("filters by name", () => {
     });
   });
 
-  test("a cancelled one never passes [FILT-01]", async () => {
+  test("never pass if they are cancelled [FILT-01]", async () => {
     const registry = new FilterRegistry().register("open", pass, { onFailure: "pass" });
     const { verdict } = await registry.run(["open"], "hello", { signal: AbortSignal.abort() });
     expect(verdict.type).toBe("reject");
   });
 
-  test("a name that is empty or taken and a time limit that is none are refused", () => {
+  test("are not registered with an empty or taken name or an invalid time limit", () => {
     const registry = new FilterRegistry().register("a", pass);
     expect(() => registry.register("", pass)).toThrow("must have a name");
     expect(() => registry.register("a", pass)).toThrow("already registered");

@@ -6,7 +6,7 @@ import type { HookContexts } from "../../src/hooks/hook-point.ts";
 import { runScript, type Script } from "../../src/hooks/script.ts";
 import type { HookVerdict } from "../../src/hooks/verdict.ts";
 
-/** A workspace with these files; the mode is that of a file which nobody made executable, unless it is said. */
+/** A workspace with these files, which are not executable by default. */
 export async function createWorkspace(
   files: Readonly<Record<string, string>>,
   mode = 0o644,

@@ -14,7 +14,7 @@ const UPDATE: HookContexts["before-tool-update"] = {
 };
 const AFTER_TURN: HookContexts["after-turn"] = { ...TURN, messages: [], usage: USAGE };
 
-/** Every point with what is told there. */
+/** Every point with the context that it receives. */
 const TOLD: HookContexts = {
   "before-task": { id: "run-1/1/task", sessionId: "s1" },
   "after-task": { id: "run-1/1/task", sessionId: "s1" },
@@ -56,7 +56,7 @@ const fails = () => {
 };
 
 describe("points", () => {
-  test.each(HOOK_POINTS)("%s: a registered hook is told what the point knows", async (point) => {
+  test.each(HOOK_POINTS)("%s: a registered hook receives the context of the point", async (point) => {
     const told: unknown[] = [];
     const registry = new HookRegistry().register("audit", {
       [point]: (context: unknown) => {
@@ -69,7 +69,7 @@ describe("points", () => {
     expect(reports).toMatchObject([{ hook: "audit", verdict: { type: "yes" } }]);
   });
 
-  test("are fourteen, and without a hook each is a yes", async () => {
+  test("are fourteen, and each is a yes without a hook", async () => {
     expect(HOOK_POINTS).toHaveLength(14);
     for (const point of HOOK_POINTS) {
       expect(await new HookRegistry().run([], point, TOLD[point], options())).toEqual({
@@ -81,7 +81,7 @@ describe("points", () => {
 });
 
 describe("before something happens", () => {
-  test("hooks are asked in order, and the first no wins", async () => {
+  test("hooks are called in order, and the first no wins", async () => {
     const asked: string[] = [];
     const registry = new HookRegistry()
       .register("first", { "before-tool": () => void asked.push("first") })
@@ -124,7 +124,7 @@ describe("before something happens", () => {
     ["hangs", never, "timed-out", "No answer within 0.03 s"],
     ["answers nonsense", () => "yes" as never, "wrong-answer", "string"],
     ["answers null", () => null as never, "wrong-answer", "object"],
-  ])("a hook that %s counts as a no, unless its policy is to go on", async (_, hook, how, text) => {
+  ])("a hook that %s counts as a no, unless its policy is to continue", async (_, hook, how, text) => {
     const registry = new HookRegistry()
       .register("closed", { "before-turn": hook })
       .register("open", { "before-turn": hook }, { onFailure: "go-on" });
@@ -139,12 +139,12 @@ describe("before something happens", () => {
     const open = await registry.run(["open"], "before-turn", TOLD["before-turn"], limit);
     expect(open.decision).toEqual({ type: "yes" });
     expect(open.reports).toMatchObject([{ verdict: { type: "failed", how } }]);
-    // A use says it for itself, over what was registered.
+    // A single use overrides the registration.
     const strict = [{ name: "open", onFailure: "stop" as const }];
     expect((await registry.run(strict, "before-turn", TOLD["before-turn"], limit)).decision.type).toBe("no");
   });
 
-  test("a name that no worker knows, or that does not listen there, counts as a no that says so", async () => {
+  test("a name that is unknown or not registered for the point counts as a no with that reason", async () => {
     const registry = new HookRegistry().register("audit", { "after-turn": () => {} });
     const unknown = await registry.run(["audti"], "before-tool", BEFORE_TOOL, options());
     expect(unknown.decision).toMatchObject({
@@ -158,7 +158,7 @@ describe("before something happens", () => {
     });
   });
 
-  test("commands and functions stand in one row; a script's no and failure count alike [CB-08]", async () => {
+  test("commands and functions run in one order; a script's no and its failure are treated like a function's [CB-08]", async () => {
     const workspace = await createWorkspace({ "no.sh": "echo closed >&2; exit 1", "hangs.sh": "sleep 600" });
     const registry = new HookRegistry().register("yes", { "before-tool": () => true });
     const run = (command: string, policy = {}) =>
@@ -166,7 +166,7 @@ describe("before something happens", () => {
     expect((await run("./no.sh")).decision).toEqual({ type: "no", hook: "./no.sh", reason: "closed" });
     expect((await run("./gone.sh")).decision.type).toBe("no");
     expect((await run("./gone.sh", { onFailure: "go-on" })).decision).toEqual({ type: "yes" });
-    // A policy for failures does not make a yes of a no.
+    // A policy for failures does not turn a no into a yes.
     expect((await run("./no.sh", { onFailure: "go-on" })).decision.type).toBe("no");
     expect((await run("./hangs.sh", { timeoutMs: 200 })).reports).toMatchObject([
       { verdict: { type: "yes" } },
@@ -176,7 +176,7 @@ describe("before something happens", () => {
 });
 
 describe("commands", () => {
-  test("are asked and told at every point but those of a tool's output [CB-08, X-29]", async () => {
+  test("run at every point except those of a tool's output [CB-08, X-29]", async () => {
     const workspace = await createWorkspace({
       "told.py": "import json, os, sys\nprint(os.environ['HOLDFAST_HOOK'], sys.stdin.read())\nsys.exit(1)",
     });
@@ -209,7 +209,7 @@ describe("answers of one point", () => {
   const decided = async <P extends "before-turn" | "on-text" | "before-tool">(point: P, ...names: string[]) =>
     (await registry.run(names, point, TOLD[point], options())).decision;
 
-  test("words are collected in order; an end asks no further [IRON-03, IRON-04]", async () => {
+  test("messages are collected in order; an end skips the remaining hooks [IRON-03, IRON-04]", async () => {
     expect(await decided("before-turn", "one", "fine", "two")).toEqual({
       type: "yes",
       notices: ["first", "second"],
@@ -221,20 +221,20 @@ describe("answers of one point", () => {
     });
   });
 
-  test("words over 2 KiB are no answer", async () => {
+  test("a message over 2 KiB is invalid", async () => {
     expect(await decided("before-turn", "long")).toMatchObject({
       type: "no",
       reason: expect.stringContaining("2050 bytes; use at most 2048"),
     });
   });
 
-  test("behind an answer, a no goes on with its reason, and a failure lets it end [IRON-07]", async () => {
+  test("after an answer, a no continues the loop with its reason, and a failure lets it end [IRON-07]", async () => {
     expect(await decided("on-text", "fine", "judge", "strict")).toEqual({ type: "go-on", hook: "judge" });
     expect(await decided("on-text", "strict")).toEqual({ type: "go-on", hook: "strict", text: "test it" });
     expect(await decided("on-text", "broken", "fine")).toEqual({ type: "yes" });
   });
 
-  test("are a failure elsewhere", async () => {
+  test("are a failure at other points", async () => {
     expect(await decided("before-tool", "lost")).toMatchObject({
       type: "no",
       reason: expect.stringContaining('"go-on", which is not allowed at before-tool'),
@@ -243,7 +243,7 @@ describe("answers of one point", () => {
 });
 
 describe("after something happened", () => {
-  test("all hooks are told, whatever one of them does, and nothing is stopped", async () => {
+  test("all hooks run, whatever one of them does, and nothing is stopped", async () => {
     const told: string[] = [];
     const registry = new HookRegistry()
       .register("fails", { "after-turn": fails })
@@ -261,7 +261,7 @@ describe("after something happened", () => {
     expect(reports.map(({ verdict }) => verdict.type)).toEqual(["failed", "failed", "no", "yes"]);
   });
 
-  test("a hook whose failure must stop the run says so, and the others are told all the same", async () => {
+  test("a hook whose failure must stop the run reports it, and the others still run", async () => {
     const told: string[] = [];
     const registry = new HookRegistry()
       .register("ledger", { "after-turn": fails }, { onFailure: "stop" })
@@ -273,7 +273,7 @@ describe("after something happened", () => {
 });
 
 describe("hooks of a tool's output", () => {
-  test("answer at once; the first no drops the update [CB-03]", () => {
+  test("answer synchronously; the first no drops the update [CB-03]", () => {
     const registry = new HookRegistry()
       .register("hide", { "before-tool-update": ({ text }) => !text.includes("secret") })
       .register("count", { "before-tool-update": () => true });
@@ -283,7 +283,7 @@ describe("hooks of a tool's output", () => {
     expect(run("a secret")).toMatchObject({ decision: { type: "no", hook: "hide" }, reports: [{}] });
   });
 
-  test("that wait, throw, or are commands have failed [CB-03]", () => {
+  test("fail if they wait, throw, or are commands [CB-03]", () => {
     const registry = new HookRegistry()
       .register("waits", { "before-tool-update": (async () => true) as never })
       .register("rejects", { "before-tool-update": (async () => fails()) as never })
@@ -296,7 +296,7 @@ describe("hooks of a tool's output", () => {
 });
 
 describe("cancellation", () => {
-  test("ends the waiting, tells the hook, asks no further, and is never a yes", async () => {
+  test("ends the wait, aborts the hook's signal, skips the others, and is never a yes", async () => {
     const cancel = new AbortController();
     const seen: string[] = [];
     const registry = new HookRegistry()
@@ -324,8 +324,8 @@ describe("cancellation", () => {
   });
 });
 
-describe("what is refused at the door", () => {
-  test("a name that is empty or taken, no functions, a time limit that is none", async () => {
+describe("registration rejects", () => {
+  test("an empty or taken name, a hook without functions, an invalid time limit", async () => {
     const registry = new HookRegistry().register("a", { "before-tool": () => true });
     expect(() => registry.register(" ", { "before-tool": () => true })).toThrow("must have a name");
     expect(() => registry.register("a", { "before-tool": () => true })).toThrow("already registered");
@@ -339,7 +339,7 @@ describe("what is refused at the door", () => {
   });
 });
 
-describe("nothing that a hook throws or answers gets past its failure", () => {
+describe("nothing that a hook throws or answers escapes its failure", () => {
   const ask = (hook: () => unknown) =>
     new HookRegistry()
       .register("odd", { "before-turn": hook as never })

@@ -7,7 +7,7 @@ import { eventually } from "../tools/processes.ts";
 import { BEFORE_TOOL, createWorkspace, runHookScript } from "./hook-script.ts";
 
 describe("the answer of a script", () => {
-  test("is its exit code: 0 goes on, anything else is a no with what it printed [CB-08]", async () => {
+  test("is its exit code: 0 continues, anything else is a no with the printed text [CB-08]", async () => {
     const workspace = await createWorkspace({
       "yes.sh": "echo fine; exit 0",
       "no.sh": "echo aside; echo 'not on a Friday' >&2; exit 3",
@@ -20,14 +20,14 @@ describe("the answer of a script", () => {
     expect(await runHookScript(workspace, "./mute.sh")).toEqual({ type: "no", reason: "Exit code 9" });
   });
 
-  test("keeps the first 8 KiB of what it printed [CB-08]", async () => {
+  test("keeps the first 8 KiB of the printed text [CB-08]", async () => {
     const workspace = await createWorkspace({
       "long.py": "import sys\nsys.stderr.write('x' * 1000000)\nsys.exit(1)",
     });
     expect(await runHookScript(workspace, "./long.py")).toEqual({ type: "no", reason: "x".repeat(8192) });
   });
 
-  test("is none when a signal ended it [CB-08]", async () => {
+  test("is missing if a signal ended it [CB-08]", async () => {
     const workspace = await createWorkspace({ "dies.sh": "echo oh >&2; kill -SEGV $$" });
     expect(await runHookScript(workspace, "./dies.sh")).toEqual({
       type: "failed",
@@ -37,8 +37,8 @@ describe("the answer of a script", () => {
   });
 });
 
-describe("what a script is told", () => {
-  test("stands in its environment, and whole on its standard input [CB-08, X-29]", async () => {
+describe("the context of a script", () => {
+  test("is passed in its environment, and complete on its standard input [CB-08, X-29]", async () => {
     const workspace = await createWorkspace({
       "told.sh": 'cat > input.json; env | grep "^HOLDFAST_" > environment; pwd > folder',
     });
@@ -59,7 +59,7 @@ describe("what a script is told", () => {
     expect((await readFile(join(workspace, "folder"), "utf8")).trim()).toBe(workspace);
   });
 
-  test("leaves out what the point does not have [X-29]", async () => {
+  test("leaves out fields that the point does not have [X-29]", async () => {
     const workspace = await createWorkspace({ "told.sh": "env > environment" });
     const verdict = await runScript({
       command: "./told.sh",
@@ -74,7 +74,7 @@ describe("what a script is told", () => {
     expect(environment).not.toMatch(/HOLDFAST_(LOOP|TURN|TOOL)/);
   });
 
-  test("of a long conversation holds up nobody, whether it is read or not [X-29]", async () => {
+  test("of a long conversation blocks nothing, whether it is read or not [X-29]", async () => {
     const workspace = await createWorkspace({
       "deaf.sh": "exit 0",
       "reads.py": "import json, sys\nsys.exit(0 if len(json.load(sys.stdin)['arguments']) == 5000000 else 1)",
@@ -84,7 +84,7 @@ describe("what a script is told", () => {
     expect(await runHookScript(workspace, "./reads.py", { context })).toEqual({ type: "yes" });
   });
 
-  test("holds nothing of the worker's environment but what is let through [CB-08]", async () => {
+  test("contains no variable of the worker's environment except those that are allowed [CB-08]", async () => {
     vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
     vi.stubEnv("HOOK_MAY_SEE", "this");
     onTestFinished(() => {
@@ -97,26 +97,26 @@ describe("what a script is told", () => {
     expect(environment).not.toContain("sk-secret");
   });
 
-  test("may hold a null character, which no environment can [X-29]", async () => {
+  test("may contain a null character, which no environment can [X-29]", async () => {
     const workspace = await createWorkspace({ "told.sh": 'test "$HOLDFAST_TOOL" = ab' });
     const context = { ...BEFORE_TOOL, toolName: "a\0b" };
     expect(await runHookScript(workspace, "./told.sh", { context })).toEqual({ type: "yes" });
   });
 });
 
-describe("who reads a script", () => {
+describe("the interpreter of a script", () => {
   test.each([
     ["a.sh", "exit 4"],
     ["a.py", "import sys; sys.exit(4)"],
     ["a.js", "process.exit(4)"],
     ["a.mjs", "import process from 'node:process'; process.exit(4)"],
     ["a.cjs", "require('node:process').exit(4)"],
-  ])("is chosen by the ending of %s when it is not executable [PHI-11]", async (name, text) => {
+  ])("is selected by the extension of %s if the script is not executable [PHI-11]", async (name, text) => {
     const workspace = await createWorkspace({ [name]: text });
     expect(await runHookScript(workspace, `./${name}`)).toEqual({ type: "no", reason: "Exit code 4" });
   });
 
-  test("is named by the script itself when it is executable, whatever its ending [PHI-11]", async () => {
+  test("is named by the script itself if it is executable, whatever its extension [PHI-11]", async () => {
     const script = "#!/bin/sh\nexit 5";
     const workspace = await createWorkspace({ "a.py": script, plain: script, "a.ts": script }, 0o755);
     for (const name of ["./a.py", "./plain", "./a.ts"]) {
@@ -124,7 +124,7 @@ describe("who reads a script", () => {
     }
   });
 
-  test("is chosen by ending when an executable script names none [PHI-11]", async () => {
+  test("is selected by extension if an executable script names none [PHI-11]", async () => {
     const workspace = await createWorkspace({ "a.py": "import sys; sys.exit(6)" }, 0o755);
     expect(await runHookScript(workspace, "./a.py")).toEqual({ type: "no", reason: "Exit code 6" });
   });
@@ -143,7 +143,7 @@ describe("who reads a script", () => {
     });
   });
 
-  test("is nobody for TypeScript, and the refusal says what to do [PHI-11]", async () => {
+  test("does not exist for TypeScript, and the error explains the remedy [PHI-11]", async () => {
     const workspace = await createWorkspace({ "a.ts": "process.exit(0)", "b.mts": "" });
     for (const name of ["./a.ts", "./b.mts"]) {
       expect(await runHookScript(workspace, name)).toMatchObject({
@@ -176,7 +176,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     });
   });
 
-  test("a workspace that is not there is named [CB-08]", async () => {
+  test("a missing workspace is named [CB-08]", async () => {
     expect(await runHookScript("/no/such/folder", "true")).toEqual({
       type: "failed",
       how: "not-found",
@@ -184,7 +184,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     });
   });
 
-  test("a context that is no JSON is a failure [CB-08]", async () => {
+  test("a context that is not valid JSON is a failure [CB-08]", async () => {
     const workspace = await createWorkspace({});
     const context = { ...BEFORE_TOOL, arguments: 1n };
     expect(await runHookScript(workspace, "true", { context })).toMatchObject({
@@ -195,7 +195,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
 });
 
 describe("a script that hangs", () => {
-  // The child leaves its parent's ears deaf to SIGTERM, so that only the end of the group ends it.
+  // The child makes its parent ignore SIGTERM, so that only killing the group ends it.
   const HANGS = "trap '' TERM; (trap '' TERM; echo $$ >> pids; exec sleep 600) & echo $! >> pids; wait";
 
   async function pidsOf(workspace: string): Promise<number[]> {
@@ -203,17 +203,17 @@ describe("a script that hangs", () => {
     return text.split("\n").filter(Boolean).map(Number);
   }
 
-  /** The running ones: a dead one stays in the table until somebody has asked for its exit code. */
+  /** The ones that are running: a dead one stays in the table until its parent has read its exit code. */
   async function running(pids: readonly number[]): Promise<number[]> {
     const table = await listProcesses();
     return pids.filter((pid) => table.some((entry) => entry.pid === pid));
   }
 
-  test("is ended with its children when its time is over [CB-08]", async () => {
+  test("is ended with its children after its time limit [CB-08]", async () => {
     const workspace = await createWorkspace({ "hangs.sh": HANGS });
     const begunAt = performance.now();
     const verdict = await runHookScript(workspace, "./hangs.sh", { timeoutMs: 1_500, graceMs: 50 });
-    // The limit that was asked for, not the 10 s of one that is not said.
+    // The specified limit, not the default of 10 s.
     expect(performance.now() - begunAt).toBeLessThan(8_000);
     expect(verdict).toEqual({ type: "failed", how: "timed-out", message: "No answer within 1.5 s" });
     const pids = await pidsOf(workspace);
@@ -235,7 +235,7 @@ describe("a script that hangs", () => {
     expect(await running(pids)).toEqual([]);
   });
 
-  test("that left a child behind with its yes leaves it no longer than itself [CB-08]", async () => {
+  test("that leaves a child running after its yes is ended with that child [CB-08]", async () => {
     const workspace = await createWorkspace({ "leaves.sh": "sleep 600 & echo $! > pids; exit 0" });
     expect(await runHookScript(workspace, "./leaves.sh")).toEqual({ type: "yes" });
     const pids = await pidsOf(workspace);
@@ -243,7 +243,7 @@ describe("a script that hangs", () => {
     expect(await running(pids)).toEqual([]);
   });
 
-  test("is not started when nobody waits any more [CB-08]", async () => {
+  test("is not started if the run is already cancelled [CB-08]", async () => {
     const workspace = await createWorkspace({ "ran.sh": "touch ran" });
     await writeFile(join(workspace, "ran"), "no");
     const verdict = await runHookScript(workspace, "rm ran", { signal: AbortSignal.abort() });

@@ -7,7 +7,7 @@ const { runScenarios, SCENARIOS } = (await import("../../scripts/mcp-conformance
   runScenarios: (wanted?: readonly string[]) => Promise<{ scenario: string; ok: boolean; said: string }[]>;
 };
 
-/** One of each kind; all of them take more than a minute: `npm run conformance:mcp`. */
+/** One scenario of each kind; all of them take more than a minute: `npm run conformance:mcp`. */
 const SAMPLE = [
   "initialize",
   "tools_call",

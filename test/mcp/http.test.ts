@@ -38,7 +38,7 @@ async function call(server: McpServer, secrets: Record<string, string> = {}, tim
   return texts.join(", ");
 }
 
-/** Answers a call as the test says, and everything else as it must be. */
+/** Answers a call as the test specifies, and everything else correctly. */
 const calls = (
   answer: (id: number | undefined, response: ServerResponse, request: ReceivedRequest) => unknown,
 ) =>
@@ -49,7 +49,7 @@ const calls = (
 const events = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
 
 describe("streamable HTTP", () => {
-  test("[MCP-01] sends headers of the definition with their secrets, and takes JSON and streams", async () => {
+  test("[MCP-01] sends headers of the definition with their secrets, and accepts JSON and streams", async () => {
     let streamed = false;
     const server = await calls((id, response) => {
       streamed = !streamed;
@@ -69,7 +69,7 @@ describe("streamable HTTP", () => {
     });
   });
 
-  test("a stream that ends before its answer is told at once", async () => {
+  test("a stream that ends before its answer is reported at once", async () => {
     const server = await calls((_, response) => events(response).end(": nothing more\n\n"));
     await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({
       fault: "closed",
@@ -77,7 +77,7 @@ describe("streamable HTTP", () => {
     });
   });
 
-  test("a stream that breaks off is told at once", async () => {
+  test("a stream that breaks off is reported at once", async () => {
     const server = await calls((_, response) => {
       events(response).write(": wait\n\n");
       setTimeout(() => response.destroy(), 50);
@@ -88,12 +88,12 @@ describe("streamable HTTP", () => {
   test.each([
     ["an event that is no JSON", "data: {broken\n\n", "protocol"],
     ["an event that is no message", 'data: {"hello":1}\n\n', "protocol"],
-  ])("%s is told at once", async (_, event, fault) => {
+  ])("%s is reported at once", async (_, event, fault) => {
     const server = await calls((_id, response) => void events(response).write(event));
     await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({ fault });
   });
 
-  test("a message that never ends is refused before it fills the memory", async () => {
+  test("an endless message is rejected before it fills the memory", async () => {
     const server = await calls((_, response) => {
       events(response);
       const more = () => {
@@ -108,7 +108,7 @@ describe("streamable HTTP", () => {
     });
   });
 
-  test("an HTML page, an error and nobody there are told in plain words", async () => {
+  test("an HTML page, an error and a closed port are reported in plain words", async () => {
     const page = await calls((_, response) =>
       response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hi</h1>"),
     );
@@ -125,7 +125,7 @@ describe("streamable HTTP", () => {
     );
   });
 
-  test("a redirect to another origin is not followed, and takes no key along", async () => {
+  test("a redirect to another origin is not followed and receives no key", async () => {
     const thief = await serving((_, response) => response.writeHead(200).end());
     const server = await serving((_, response) =>
       response.writeHead(307, { location: `${thief.origin}/mcp` }).end(),
@@ -135,7 +135,7 @@ describe("streamable HTTP", () => {
     expect(thief.received).toEqual([]);
   });
 
-  test("a session that the server has forgotten is begun anew, and the call is made once", async () => {
+  test("a session that the server has forgotten is started again, and the call is made once", async () => {
     let sessions = 0;
     const carried: string[] = [];
     const server = await serving((request, response) => {
@@ -154,7 +154,7 @@ describe("streamable HTTP", () => {
 });
 
 describe("credentials", () => {
-  /** Lets in who brings a token that it accepts, and gives out tokens at /token. */
+  /** Accepts the tokens that it considers valid and issues tokens at /token. */
   async function guarded(
     accepts: (token: string) => boolean,
     give: (form: URLSearchParams, basic: string) => object,
@@ -174,10 +174,10 @@ describe("credentials", () => {
   const basicOf = (header: string) => Buffer.from(header.replace(/^Basic /, ""), "base64").toString();
   const nothing = () => ({ error: "none" });
 
-  test("a bearer token is sent; one that is refused is named, and never shown", async () => {
+  test("a bearer token is sent; a rejected one is named and never displayed", async () => {
     const server = await guarded((token) => token === "good-token", nothing);
     const definition = createHttpServer(server.origin, { auth: { type: "bearer", token: "${TOKEN}" } });
-    // The answer repeats the token: what is shown of it is the tool's business, what is logged is masked.
+    // The answer repeats the token: the tool decides what is displayed of it, the log is masked.
     expect(await call(definition, { TOKEN: "good-token" })).toBe("good-token");
     await expect(call(definition, { TOKEN: "stale-token" })).rejects.toMatchObject({
       fault: "auth",
@@ -186,7 +186,7 @@ describe("credentials", () => {
     await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({ fault: "auth" });
   });
 
-  test("client credentials are exchanged once, and again when the token is refused", async () => {
+  test("client credentials are exchanged once, and again when the token is rejected", async () => {
     let given = 0;
     const asked: string[] = [];
     let valid = "";
@@ -222,7 +222,7 @@ describe("credentials", () => {
     expect(asked).toEqual(Array(2).fill(`client_credentials read ${server.origin}/mcp me:a%3Ab+c`));
   });
 
-  test("a token that is about to end is renewed before it is refused", async () => {
+  test("a token that is about to expire is renewed before it is rejected", async () => {
     let given = 0;
     const server = await guarded(
       () => true,
@@ -244,7 +244,7 @@ describe("credentials", () => {
     expect(second).not.toBe(first);
   });
 
-  test("a token that was obtained before is refreshed when it is refused", async () => {
+  test("an existing token is refreshed when it is rejected", async () => {
     const server = await guarded(
       (token) => token === "fresh-token",
       (form) =>
@@ -269,7 +269,7 @@ describe("credentials", () => {
     });
   });
 
-  test("a token that was given out is blanked where a server repeats it, and so is what it was asked with", async () => {
+  test("an issued token and the client's secret are masked where a server repeats them", async () => {
     let refuses = false;
     const server = await serving((request, response) => {
       const { authorization } = request.headers;
@@ -294,7 +294,7 @@ describe("credentials", () => {
     );
   });
 
-  test("a published description sends no secret in the clear", async () => {
+  test("a published description sends no secret unencrypted", async () => {
     const answer = async () =>
       Response.json({
         issuer: "https://a.example",
@@ -307,7 +307,7 @@ describe("credentials", () => {
     );
   });
 
-  test("an issuer's published description says where tokens are given; another issuer's does not count", async () => {
+  test("an issuer's published description names the token address; another issuer's is ignored", async () => {
     let issuer = "";
     const server = await serving((request, response) => {
       if (request.path === "/.well-known/oauth-authorization-server") {

@@ -62,8 +62,8 @@ const pinnedTool = (server: McpServer, kept: PooledServer, remote: string) => {
   return createMcpTool(pinned, server, () => kept);
 };
 
-describe("what a server may do to a call", () => {
-  test("[MCP-06] a crash in mid-call says how it ended, without secrets; the next call starts it again", async () => {
+describe("a call to a misbehaving server", () => {
+  test("[MCP-06] a crash during a call reports the exit without secrets; the next call restarts the server", async () => {
     const { kept, lines } = nasty();
     await expect(call(kept, "crash")).rejects.toMatchObject({
       fault: "closed",
@@ -76,7 +76,7 @@ describe("what a server may do to a call", () => {
     expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
 
-  test("[MCP-07] silence ends with the time limit, and the server serves on", async () => {
+  test("[MCP-07] silence ends with the time limit, and the server remains usable", async () => {
     const { kept } = nasty({}, { timeoutMs: 300, startTimeoutMs: 10_000 });
     await expect(call(kept, "silence")).rejects.toMatchObject({ fault: "timed-out" });
     expect(await call(kept, "ok")).toBe("fine");
@@ -91,7 +91,7 @@ describe("what a server may do to a call", () => {
     expect(await call(kept, "ok")).toBe("fine");
   });
 
-  test("a line with tables in tables without end ends nothing, and a call goes on", async () => {
+  test("a line with endlessly nested objects ends nothing, and the call continues", async () => {
     const { kept } = nasty();
     expect(await call(kept, "abyss")).toBe("still here");
   });
@@ -105,7 +105,7 @@ describe("what a server may do to a call", () => {
     expect(await call(kept, "ok")).toBe("fine");
   });
 
-  test("a long text is cut at a character's edge", async () => {
+  test("a long text is cut at a whole character", async () => {
     const { kept } = nasty();
     const text = await call(kept, "long");
     expect(text).toMatch(/^é+\n\.\.\. \(output truncated\)$/);
@@ -120,7 +120,7 @@ describe("what a server may do to a call", () => {
     });
   });
 
-  test("[MCP-02] an error is told with its code, a failed tool with its words", async () => {
+  test("[MCP-02] an error is reported with its code, a failed tool with its text", async () => {
     const { kept, server } = nasty();
     await expect(call(kept, "refuses")).rejects.toMatchObject({
       fault: "json-rpc",
@@ -135,13 +135,13 @@ describe("what a server may do to a call", () => {
     });
   });
 
-  test("what is not JSON, and answers for nobody, are passed over", async () => {
+  test("text that is not JSON and answers to unknown requests are ignored", async () => {
     const { kept } = nasty({ args: ["junk"] });
     expect(await call(kept, "not-json")).toBe("after the noise");
     expect(await call(kept, "wrong-id")).toBe("for you");
   });
 
-  test("content of unknown and impossible kinds is named, not shown", async () => {
+  test("content of unknown and invalid kinds is named, not displayed", async () => {
     const { kept } = nasty();
     expect((await call(kept, "odd-content")).split("\n")).toEqual([
       '[content of the unknown type "hologram" is omitted]',
@@ -156,7 +156,7 @@ describe("what a server may do to a call", () => {
   });
 });
 
-test("[MCP-05] a picture is what its bytes are: vendors refuse others, and the conversation with them", () => {
+test("[MCP-05] an image has the type of its bytes: vendors reject others, and the conversation with them", () => {
   const image = (bytes: string, mimeType: string) => ({
     type: "image",
     data: Buffer.from(bytes, "latin1").toString("base64"),
@@ -169,10 +169,10 @@ test("[MCP-05] a picture is what its bytes are: vendors refuse others, and the c
   ]);
 });
 
-describe("what a server may say of its tools", () => {
+describe("a server's tool list", () => {
   const inputSchema = { type: "object" };
 
-  test("a schema keeps no worker busy: patterns are the server's to compare, circles are passed over", () => {
+  test("a schema never blocks the worker: patterns are left to the server, circular references are ignored", () => {
     const slow = createArgumentParser({ properties: { q: { type: "string", pattern: "^(a+)+$" } } });
     const spentMs = cpuMs(() => {
       expect(slow({ q: `${"a".repeat(40)}!` })).toMatchObject({ ok: true });
@@ -182,7 +182,7 @@ describe("what a server may say of its tools", () => {
     expect(createArgumentParser({ $ref: "#" })({ q: 1 })).toMatchObject({ ok: true });
   });
 
-  test("a tool that cannot be read to its depth, or whose name is a book, is none", () => {
+  test("a tool with an unreadably deep schema or a huge name is skipped", () => {
     const deep = JSON.parse(`${'{"x":'.repeat(100_000)}1${"}".repeat(100_000)}`) as object;
     expect(toRemoteTool({ name: "deep", inputSchema: deep })).toBeUndefined();
     const long = { name: "n".repeat(1_000_000), inputSchema, hints: {}, needsTask: false };
@@ -191,7 +191,7 @@ describe("what a server may say of its tools", () => {
     expect(warnings).toEqual([expect.stringMatching(/is skipped: its name has more than 512 characters$/)]);
   });
 
-  test("a tool that has the name of one of ours is the server's", async () => {
+  test("a tool with the name of one of our own tools is the server's", async () => {
     const server = createStdioServer(MISBEHAVING_SERVER, {}, { resources: true });
     const [tool] = pinTools(server, [
       { name: "resources/list", inputSchema, hints: {}, needsTask: false },
@@ -204,7 +204,7 @@ describe("what a server may say of its tools", () => {
     await source.close();
   });
 
-  test("[MCP-05] names are made to fit and stay apart, words are bounded, what cannot be used is left out", async () => {
+  test("[MCP-05] names are made valid and unique, texts are limited, unusable tools are skipped", async () => {
     const { kept, server } = nasty();
     const { tools, warnings } = pinTools(server, (await kept.getListing(signal)).tools);
     const names = new Map(tools.map(({ remote, name }) => [remote, name]));
@@ -236,7 +236,7 @@ describe("what a server may say of its tools", () => {
     expect(named([...without].reverse())).toEqual(named(without));
   });
 
-  test("patterns choose tools; one that fits none is a warning", async () => {
+  test("patterns select tools; a pattern without a match is a warning", async () => {
     const { kept, server } = nasty();
     const { tools: remote } = await kept.getListing(signal);
     const chosen = { ...server, prefix: "", include: ["read*", "ok"], exclude: ["*file"], confirm: ["okay"] };
@@ -247,7 +247,7 @@ describe("what a server may say of its tools", () => {
     );
   });
 
-  test("a changed list is noticed, and said with the next result of a tool that it is about", async () => {
+  test("a changed list is noticed and reported with the next result of an affected tool", async () => {
     const { kept, server } = nasty();
     await kept.getListing(signal);
     const [ok, gone, other] = ["ok", "goes", "changes"].map((name) => pinnedTool(server, kept, name));
@@ -270,15 +270,15 @@ describe("what a server may say of its tools", () => {
   });
 });
 
-describe("what a server may ask", () => {
-  test("a question to a person is declined and told where nobody is there", async () => {
+describe("a server's questions", () => {
+  test("a question to a user is declined and reported if no user is available", async () => {
     const { kept } = nasty();
     expect(await call(kept, "elicit")).toBe(
       '{"action":"decline"}\nThe server asked the user "Your name?"; no user could be asked, so the request was declined.',
     );
   });
 
-  test("a question is answered by who has made the call, and the time limit waits", async () => {
+  test("a question is answered by the caller, and the time limit is paused", async () => {
     const { kept } = nasty({}, { timeoutMs: 400, startTimeoutMs: 10_000 });
     const seen: unknown[] = [];
     const ask: ToolCallOptions["ask"] = async (question) => {
@@ -292,7 +292,7 @@ describe("what a server may ask", () => {
     ]);
   });
 
-  test("a model is not asked unless the definition allows it", async () => {
+  test("a model is not called unless the definition allows it", async () => {
     const { kept } = nasty();
     expect(await call(kept, "sample")).toMatch(/"code":-1.*does not allow its servers to call a model/);
     const { kept: allowed } = nasty({}, { sampling: true });
@@ -306,8 +306,8 @@ describe("what a server may ask", () => {
   });
 });
 
-describe("how a server lives", () => {
-  test("its pause after a failure is as long as said, whoever sets the clock meanwhile", async () => {
+describe("a server's lifetime", () => {
+  test("the pause after a failure has its full length, even if the clock is changed meanwhile", async () => {
     const backOff = new BackOff();
     backOff.recordFailure("ended");
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
@@ -315,7 +315,7 @@ describe("how a server lives", () => {
     await expect(backOff.wait(signal)).resolves.toBeUndefined();
   });
 
-  test("[MCP-10] requests take turns, unless the definition lets more go at once", async () => {
+  test("[MCP-10] requests are sequential, unless the definition allows more at once", async () => {
     const one = nasty();
     expect(await Promise.all([1, 2, 3].map(() => call(one.kept, "busy")))).toEqual(
       Array(3).fill("at most 1"),
@@ -344,7 +344,7 @@ describe("how a server lives", () => {
     ]);
   });
 
-  test("it knows nothing of the worker's environment but what its definition gives it", async () => {
+  test("the server receives nothing of the worker's environment except what its definition passes on", async () => {
     process.env["HOLDFAST_TEST_KEY"] = "worker's own";
     closing.push(() => delete process.env["HOLDFAST_TEST_KEY"]);
     const { kept } = nasty({ env: { EXTRA: "given" } });
@@ -353,7 +353,7 @@ describe("how a server lives", () => {
     expect(seen["HOLDFAST_TEST_KEY"]).toBeUndefined();
   });
 
-  test("[MCP-09] an idle server is ended by the end of its input, and started again when it is needed", async () => {
+  test("[MCP-09] an idle server is ended by closing its input, and restarted when it is needed", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const log = join(folder.path, "log");
@@ -365,7 +365,7 @@ describe("how a server lives", () => {
     expect(lines().match(/^start /gm)).toHaveLength(2);
   });
 
-  thoroughTest("[MCP-09] one that does not listen is killed with its children", async () => {
+  thoroughTest("[MCP-09] a server that ignores this is killed with its children", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const file = join(folder.path, "pids");
@@ -391,7 +391,7 @@ describe("how a server lives", () => {
     await vi.waitFor(() => expect(pids.map(alive)).toEqual([false, false]), 5000);
   });
 
-  test("a slow start is waited for as long as the definition says, and no longer", async () => {
+  test("a slow start is awaited as long as the definition says, and no longer", async () => {
     const { kept } = nasty({ args: ["slow-start=900"] }, { startTimeoutMs: 300 });
     await expect(call(kept, "ok")).rejects.toThrow(
       'The MCP server "test" did not list its tools within 300 ms (if the server starts slowly, increase `startTimeoutMs`)',
@@ -401,7 +401,7 @@ describe("how a server lives", () => {
   });
 
   thoroughTest(
-    "one that cannot start is tried less and less often",
+    "a server that cannot start is retried with growing delays",
     async () => {
       const folder = createTemporaryFolder();
       closing.push(folder.remove);
@@ -417,7 +417,7 @@ describe("how a server lives", () => {
     30_000,
   );
 
-  test("a secret that is not set, a program and a folder that are not there are named", async () => {
+  test("a secret that is not set, a missing program and a missing folder are named", async () => {
     const { pool } = createPool();
     closing.push(() => pool.close());
     const failing = async (server: McpServer) => await call(pool.getServer(server), "ok").catch(String);

@@ -23,7 +23,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** The tools of a server as a worker has them, by the names that the server gives. */
+/** The tools of a server as a worker has them, by the server's names. */
 async function toolsOf(
   server: McpServer,
 ): Promise<{ tool: (remote: string) => ExecutableTool; kept: PooledServer }> {
@@ -71,7 +71,7 @@ describe.each([
     });
   });
 
-  test("[MCP-04, TEST-05] gives text, images, structured content and resources", async () => {
+  test("[MCP-04, TEST-05] returns text, images, structured content and resources", async () => {
     const { tool } = await toolsOf(server());
     expect(textOf(await run(tool("echo"), { message: "héllo 🙂" }))).toBe("Echo: héllo 🙂");
     expect(textOf(await run(tool("get-sum"), { a: 2, b: 40 }))).toContain("42");
@@ -90,13 +90,13 @@ describe.each([
     expect(textOf(reference)).toContain("demo://resource/dynamic/text/1:\nResource 1:");
   });
 
-  test("[MCP-05] arguments that do not fit are refused before they are sent", async () => {
+  test("[MCP-05] invalid arguments are rejected before they are sent", async () => {
     const { tool } = await toolsOf(server());
     expect(tool("get-sum").parse({ a: "two", b: 1 })).toEqual({ ok: false, message: "a: must be number" });
     expect(tool("get-sum").parse({ a: 2 })).toMatchObject({ ok: false });
   });
 
-  test("[MCP-07] reports progress, and is given more time by it", async () => {
+  test("[MCP-07] reports progress, which extends its time limit", async () => {
     const { tool } = await toolsOf({ ...server(), timeoutMs: 500, startTimeoutMs: 20_000 });
     const given = createContext();
     const output = await run(tool("trigger-long-running-operation"), { duration: 1.2, steps: 4 }, given);
@@ -104,14 +104,14 @@ describe.each([
     expect(given.progress).toEqual(["1 of 4", "2 of 4", "3 of 4", "4 of 4"]);
   });
 
-  test("[MCP-07] a call that reports nothing ends when its time is over", async () => {
+  test("[MCP-07] a call without progress ends after its time limit", async () => {
     const { tool } = await toolsOf({ ...server(), timeoutMs: 300, startTimeoutMs: 20_000 });
     await expect(run(tool("trigger-long-running-operation"), { duration: 5, steps: 1 })).rejects.toThrow(
       'The MCP server "test" did not answer in 300 ms',
     );
   });
 
-  test("a call that is cancelled ends at once, and the server serves on", async () => {
+  test("a cancelled call ends at once, and the server remains usable", async () => {
     const { tool } = await toolsOf(server());
     const stop = new AbortController();
     const begun = performance.now();
@@ -128,7 +128,7 @@ describe.each([
     expect(textOf(await run(tool("echo"), { message: "still there" }))).toBe("Echo: still there");
   });
 
-  test("its resources are read as tools are called, and its prompts are listed", async () => {
+  test("its resources are read by tool calls, and its prompts are listed", async () => {
     const definition = { ...server(), resources: true };
     const { kept } = await toolsOf(definition);
     const [list, read] = pinResourceTools(definition).map((pinned, index) =>
@@ -149,7 +149,7 @@ describe.each([
 });
 
 describe("server-filesystem", () => {
-  test("[MCP-04] reads and writes below its folder, and refuses what is outside of it", async () => {
+  test("[MCP-04] reads and writes below its folder and rejects paths outside of it", async () => {
     const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     writeFileSync(join(folder.path, "note.txt"), "a note");
@@ -170,7 +170,7 @@ describe("server-filesystem", () => {
     });
   });
 
-  test("what a trusted server says of its tools is their replay class; an untrusted one's are unsafe", async () => {
+  test("the tool annotations of a trusted server determine their replay class; an untrusted server's tools are unsafe", async () => {
     const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     const classes = async (more: object) => {
@@ -188,7 +188,7 @@ describe("server-filesystem", () => {
 });
 
 describe("server-memory", () => {
-  test("[MCP-10] keeps what was said between calls of one process, whoever makes them", async () => {
+  test("[MCP-10] remembers data between calls of one process, whoever makes them", async () => {
     const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     const env = { MEMORY_FILE_PATH: join(folder.path, "memory.json") };

@@ -14,7 +14,7 @@ const listing = (...names: readonly string[]): ServerListing => ({
 const server = createStdioServer(MISBEHAVING_SERVER, {}, { name: "files", exclude: ["hidden"] });
 const definition = { mcp: [server], pinned: { tools: [...pinTools(server, listing("a", "b").tools).tools] } };
 
-/** One server, a loop that is told, and what it was told. */
+/** One server, a loop that is notified, and its notifications. */
 function stage() {
   let known: ServerListing | undefined = listing("a", "b");
   const said: ToolListChange[] = [];
@@ -38,7 +38,7 @@ function stage() {
   return { offers, loop, lists, shown, said };
 }
 
-test("[MCP-05] a loop is told once of each change, whoever lists, and of the way back", async () => {
+test("[MCP-05] a loop is notified once of each change, whoever lists the tools, and of a change back", async () => {
   const { offers, loop, lists, shown, said } = stage();
   offers.watch(loop(), definition);
   expect(await lists("a", "b", "hidden")).toBe(true);
@@ -54,7 +54,7 @@ test("[MCP-05] a loop is told once of each change, whoever lists, and of the way
   expect(said.map(({ hash }) => hash)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), "as-pinned"]);
 });
 
-test("a server that offers something else when it is first needed again is told of; one that is not up is not started", async () => {
+test("a changed list is noticed when the server is next needed; a server that is not running is not started for it", async () => {
   const { offers, loop, lists, shown } = stage();
   await lists();
   offers.watch(loop(), definition);
@@ -63,7 +63,7 @@ test("a server that offers something else when it is first needed again is told 
   expect(shown()).toEqual(["- files__b"]);
 });
 
-test("a loop that could not be reached is told again, by its next step; one that is over is forgotten", async () => {
+test("a loop that could not be reached is notified again at its next step; a loop that has ended is forgotten", async () => {
   const { offers, loop, lists, said } = stage();
   const answers = ["failed", "told"] as const;
   let times = 0;
@@ -81,7 +81,7 @@ test("a loop that could not be reached is told again, by its next step; one that
   expect(said).toHaveLength(3);
 });
 
-test("what was told before the run knew of its loop is told again; another loop of the run takes its place", async () => {
+test("a notification before the run knows its loop is repeated; another loop of the run takes its place", async () => {
   const { offers, loop, lists, shown, said } = stage();
   offers.watch(loop({ isOpening: true }), definition);
   await lists("a");
@@ -97,7 +97,7 @@ test("what was told before the run knew of its loop is told again; another loop 
   expect(said).toHaveLength(3);
 });
 
-test("loops that are known, names and times are bounded", async () => {
+test("the numbers of known loops, names and notifications are bounded", async () => {
   const { offers, loop, lists, said } = stage();
   offers.watch(loop(), definition);
   for (let turn = 0; turn < 20; turn += 1) await lists("a", `b${turn}`);

@@ -7,7 +7,7 @@ import { createDocument, createSettings, parseDocument, startApi } from "./sampl
 
 const get = (parameters: object) => ({ "/x": { get: { operationId: "x", ...parameters } } });
 
-describe("documents that cannot be read to their end", () => {
+describe("documents that cannot be read completely", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "holdfast-openapi-"));
@@ -19,7 +19,7 @@ describe("documents that cannot be read to their end", () => {
     return await loadInThread(createSettings({ spec: name, ...more }), folder, never);
   };
 
-  test("one of 50 MB is not read at all", async () => {
+  test("a document of 50 MB is not read at all", async () => {
     const file = join(folder, "large.json");
     await writeFile(file, "{");
     await truncate(file, 50 * 1024 * 1024);
@@ -32,7 +32,7 @@ describe("documents that cannot be read to their end", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(40 * 1024 * 1024);
   });
 
-  test("one from an address that never ends is left there", async () => {
+  test("a download that never ends is abandoned", async () => {
     const api = await startApi((_, response) => {
       const more = () => {
         while (response.write("x".repeat(65_536)));
@@ -50,7 +50,7 @@ describe("documents that cannot be read to their end", () => {
     await api.close();
   });
 
-  test("time is up while the worker goes on: nothing else waits for it", async () => {
+  test("the time limit expires while the worker continues: nothing else waits for the document", async () => {
     const api = await startApi(() => undefined);
     let ticks = 0;
     const clock = setInterval(() => {
@@ -64,7 +64,7 @@ describe("documents that cannot be read to their end", () => {
     await api.close();
   });
 
-  test("aliases that double at each line are refused, as a list and as tables", async () => {
+  test("aliases that double at each line are rejected, as a list and as objects", async () => {
     const doubling = Array.from(
       { length: 40 },
       (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`,
@@ -74,7 +74,7 @@ describe("documents that cannot be read to their end", () => {
     );
   });
 
-  test("tables within tables without end are refused, in JSON and in YAML", async () => {
+  test("endlessly nested objects are rejected, in JSON and in YAML", async () => {
     const deep = `{"openapi":"3.0.0","x":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`;
     await expect(reading("deep.json", deep)).rejects.toThrow(/more than 200 nested objects/);
     await expect(reading("deep.yaml", `openapi: 3.0.0\nx: ${"[".repeat(5000)}`)).rejects.toThrow(
@@ -82,14 +82,14 @@ describe("documents that cannot be read to their end", () => {
     );
   });
 
-  test("more references than are allowed are refused", async () => {
+  test("more references than allowed are rejected", async () => {
     const many = createDocument({}, { "x-many": Array.from({ length: 11 }, () => ({ $ref: "#/info" })) });
     await expect(
       reading("many.json", JSON.stringify(many), { limits: { maxReferences: 10 } }),
     ).rejects.toThrow(/more than 10 references/);
   });
 
-  test("a reference does not lead out of the document's folder, nor by a link, nor into the worker's network", async () => {
+  test("a reference does not leave the document's folder, nor by a link, nor reach the worker's network", async () => {
     const outside = join(folder, "..", `outside-${process.pid}.json`);
     await writeFile(outside, '{"type":"string"}');
     await symlink(outside, join(folder, "link.json"));
@@ -112,7 +112,7 @@ describe("documents that cannot be read to their end", () => {
     await rm(outside);
   });
 
-  test("other documents are a part of it where that is allowed, and what needs them is left out where not", async () => {
+  test("other documents are included where that is allowed; otherwise the operations that need them are skipped", async () => {
     await writeFile(
       join(folder, "part.yaml"),
       "Color:\n  type: string\n  enum: [red]\nPair:\n  type: array\n  items: { $ref: '#/Color' }\n",
@@ -136,7 +136,7 @@ describe("documents that cannot be read to their end", () => {
 });
 
 describe("schemas that grow", () => {
-  test("one that holds itself is told once, and named where it comes again", async () => {
+  test("a recursive schema is described once and referred to by name where it recurs", async () => {
     const { tools } = await parseDocument(
       createDocument(
         {
@@ -173,7 +173,7 @@ describe("schemas that grow", () => {
     });
   });
 
-  test("references that double at each step end small and soon", async () => {
+  test("references that double at each step end early and small", async () => {
     const schemas: Record<string, object> = { s0: { type: "string" } };
     for (let index = 1; index <= 60; index += 1) {
       const $ref = `#/components/schemas/s${index - 1}`;
@@ -185,14 +185,14 @@ describe("schemas that grow", () => {
         { components: { schemas } },
       ),
     );
-    // Two to the sixtieth would take longer than the test may.
+    // Two to the power of sixty would exceed the test's time limit.
     expect(JSON.stringify(tools[0]?.parameters).length).toBeLessThanOrEqual(32_768);
     expect(warnings).toEqual([
       "openapi api: x: the schema of its parameters is too large: its deepest parts were removed",
     ]);
   });
 
-  test("what is wide instead of deep is cut off too, or left out, and soon", async () => {
+  test("a wide schema is also cut, or skipped, quickly", async () => {
     const list = <Item>(length: number, item: (index: number) => Item) =>
       Array.from({ length }, (_, n) => item(n));
     const inQuery = (name: string, schema: object) => ({ in: "query", name, schema });
@@ -227,7 +227,7 @@ describe("schemas that grow", () => {
     ]);
   });
 
-  test("what nobody sees is not told to a model", async () => {
+  test("invisible characters do not reach a model", async () => {
     const hidden = "Reads\u001b[2J it.\u{E0041}\u202E";
     const { tools } = await parseDocument(
       createDocument({
@@ -247,7 +247,7 @@ describe("schemas that grow", () => {
     expect(tool?.parameters["properties"]).toEqual({ q: { description: "Reads[2J it." } });
   });
 
-  test("references in a circle without anything between them leave their operation out", async () => {
+  test("references in a circle without anything between them skip their operation", async () => {
     const a = { $ref: "#/components/schemas/b" };
     const b = { $ref: "#/components/schemas/a" };
     const { tools, leftOut } = await parseDocument(
@@ -264,7 +264,7 @@ describe("schemas that grow", () => {
   });
 });
 
-describe("what is no document of OpenAPI 3.0 or 3.1 [OAPI-01, OAPI-09]", () => {
+describe("a document that is not OpenAPI 3.0 or 3.1 [OAPI-01, OAPI-09]", () => {
   test.each([
     ["", /is empty/],
     ["{", /is not valid JSON/],

@@ -60,12 +60,12 @@ describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
     ["null", null, "Error: missing required path param 'petId'"],
     ["nothing for the path", { petId: null }, "Error: missing required path param 'petId'"],
     ["an empty path", { petId: "" }, "Error: path param 'petId' must not be empty"],
-  ])("%s is told in an ordinary result, and nothing is sent", async (_, values, said) => {
+  ])("%s is reported in an ordinary result, and nothing is sent", async (_, values, said) => {
     expect(getText(await callTool((await tools())("getPet"), values))).toBe(said);
     expect(api.seen).toEqual([]);
   });
 
-  test("go where they belong; cookies and the request's own headers are none of the model's", async () => {
+  test("are sent where they belong; cookies and the request's own headers cannot be set by the model", async () => {
     const tool = (await tools())("getPet");
     expect(Object.keys(tool?.parameters["properties"] as object)).toEqual([
       "petId",
@@ -87,7 +87,7 @@ describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
     expect(api.seen[0]?.headers["cookie"]).toBeUndefined();
   });
 
-  test("a parameter may have the name of something that every object has", async () => {
+  test("include parameters with the name of a built-in property of objects", async () => {
     const names = ["constructor", "toString", "__proto__"];
     const parameters = names.map((name) => ({ in: "query", name, schema: { type: "string" } }));
     const [query, path] = await buildTools(
@@ -104,7 +104,7 @@ describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
     expect(getText(await callTool(path, {}))).toBe("Error: missing required path param 'constructor'");
   });
 
-  test("a body is JSON, or a form; it has another key where a parameter has its own", async () => {
+  test("include a body, as JSON or a form, under another key if a parameter has its name", async () => {
     const tool = await tools();
     await callTool(tool("putPet"), { petId: "1", body: { name: "Bo" } });
     await callTool(tool("addPet"), {
@@ -122,7 +122,7 @@ describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
   });
 });
 
-describe("a request never leaves its place", () => {
+describe("a request keeps its destination", () => {
   test.each([
     "..",
     ".",
@@ -155,7 +155,7 @@ describe("a request never leaves its place", () => {
     },
   );
 
-  test("a header of the model's is one line", async () => {
+  test("a header set by the model is one line", async () => {
     const said = getText(
       await callTool((await tools())("getPet"), { petId: "1", "X-Trace": "a\r\nAuthorization: b" }),
     );
@@ -163,7 +163,7 @@ describe("a request never leaves its place", () => {
     expect(api.seen).toEqual([]);
   });
 
-  test("redirects are followed within the origin, of GET alone", async () => {
+  test("redirects are followed within the origin, for GET only", async () => {
     const other = await startApi();
     api.answer(({ url }, response) => {
       const to: Record<string, string> = {
@@ -185,7 +185,7 @@ describe("a request never leaves its place", () => {
   });
 });
 
-describe("who asks [OAPI-04]", () => {
+describe("authentication [OAPI-04]", () => {
   const secrets = { TOKEN: "t0p&secret+1", NAME: "someone" };
   test.each([
     [{ type: "bearer", token: "${TOKEN}" }, { authorization: "Bearer t0p&secret+1" }, ""],
@@ -196,7 +196,7 @@ describe("who asks [OAPI-04]", () => {
       { authorization: `Basic ${Buffer.from("someone:t0p&secret+1").toString("base64")}` },
       "",
     ],
-  ] as const)("%j is sent, and blanked where it would be shown", async (auth, headers, query) => {
+  ] as const)("%j is sent, and masked where it would be displayed", async (auth, headers, query) => {
     api.answer(({ url, headers: { authorization = "", ...others } }, response) =>
       response.end(`${url} ${authorization} ${others["x-key"]}`),
     );
@@ -219,7 +219,7 @@ describe("who asks [OAPI-04]", () => {
     expect(said).toContain("****");
   });
 
-  test("a secret that is not there, or that is no header, is told before anything is sent", async () => {
+  test("a secret that is missing or not valid in a header is reported before anything is sent", async () => {
     const tool = (await tools({ auth: { type: "bearer", token: "${TOKEN}" } }))("getPet");
     await expect(callTool(tool, { petId: "1" })).rejects.toThrow(
       /TOKEN is not set in the environment of the worker/,
@@ -228,7 +228,7 @@ describe("who asks [OAPI-04]", () => {
     expect(api.seen).toEqual([]);
   });
 
-  test("the idempotency key goes with all that writes, where a header is named for it", async () => {
+  test("the idempotency key is sent with all writes if a header is named for it", async () => {
     const tool = await tools({ idempotencyHeader: "Idempotency-Key" });
     await callTool(tool("getPet"), { petId: "1" });
     await callTool(tool("addPet"), {});
@@ -248,12 +248,12 @@ describe("answers [OAPI-07, OAPI-08]", () => {
   };
   const head = `GET ${api.url}/v1/pets/1 → `;
 
-  test("a status of failure is an answer too", async () => {
+  test("an error status is an answer too", async () => {
     const output = await answered({ "content-type": "application/json" }, '{"error":"no"}', {}, 404);
     expect(output.content).toEqual([{ type: "text", text: `${head}404\n\n{"error":"no"}` }]);
   });
 
-  test("a body is cut behind a whole character", async () => {
+  test("a body is cut after a whole character", async () => {
     const output = await answered({ "content-type": "text/plain" }, "aäöü", { maxResponseBytes: 4 });
     expect(output.content).toEqual([
       { type: "text", text: `${head}200\n\naä` },
@@ -261,7 +261,7 @@ describe("answers [OAPI-07, OAPI-08]", () => {
     ]);
   });
 
-  test("letters of another alphabet are read as they are declared; compression is undone, bombs are not", async () => {
+  test("other character sets are decoded as declared; compression is undone, but not of decompression bombs", async () => {
     const latin = await answered(
       { "content-type": "text/plain; charset=iso-8859-1" },
       new Uint8Array([0xe9]),
@@ -274,7 +274,7 @@ describe("answers [OAPI-07, OAPI-08]", () => {
     await expect(unknown).rejects.toThrow(/content-encoding is zstd2/);
   });
 
-  test("a picture is one, other bytes are only said to be there", async () => {
+  test("an image is returned, other bytes are only mentioned", async () => {
     const picture = await answered({ "content-type": "image/png" }, PNG, {
       maxResponseBytes: 2,
     });
@@ -288,7 +288,7 @@ describe("answers [OAPI-07, OAPI-08]", () => {
     expect(getText(await answered({}, "words"))).toBe(`${head}200\n\nwords`);
   });
 
-  test("a picture is what its bytes are: vendors refuse others, and the conversation with them", async () => {
+  test("an image has the type of its bytes: vendors reject others, and the conversation with them", async () => {
     const page = await answered({ "content-type": "image/png" }, "<html>No picture today</html>");
     expect(page.content).toEqual([
       { type: "text", text: `${head}200\n\n(image/png, 29 bytes: not text, so it is omitted)` },
@@ -297,14 +297,14 @@ describe("answers [OAPI-07, OAPI-08]", () => {
     expect(jpeg.content[1]).toEqual({ type: "image", data: "/9j/4A==", mimeType: "image/jpeg" });
   });
 
-  test("an answer that has no body is none that cannot be decompressed", async () => {
+  test("an answer without a body needs no decompression", async () => {
     expect(getText(await answered({ "content-encoding": "gzip" }, "", {}, 204))).toBe(`${head}204\n\n`);
     api.answer((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end());
     const [tool] = await buildTools({ "/x": { head: { operationId: "x" } } }, { baseUrl: api.url });
     expect(getText(await callTool(tool, {}))).toBe(`HEAD ${api.url}/x → 200\n\n`);
   });
 
-  test("silence ends, a stop too, and of what writes it is said that it may have been done", async () => {
+  test("a silent server reaches the time limit, a stop ends the call, and a write is reported as possibly done", async () => {
     api.answer(() => undefined);
     const tool = await tools({ timeoutMs: 60 });
     await expect(callTool(tool("getPet"), { petId: "1" })).rejects.toThrow(
@@ -319,7 +319,7 @@ describe("answers [OAPI-07, OAPI-08]", () => {
     await expect(stopped).rejects.toMatchObject({ fault: "cancelled" });
   });
 
-  test("nobody there is an error, and nothing was done", async () => {
+  test("a closed port is an error, and nothing was done", async () => {
     const made = await buildTools(PATHS, { baseUrl: "http://127.0.0.1:1" });
     const add = made.find(({ remote }) => remote === "addPet");
     await expect(callTool(add, {})).rejects.toThrow(
@@ -328,7 +328,7 @@ describe("answers [OAPI-07, OAPI-08]", () => {
   });
 });
 
-describe("where requests go [OAPI-03]", () => {
+describe("the server of requests [OAPI-03]", () => {
   const AT = "https://docs.example.com/openapi.json";
   const baseOf = async (servers: unknown, more: Partial<OpenApiSettingsInput> = {}, address?: string) => {
     const { tools: made } = await parseDocument(
@@ -339,7 +339,7 @@ describe("where requests go [OAPI-03]", () => {
     return (made[0]!.data as { base: string }).base;
   };
 
-  test("the definition's word, then the document's first server, without slashes at its end", async () => {
+  test("is the definition's, otherwise the document's first, without trailing slashes", async () => {
     const servers = [{ url: "https://{region}.example.com/v1//", variables: { region: { default: "eu" } } }];
     expect(await baseOf(servers, { baseUrl: "http://127.0.0.1:1/a/" })).toBe("http://127.0.0.1:1/a");
     expect(await baseOf(servers)).toBe("https://eu.example.com/v1");
@@ -372,11 +372,11 @@ describe("where requests go [OAPI-03]", () => {
       AT,
       /only the definition may decide where secrets are sent; specify baseUrl = "https:\/\/api\.example\.com\/"/,
     ],
-  ] as const)("not where %s", async (_, servers, more, address, why) => {
+  ] as const)("is not %s", async (_, servers, more, address, why) => {
     await expect(baseOf(servers, more as never, address)).rejects.toThrow(why);
   });
 
-  test("what a stranger names is looked at when it is connected to", async () => {
+  test("is checked when it is connected to if an outsider chose its name", async () => {
     const looked = await new Promise((resolve) =>
       lookupPublic("localhost", { all: true }, (error, addresses) => resolve([error?.code, addresses])),
     );

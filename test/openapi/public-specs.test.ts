@@ -41,7 +41,7 @@ beforeAll(async () => {
 const tool = (name: Name, remote: string) => loaded[name].tools.find((one) => one.remote === remote);
 
 describe.each(Object.keys(SPECS) as Name[])("%s", (name) => {
-  test("all operations are tools, each with a name of its own and a schema that is one [OAPI-01, OAPI-02]", () => {
+  test("all operations are tools, each with its own name and a valid schema [OAPI-01, OAPI-02]", () => {
     const { tools, leftOut } = loaded[name];
     expect([tools.length, leftOut]).toEqual([COUNTS[name], []]);
     const names = assignToolNames(tools, []).map((one) => one.name);
@@ -60,7 +60,7 @@ describe.each(Object.keys(SPECS) as Name[])("%s", (name) => {
     }
   });
 
-  test("the same document gives the same hashes, one for each operation", async () => {
+  test("the same document produces the same hashes, one for each operation", async () => {
     const again = await parseDocument(SPECS[name](), { baseUrl: `${api.url}/base` });
     const hashes = again.tools.map(({ hash }) => hash);
     expect(hashes).toEqual(loaded[name].tools.map(({ hash }) => hash));
@@ -68,7 +68,7 @@ describe.each(Object.keys(SPECS) as Name[])("%s", (name) => {
   });
 });
 
-describe("calls of public APIs, as a server on this machine sees them [OAPI-06, OAPI-07]", () => {
+describe("calls of public APIs, received by a server on this machine [OAPI-06, OAPI-07]", () => {
   test.each([
     [
       "github",
@@ -119,7 +119,7 @@ describe("calls of public APIs, as a server on this machine sees them [OAPI-06, 
     expect(getText(output)).toBe(`${method} ${api.url}${url} → 200\n\n{"done":true}`);
   });
 
-  test("galaxy uploadImage: a file of a form", async () => {
+  test("galaxy uploadImage: a file in a form", async () => {
     await callTool(tool("galaxy", "uploadImage"), { planetId: 1, body: { image: "GIF" } });
     const { headers, body } = api.seen.at(-1)!;
     const [, boundary] = /^multipart\/form-data; boundary=(.+)$/.exec(headers["content-type"] ?? "") ?? [];

@@ -12,7 +12,7 @@ export const FILE = "file:///work/api.yaml";
 export const createSettings = (overrides: Partial<OpenApiSettingsInput> = {}) =>
   OpenApiSettings.parse({ name: "api", spec: "api.yaml", ...overrides });
 
-/** A document of OpenAPI 3.1 around paths. */
+/** An OpenAPI 3.1 document with these paths. */
 export function createDocument(paths: object, overrides: object = {}): object {
   return {
     openapi: "3.1.0",
@@ -34,14 +34,14 @@ export const parseDocument = (
     createSettings(overrides),
   );
 
-/** The tools of a document that has nothing but paths. */
+/** The tools of a document that contains only paths. */
 export async function buildTools(paths: object, overrides: Partial<OpenApiSettingsInput> = {}) {
   return (await parseDocument(createDocument(paths), overrides)).tools;
 }
 
 export type ReceivedRequest = {
   readonly method: string;
-  /** As it came: path and query. */
+  /** The path and query as received. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -49,7 +49,7 @@ export type ReceivedRequest = {
 
 export type ApiHandler = (seen: ReceivedRequest, response: ServerResponse) => void;
 
-/** A server on this machine that remembers what it was asked. */
+/** A server on this machine that records its requests. */
 export async function startApi(answer: ApiHandler = (_, response) => response.end("ok")) {
   const received: ReceivedRequest[] = [];
   let answering = answer;
@@ -83,7 +83,7 @@ export async function startApi(answer: ApiHandler = (_, response) => response.en
 
 const sender = new Sender();
 
-/** Calls a tool as the loop does: what the arguments mean, then the call. */
+/** Calls a tool as the loop does: parses the arguments, then executes the call. */
 export async function callTool(
   tool: PinnedTool | undefined,
   values: unknown,

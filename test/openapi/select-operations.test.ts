@@ -20,8 +20,8 @@ const PATHS = {
 const ids = async (operations?: object) =>
   (await buildTools(PATHS, operations === undefined ? {} : { operations })).map(({ remote }) => remote);
 
-describe("which operations are tools [OAPI-05]", () => {
-  test("all, by id, by any of some tags, by the beginning of the path", async () => {
+describe("the operations that become tools [OAPI-05]", () => {
+  test("are all, or selected by id, by any of some tags, or by a path prefix", async () => {
     expect(await ids()).toEqual([
       "listRepos",
       "addRepo",
@@ -37,7 +37,7 @@ describe("which operations are tools [OAPI-05]", () => {
     expect(await ids({ pathPrefix: "/repos/", tags: ["repos"] })).toEqual(["putRepo"]);
   });
 
-  test("one without an id is left out with a warning, and a name that nobody has is told", async () => {
+  test("exclude one without an id, with a warning, and an unknown selected name is reported", async () => {
     const { leftOut, warnings } = await parseDocument(createDocument(PATHS), {
       operations: { ids: ["listRepos", "gone"] },
       replay: { "nothing*": "pure" },
@@ -55,7 +55,7 @@ describe("which operations are tools [OAPI-05]", () => {
   });
 });
 
-test("what a second execution means is the method's, or the author's word [OAPI-01]", async () => {
+test("the replay class follows from the method or the author's setting [OAPI-01]", async () => {
   const classes = async (more: object) =>
     Object.fromEntries(
       (await buildTools(PATHS, more)).map(({ remote, replay, confirm }) => [
@@ -81,12 +81,12 @@ test("what a second execution means is the method's, or the author's word [OAPI-
   });
 });
 
-test("names have the prefix, descriptions fall back, labels are summaries [OAPI-02]", async () => {
+test("names have the prefix, descriptions have fallbacks, labels are summaries [OAPI-02]", async () => {
   const [list] = await buildTools(PATHS, { prefix: "git" });
   expect(list).toMatchObject({ name: "git__listRepos", description: "List", data: { label: "List" } });
 });
 
-test("3.0 and 3.1, YAML and JSON mean the same; what is of 3.0 alone is translated [OAPI-01, OAPI-09]", async () => {
+test("3.0 and 3.1, YAML and JSON have the same meaning; features of 3.0 alone are translated [OAPI-01, OAPI-09]", async () => {
   const schemaOf = async (version: string, schema: string) => {
     const { tools } = await parseDocument(
       `openapi: ${version}\nservers: [{url: "https://h"}]\npaths:\n  /x:\n    post:\n      operationId: x\n      requestBody:\n        content:\n          application/json:\n            schema: ${schema}\n`,
@@ -122,7 +122,7 @@ test("3.0 and 3.1, YAML and JSON mean the same; what is of 3.0 alone is translat
   });
 });
 
-test("a parameter of the operation goes before that of its path, and two of one name are told apart", async () => {
+test("a parameter of the operation overrides that of its path, and two with one name are distinguished", async () => {
   const [tool] = await buildTools({
     "/x/{id}": {
       parameters: [
@@ -150,7 +150,7 @@ test("a parameter of the operation goes before that of its path, and two of one 
   });
 });
 
-test("a body that nobody can write leaves the operation out, unless it may be absent", async () => {
+test("a body in an unsupported format skips the operation, unless it is optional", async () => {
   const body = (required: boolean) => ({ required, content: { "application/octet-stream": {} } });
   const { tools, warnings } = await parseDocument(
     createDocument({
@@ -162,7 +162,7 @@ test("a body that nobody can write leaves the operation out, unless it may be ab
   expect(warnings[0]).toMatch(/skipped a: it needs a body of application\/octet-stream/);
 });
 
-test("defaults are those of the sources, and names are apart [OAPI-04]", () => {
+test("defaults match the sources, and names must be distinct [OAPI-04]", () => {
   expect(createSettings()).toMatchObject({
     auth: { type: "none" },
     headers: {},

@@ -48,7 +48,7 @@ describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () =
     ]);
   });
 
-  test("headers are lists with commas, and tables as they are spread", () => {
+  test("headers are comma-separated lists, and objects follow their explode setting", () => {
     const value = (explode: boolean, of: unknown) => serialiseHeader(of, manner("simple", explode));
     expect([value(false, LIST), value(false, TABLE), value(true, TABLE)]).toEqual([
       "blue,black,brown",
@@ -58,13 +58,13 @@ describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () =
   });
 });
 
-test("tables within tables go on with brackets, lists of tables with numbers", () => {
+test("nested objects continue with brackets, lists of objects with indexes", () => {
   expect(query({ a: { b: 1 }, c: ["x", "y"], d: [{ e: true }] }, "deepObject", true)).toBe(
     "color%5Ba%5D%5Bb%5D=1&color%5Bc%5D%5B%5D=x&color%5Bc%5D%5B%5D=y&color%5Bd%5D%5B0%5D%5Be%5D=true",
   );
 });
 
-test("reserved letters stay where they may, but for those that end a value or begin another", () => {
+test("reserved characters stay where they are allowed, except those that end a value or begin another", () => {
   const [[, value]] = serialiseQueryParameter("q", "a/b:c?d=e&f#g+h;i[j]'k", {
     style: "form",
     explode: true,
@@ -80,7 +80,7 @@ const anything = fc.oneof(
 );
 const styles = fc.constantFrom("form", "spaceDelimited", "pipeDelimited", "deepObject");
 
-test("whatever a value holds, it is a value: no query is ended, no parameter named by it that is not its own", () => {
+test("any value stays a value: it ends no query and sets no other parameter", () => {
   fc.assert(
     fc.property(anything, styles, fc.boolean(), fc.boolean(), (value, style, explode, reserved) => {
       const pairs = serialiseQueryParameter("p", value, {

@@ -44,7 +44,7 @@ describe.each(Object.entries(DOORS))("headers of %s", (_, parse) => {
     ["X-Team", "sk-proj-0123456789abcdefghij"],
     ["X-Note", `Bearer ${KEY}`],
     ["Authorization", `Bearer ${KEY} \${ALSO}`],
-  ])("%s takes its secret by reference alone", (name, value) => {
+  ])("%s accepts its secret by reference only", (name, value) => {
     const parsed = parse({ [name]: value });
     expect(parsed.error?.issues.map(({ message }) => message)).toEqual([
       `"${name}" looks like a secret; write a reference to it, as \${NAME}: the worker's environment has the value, never the definition`,
@@ -73,19 +73,19 @@ describe.each(Object.entries(DOORS))("headers of %s", (_, parse) => {
     ["X-A", "1\r\nX-Evil: 2", /line break/],
     ["X-A", "1\u0000", /a character that is not allowed in a header/],
     ["X-A", "€", /a character that is not allowed in a header/],
-  ])("what cannot be sent is refused: %j: %j", (name, value, why) => {
+  ])("a header that cannot be sent is rejected: %j: %j", (name, value, why) => {
     expect(parse({ [name]: value }).error?.issues[0]?.message).toMatch(why);
   });
 });
 
-test("an address of a model holds no key", () => {
+test("a model's address contains no key", () => {
   const baseUrl = "https://h.example/v1?api_key=0123456789abcdef";
   const model = { id: "m", api: "openai_completions", provider: "p", baseUrl, contextWindow: 1000 };
   const parsed = ModelConfig.safeParse(model);
   expect(parsed.error?.issues[0]?.message).toMatch(/remove keys and passwords from the address/);
 });
 
-test("an MCP server's address, arguments and variables hold no key, and an API's address and user neither", () => {
+test("an MCP server's address, arguments and variables contain no key, nor do an API's address and user", () => {
   const stdio = (fields: object) =>
     McpServer.safeParse({ name: "s", transport: { type: "stdio", command: "c", ...fields } }).success;
   expect(stdio({ args: ["--token", KEY] })).toBe(false);
@@ -105,7 +105,7 @@ test("an MCP server's address, arguments and variables hold no key, and an API's
   expect(api({ idempotencyHeader: "X\r\nY" })).toBe(false);
 });
 
-test("a value of the environment that no header may hold is refused before the request, by name", () => {
+test("an environment value that is invalid in a header is rejected by name before the request", () => {
   const secrets = () => "first\r\nsecond";
   const why =
     /The request was not sent: the value of "X-Api-Key" has a line break.*; correct KEY in the worker's environment/;

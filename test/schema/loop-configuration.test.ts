@@ -35,8 +35,8 @@ const said = (content: AssistantMessage["content"]): AssistantMessage => ({
 });
 
 /**
- * A field of the sources' configuration: where a definition has it, a value that is not its default, and the requirements
- * whose tests show what it does.
+ * A field of the sources' configuration: its location in a definition, a value other than its default, and the
+ * requirements whose tests prove its behaviour.
  */
 const FIELDS: readonly (readonly [
   field: string,
@@ -87,7 +87,7 @@ const proven = new Set(
     .flatMap((line) => /^\| ([A-Z]+-\d+) \|.*\| proven \|$/.exec(line)?.[1] ?? []),
 );
 
-describe("each field of a loop's configuration has its place [LOOP-27]", () => {
+describe("each field of a loop's configuration has its location [LOOP-27]", () => {
   test.each(FIELDS)("%s is `%s` of the definition", (_field, path, value, shownBy) => {
     const plain = AgentDefinition.parse({ model });
     const checked = checkDefinition({ model, ...nested(path, value) });
@@ -106,7 +106,7 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
     expect(Object.keys(made)).toEqual(expect.arrayContaining(["id", "api", "provider", "baseUrl", "cost"]));
   });
 
-  test("what the vendor is asked with comes from there", () => {
+  test("the settings of vendor requests come from there", () => {
     const definition = AgentDefinition.parse({
       model: keyless,
       thinking: "high",
@@ -126,7 +126,7 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
     expect(asked.tools.map(({ name }) => name)).toContain("prun");
   });
 
-  test("provider_override: a vendor of the application is asked in place of the protocol's own", async () => {
+  test("provider_override: a vendor of the application is called in place of the protocol's own", async () => {
     const providers = ProviderRegistry.createDefault();
     providers.register({
       id: "own",
@@ -147,14 +147,14 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
     expect(proven).toContain("STEER-06");
   });
 
-  test("first_turn_trigger is told by what began the loop, not set", () => {
+  test("first_turn_trigger follows from what began the loop; it is not set", () => {
     expect(proven).toContain("LOOP-07");
     const { success, error } = AgentDefinition.safeParse({ model, firstTurnTrigger: "subAgent" });
     expect(success).toBe(false);
     expect(error?.message).toContain("firstTurnTrigger");
   });
 
-  test("context_translation is done for each request, and the record is left alone", () => {
+  test("context_translation is done for each request and does not change the record", () => {
     const thought = said([
       { type: "thinking", thinking: "hm", signature: "opaque" },
       { type: "text", text: "ok" },

@@ -98,8 +98,8 @@ const answer: AssistantMessage = {
 };
 const extension: ExtensionMessage = { role: "extension", kind: "note", data: { a: 1 } };
 
-describe("what a conversation is made of", () => {
-  test("content is text, image, thinking, tool call or a block of the vendor, in an ordered list that may mix them [TYP-01]", () => {
+describe("the parts of a conversation", () => {
+  test("content is text, image, thinking, tool call or a vendor's block, in an ordered list that may mix them [TYP-01]", () => {
     expect(Content.options.map(({ shape }) => shape.type.value)).toEqual([
       "text",
       "image",
@@ -134,7 +134,7 @@ describe("what a conversation is made of", () => {
     expect(Message.options[2].shape).toHaveProperty("childLoopId");
   });
 
-  test("eleven stop reasons, camelCase, and six counters [TYP-06, X-14, HITL-05]", () => {
+  test("there are eleven stop reasons, in camelCase, and six counters [TYP-06, X-14, HITL-05]", () => {
     expect(StopReason.options).toEqual([
       "stop",
       "length",
@@ -169,7 +169,7 @@ describe("what a conversation is made of", () => {
       expect(Usage.safeParse({ ...usage, input: wrong }).success).toBe(false);
   });
 
-  test("a message of an application is told apart by its role, and no way makes it one for a model [TYP-10, TYP-11]", () => {
+  test("an application's message is identified by its role and can never become a message for a model [TYP-10, TYP-11]", () => {
     expect(AgentMessage.parse(extension)).toEqual(extension);
     expect(Message.safeParse(extension).success).toBe(false);
     expect(toModelMessage(extension)).toBeUndefined();
@@ -177,7 +177,7 @@ describe("what a conversation is made of", () => {
     expect(toModelMessage(answer)).toBe(answer);
   });
 
-  test("a turn stands in the message's own object; without one nothing is written [TYP-12]", () => {
+  test("a turn is a field of the message's own object; without one nothing is written [TYP-12]", () => {
     const id = { loopId: "s.a.1", turnIndex: 3 };
     expect(JSON.parse(JSON.stringify(Message.parse({ ...answer, turnId: id })))).toEqual({
       ...answer,
@@ -188,7 +188,7 @@ describe("what a conversation is made of", () => {
     expect(Object.keys(JSON.parse(JSON.stringify(without)))).not.toContain("turnId");
   });
 
-  test("helpers: a user's message from a text, its role, and whether an answer says that the context did not fit [TYP-05]", () => {
+  test("helpers: a user's message from a text, its role, and whether an answer reports that the context did not fit [TYP-05]", () => {
     const message = buildUserMessage("hi", 7);
     expect(Message.parse(message)).toEqual({
       role: "user",
@@ -203,7 +203,7 @@ describe("what a conversation is made of", () => {
     expect(isContextOverflow(answer)).toBe(false);
   });
 
-  test("helpers: role, model message, turn, and a turn put on, which leaves an application's message alone [TYP-14]", () => {
+  test("helpers: role, model message, turn, and setting a turn, which does not change an application's message [TYP-14]", () => {
     const id = { loopId: "s.a.1", turnIndex: 0 };
     const messages: AgentMessage[] = [buildUserMessage("hi", 1), answer, extension];
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "extension"]);
@@ -247,17 +247,17 @@ describe("what a conversation is made of", () => {
   });
 });
 
-describe("what a model is asked with", () => {
+describe("a model request", () => {
   const model = anthropic("claude-opus-5-5");
 
-  test("a tool's definition is name, description and parameters, nothing that can be run [TYP-17]", () => {
+  test("a tool's definition is name, description and parameters, without anything executable [TYP-17]", () => {
     expect(Object.keys(ToolDefinition.shape)).toEqual(["name", "description", "parameters"]);
     const definition = { name: "t", description: "d", parameters: { type: "object" } };
     expect(ToolDefinition.parse({ ...definition, execute: () => undefined })).toEqual(definition);
     expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
   });
 
-  test("a request names model, prompt, messages, tools, thinking, limits, caching; who answers is the model's word alone [TYP-18]", () => {
+  test("a request names model, prompt, messages, tools, thinking, limits and caching; the model alone selects the provider [TYP-18]", () => {
     const request: ModelRequest = {
       model,
       systemPrompt: "",
@@ -280,7 +280,7 @@ describe("what a model is asked with", () => {
       expect(request).not.toHaveProperty(name);
   });
 
-  test("thinking is off to high, off unless said, read in any letter case [TYP-22, X-23]", () => {
+  test("thinking is off to high, off by default, parsed in any letter case [TYP-22, X-23]", () => {
     expect(AgentDefinition.parse({ model }).thinking).toBe("off");
     for (const level of ["off", "minimal", "low", "medium", "high"]) {
       for (const written of [level, level.toUpperCase(), level[0]?.toUpperCase() + level.slice(1)]) {
@@ -290,7 +290,7 @@ describe("what a model is asked with", () => {
     expect(ThinkingLevel.safeParse("enormous").success).toBe(false);
   });
 
-  test("caching is on and automatic unless said; off, or each place by hand [CACHE-01]", () => {
+  test("caching is on and automatic by default; it can be off, or set for each position [CACHE-01]", () => {
     expect(AgentDefinition.parse({ model }).cache).toEqual({ enabled: true, strategy: "auto" });
     const byHand = { cacheSystem: true, cacheTools: false, cacheMessages: true };
     for (const strategy of ["auto", "disabled", byHand]) {
@@ -300,7 +300,7 @@ describe("what a model is asked with", () => {
     expect(CacheConfig.safeParse({ strategy: { cacheSystem: true } }).success).toBe(false);
   });
 
-  test("a model's configuration has its fields, and those that nobody says are these [PROV-02]", () => {
+  test("a model's configuration has these fields and these defaults [PROV-02]", () => {
     const said = {
       id: "m-1",
       api: "openai_completions",
@@ -346,7 +346,7 @@ describe("what a model is asked with", () => {
       expect([one, ModelConfig.safeParse({ ...said, ...one }).success]).toEqual([one, false]);
   });
 
-  test("the flags of servers that speak chat completions, and what they are unless said [PROV-14]", () => {
+  test("the flags of servers that speak chat completions, and their defaults [PROV-14]", () => {
     expect(OpenAiCompat.parse({})).toEqual({
       supportsStore: false,
       supportsDeveloperRole: false,
@@ -370,7 +370,7 @@ describe("what a model is asked with", () => {
     expect(OpenAiCompat.safeParse({ supportsEverything: true }).success).toBe(false);
   });
 
-  test("one word turns both context management and limits off [CTX-17]", () => {
+  test("one value switches off both context management and limits [CTX-17]", () => {
     const agent = { model, systemPrompt: "S", limits: { maxTurns: 3 } };
     const unbounded = AgentDefinition.parse(removeContextManagement(agent));
     expect(unbounded.context).toBeNull();

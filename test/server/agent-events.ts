@@ -4,7 +4,7 @@ import type { AgentEvent } from "../../src/schema/agent-event.ts";
 import type { AssistantMessage, Content, StopReason } from "../../src/schema/message.ts";
 import type { Outcome } from "../../src/schema/record.ts";
 
-// Events of a loop, in the order that a session tells them, and pages that read what is made of them.
+// Events of a loop, in the order of a session's stream, and a page that reads the resulting chunks.
 
 const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 const timestamp = "2026-01-01T00:00:00.000Z";
@@ -50,7 +50,7 @@ export const call = (id: string, args: unknown, name = "bash"): Content => ({
   arguments: args,
 });
 
-/** An update as live output makes it: all that the attempt has said, and the newest piece. */
+/** An update as live output creates it: all text of the attempt so far, and the newest chunk. */
 export function messageUpdate(
   content: Content[],
   type: "text" | "thinking" | "toolCall",
@@ -115,7 +115,7 @@ export const agentEnd = (outcome: Outcome = { type: "answered", stopReason: "sto
   timestamp,
 });
 
-/** What the AI SDK makes of chunks, having checked each against its own schema. */
+/** Reads chunks with the AI SDK, which checks each against its own schema. */
 export async function readPage(
   chunks: readonly UiChunk[],
   message?: UIMessage,

@@ -31,7 +31,7 @@ afterAll(async () => {
 const LONG = "one two three four five six seven eight";
 const bash = (command: string) => ({ name: "bash", arguments: { command } });
 
-/** A page with the SDK's own transport; what a session begins with rides along. */
+/** A page with the SDK's own transport; the session's settings are sent with each request. */
 function chatOf(session: TestSession, more: object = {}): Chat<UIMessage> {
   return new Chat({
     id: session.id,
@@ -59,8 +59,8 @@ const shown = ({ messages }: Chat<UIMessage>, type = "text") =>
 const toolOf = ({ messages }: Chat<UIMessage>) =>
   messages.flatMap(({ parts }) => parts).find((part) => part.type === "dynamic-tool");
 
-describe("a page of the AI SDK shows a session", () => {
-  test("a turn with a tool: reasoning, text, the call, its output, the answer; who opens the page later sees the same", async () => {
+describe("a page of the AI SDK displays a session", () => {
+  test("a turn with a tool: reasoning, text, the call, its output, the answer; a page that is opened later sees the same", async () => {
     const session = stage.session({
       replies: [
         { thinking: "Let me see.", text: "I look.", toolCalls: [bash("echo out")] },
@@ -92,13 +92,13 @@ describe("a page of the AI SDK shows a session", () => {
       });
     expect(plain(messages[1])).toEqual(plain(chat.messages[1]));
 
-    // The page goes on with the conversation: a new loop, a new message.
+    // The page continues the conversation: a new loop, a new message.
     const later = chatOf(session, { messages });
     await later.sendMessage({ text: "And now?" });
     expect(shown(later).slice(2)).toEqual(["user: And now?", "assistant: Again."]);
   });
 
-  test("an answer is shown while it is made; a page that was closed in the middle comes back to it", async () => {
+  test("an answer is displayed while it is generated; a page that was closed meanwhile resumes it", async () => {
     const session = stage.session({ replies: [{ text: LONG, chunkSize: 4, holdUntil: "page" }] });
     const closed = chatOf(session);
     const sent = closed.sendMessage({ text: "Count" });
@@ -115,12 +115,12 @@ describe("a page of the AI SDK shows a session", () => {
     await resumed;
     expect(shown(back)).toEqual(["user: Count", `assistant: ${LONG}`]);
     expect(back.status).toBe("ready");
-    // Nothing is being made any more.
+    // Nothing is being generated any more.
     await back.resumeStream();
     expect([back.status, shown(back).length]).toEqual(["ready", 2]);
   });
 
-  thoroughTest("readUIMessageStream over the transport alone", async () => {
+  thoroughTest("readUIMessageStream works with the transport alone", async () => {
     const session = stage.session({ replies: [{ text: "Hello." }] });
     const transport = new DefaultChatTransport({
       api: `${server.url}/v1/chat`,
@@ -142,33 +142,38 @@ describe("a page of the AI SDK shows a session", () => {
   });
 });
 
-describe("a call that waits for a person", () => {
+describe("a call that waits for a user", () => {
   const asking = (replies: Parameters<TestEnvironment["session"]>[0]) =>
     stage.session({ ...replies, agent: { tools: ["bash"], permissions: { rules: [], otherwise: "ask" } } });
 
   const auto = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses };
 
-  thoroughTest("is asked for on the page, approved there, and the same message goes on", async () => {
-    const session = asking({
-      replies: [{ text: "May I?", toolCalls: [bash("echo yes")] }, { text: "Thanks." }],
-    });
-    const chat = chatOf(session, auto);
-    await chat.sendMessage({ text: "Go" });
-    const part = toolOf(chat);
-    expect(part).toMatchObject({ state: "approval-requested", input: { command: "echo yes" } });
-    expect(chat.status).toBe("ready");
-    const id = part?.type === "dynamic-tool" && part.state === "approval-requested" ? part.approval.id : "";
-    await chat.addToolApprovalResponse({ id, approved: true });
-    await eventually(() => shown(chat)[1]?.endsWith("Thanks."), { what: "the answer behind the call" });
-    await eventually(() => chat.status === "ready");
-    expect(shown(chat)).toEqual(["user: Go", "assistant: May I?Thanks."]);
-    expect(chat.messages[1]?.parts.filter(({ type }) => type === "dynamic-tool")).toHaveLength(1);
-    expect(toolOf(chat)).toMatchObject({ state: "output-available" });
-    const started = (await session.readEvents()).find(({ body }) => body.type === "ToolExecutionStart")?.body;
-    expect(started).toMatchObject({ permission: { answer: "approved", by: "an HTTP page" } });
-  });
+  thoroughTest(
+    "is displayed for approval on the page and approved there, and the same message continues",
+    async () => {
+      const session = asking({
+        replies: [{ text: "May I?", toolCalls: [bash("echo yes")] }, { text: "Thanks." }],
+      });
+      const chat = chatOf(session, auto);
+      await chat.sendMessage({ text: "Go" });
+      const part = toolOf(chat);
+      expect(part).toMatchObject({ state: "approval-requested", input: { command: "echo yes" } });
+      expect(chat.status).toBe("ready");
+      const id = part?.type === "dynamic-tool" && part.state === "approval-requested" ? part.approval.id : "";
+      await chat.addToolApprovalResponse({ id, approved: true });
+      await eventually(() => shown(chat)[1]?.endsWith("Thanks."), { what: "the answer behind the call" });
+      await eventually(() => chat.status === "ready");
+      expect(shown(chat)).toEqual(["user: Go", "assistant: May I?Thanks."]);
+      expect(chat.messages[1]?.parts.filter(({ type }) => type === "dynamic-tool")).toHaveLength(1);
+      expect(toolOf(chat)).toMatchObject({ state: "output-available" });
+      const started = (await session.readEvents()).find(
+        ({ body }) => body.type === "ToolExecutionStart",
+      )?.body;
+      expect(started).toMatchObject({ permission: { answer: "approved", by: "an HTTP page" } });
+    },
+  );
 
-  test("is refused with a reason that the model reads; an answer to another question changes nothing", async () => {
+  test("is denied with a reason that the model reads; an answer to another question changes nothing", async () => {
     const session = asking({ replies: [{ toolCalls: [bash("echo no")] }, { text: "I see." }] });
     const chat = chatOf(session, auto);
     await chat.sendMessage({ text: "Go" });
@@ -195,7 +200,7 @@ describe("a call that waits for a person", () => {
     expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
   });
 
-  test("a page that comes back while a call waits is asked again", async () => {
+  test("is displayed again on a page that returns while it waits", async () => {
     const session = asking({ replies: [{ toolCalls: [bash("echo later")] }, { text: "Done." }] });
     await session.start("Go");
     await eventually(async () => (await session.readStatus()).approvals.length === 1, {
@@ -212,7 +217,7 @@ describe("a call that waits for a person", () => {
   });
 });
 
-describe("how it ends", () => {
+describe("the end of an answer", () => {
   test("a page that leaves stops nothing; a stop ends the answer as aborted", async () => {
     const session = stage.session({ replies: [{ text: LONG, chunkSize: 4, holdUntil: "never" }] });
     const response = fetch(`${server.url}/v1/chat`, {
@@ -237,7 +242,7 @@ describe("how it ends", () => {
     expect(chat.status).toBe("ready");
   });
 
-  test("a failure is an error of the page, with its words", async () => {
+  test("a failure is an error of the page, with its text", async () => {
     const session = stage.session({
       agent: { model: { apiKey: "${NO_SUCH_KEY}" } },
     });
@@ -247,7 +252,7 @@ describe("how it ends", () => {
     expect(chat.error?.message).toContain("NO_SUCH_KEY");
   });
 
-  thoroughTest("a session that is at work takes no other prompt, and says what else there is", async () => {
+  thoroughTest("a running session accepts no other prompt and names the alternatives", async () => {
     const session = stage.session({ replies: [{ text: LONG, holdUntil: "busy" }] });
     await session.start("Go");
     await session.waitForRequest(0);
@@ -259,7 +264,7 @@ describe("how it ends", () => {
     await session.readResult();
   });
 
-  test("answered once more: another message in place of the old one", async () => {
+  test("a regenerated answer is another message in place of the old one", async () => {
     const session = stage.session({ replies: [{ text: "First." }] });
     const chat = chatOf(session);
     await chat.sendMessage({ text: "Go" });

@@ -12,7 +12,7 @@ const holdfast = { namespace: "agents" } as unknown as Holdfast;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const PLAIN = { metadata: { encoding: base64("json/plain") }, data: base64('"a marker"') };
 
-/** Turns every byte over, and says so. */
+/** Inverts every byte and changes the encoding accordingly. */
 const toy = {
   encode: async (payloads: Payload[]) => payloads.map((payload) => turned(payload, "binary/toy")),
   decode: async (payloads: Payload[]) => payloads.map((payload) => turned(payload, "json/plain")),
@@ -21,7 +21,7 @@ function turned({ data }: Payload, encoding: string): Payload {
   return { metadata: { encoding: Buffer.from(encoding) }, data: data?.map((byte) => byte ^ 0xff) ?? null };
 }
 
-test("payloads go through the codec and back, as the Temporal UI sends them", async () => {
+test("payloads pass through the codec and back, as the Temporal UI sends them", async () => {
   server = await startServer(holdfast, { codec: toy, allowOrigins: ["http://localhost:8233"] });
   const ui = { origin: "http://localhost:8233", "x-namespace": "agents" };
   const encoded = await sendRequest(server, "POST /codec/encode", { payloads: [PLAIN] }, ui);
@@ -34,7 +34,7 @@ test("payloads go through the codec and back, as the Temporal UI sends them", as
   expect(decoded.body).toEqual({ payloads: [PLAIN] });
 });
 
-test("the UI sends no token: the key in the codec's address opens the codec, and nothing else", async () => {
+test("the UI sends no token: the key in the codec's address gives access to the codec and nothing else", async () => {
   server = await startServer(holdfast, { codec: toy });
   const post = (url: string) =>
     fetch(url, { method: "POST", body: JSON.stringify({ payloads: [PLAIN] }) }).then(({ status }) => status);
@@ -46,7 +46,7 @@ test("the UI sends no token: the key in the codec's address opens the codec, and
   expect(listed.status).toBe(401);
 });
 
-test("the codec of this house: what one seals the server opens; a payload without a key is a problem that names it", async () => {
+test("our own codec: the server decrypts what it encrypts; a payload without a key is a problem that names the key", async () => {
   const env = { KEY: Buffer.alloc(32, 7).toString("base64"), OTHER: Buffer.alloc(32, 9).toString("base64") };
   const codecWith = (references: string) =>
     new EncryptionCodec({ ring: KeyRing.fromReferences(references, env), payloads: true, transcript: true });
@@ -78,7 +78,7 @@ test("the codec of this house: what one seals the server opens; a payload withou
   ]);
 });
 
-test("what is no payload, or of another namespace, or too much, is refused", async () => {
+test("an invalid payload, another namespace, and too much data are rejected", async () => {
   server = await startServer(holdfast, { codec: toy });
   const refused = async (body: unknown, headers = {}) =>
     (await sendRequest(server, "POST /codec/decode", body, headers)).status;

@@ -31,7 +31,7 @@ afterAll(async () => {
 const LONG = "one two three four five six seven eight";
 const eventsOf = (id: string, from = "loop") => `/v1/sessions/${id}/events?from=${from}`;
 
-thoroughTest("a session is begun, steered, followed and read over HTTP", async () => {
+thoroughTest("a session is started, steered, followed and read over HTTP", async () => {
   const session = stage.session({
     replies: [{ text: LONG, chunkSize: 4, holdUntil: "http" }, { text: "Steered." }],
     agent: { name: "http" },
@@ -61,7 +61,7 @@ thoroughTest("a session is begun, steered, followed and read over HTTP", async (
   expect(told.at(0)?.data).toMatchObject({ type: "AgentStart", agentName: "http" });
   expect(told.at(-1)).toMatchObject({ event: "end", data: { session: session.id, status: "completed" } });
   expect(told.slice(0, -1).every(({ id }) => /^[\w.-]+$/.test(id ?? ""))).toBe(true);
-  // The first update is whole; those behind it are as long as what is new.
+  // The first update is complete; later ones are as long as the new text.
   const updates = told.filter(({ data }) => data["type"] === "MessageUpdate");
   expect(updates[0]?.data["message"]).toBeDefined();
   expect(
@@ -85,7 +85,7 @@ thoroughTest("a session is begun, steered, followed and read over HTTP", async (
   expect(body["sessions"]).toMatchObject([{ session: session.id, status: "completed" }]);
 });
 
-test("a reader that comes back goes on where it was, and is told when there is nothing more", async () => {
+test("a reader that reconnects continues at its position and is informed when nothing is left", async () => {
   const session = stage.session({ replies: [{ text: LONG, chunkSize: 4, holdUntil: "again" }] });
   await session.start("Go");
   await session.waitForRequest(0);
@@ -105,7 +105,7 @@ test("a reader that comes back goes on where it was, and is told when there is n
   const types = [...before, ...after].map(({ data }) => data["type"] as AgentEvent["type"]);
   const recorded = types.filter((type) => type !== "MessageUpdate");
   expect(recorded).toEqual([...(await session.readEventTypes()), "end"]);
-  // What stands in place of the message, and what was added to it, is the whole answer.
+  // The replacement of the message and its additions are the whole answer.
   let words = "";
   for (const { data } of [...before, ...after]) {
     if (data["type"] !== "MessageUpdate") continue;
@@ -123,7 +123,7 @@ test("a reader that comes back goes on where it was, and is told when there is n
   expect(response.status).toBe(204);
 });
 
-test("what cannot be is said with what was tried, and what to do", async () => {
+test("an impossible request is rejected with what was tried and the remedy", async () => {
   const session = stage.session({ replies: [{ text: "done" }] });
   await session.run("Go");
   const problem = async (way: string, body?: unknown, headers = {}) => {
@@ -162,7 +162,7 @@ test("what cannot be is said with what was tried, and what to do", async () => {
     422,
     "input-invalid",
   ]);
-  // Tricks with paths come to no other place than an id that is none.
+  // Path tricks lead nowhere except to an invalid id.
   for (const path of [
     "..%2f..%2fetc",
     "%2e%2e%2fx",
@@ -186,13 +186,13 @@ test.each([
   ["GET /v1/sessions/s/stop", "POST"],
   ["DELETE /v1/chat/s", "GET"],
   ["DELETE /healthz", "GET, HEAD"],
-])("%s is refused with the methods that are answered there: %s", async (way, allow) => {
+])("%s is rejected with the methods that are allowed there: %s", async (way, allow) => {
   const { status, headers, body } = await sendRequest(server, way, way.startsWith("GET") ? undefined : {});
   expect([status, headers.get("allow")]).toEqual([405, allow]);
   expect(body).toMatchObject({ code: "method-refused", allow: allow.split(", ") });
 });
 
-test("what does not fit is said in sentences: where, what it must be, and what came", async () => {
+test("invalid input is explained in sentences: the location, the expected value, and the value received", async () => {
   const detail = async (way: string, body?: unknown) => (await sendRequest(server, way, body)).body["detail"];
   const at = "/v1/sessions/s";
   expect(await detail("POST /v1/sessions", [])).toBe(
@@ -246,7 +246,7 @@ test("a model is named as on a command line, a session is deleted, and an unknow
   expect(await sendRequest(server, `GET /v1/sessions/${session.id}/messages`)).toMatchObject({ status: 404 });
 });
 
-thoroughTest("a call that waits is shown, answered, and signed", async () => {
+thoroughTest("a pending call is listed, answered, and signed", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "bash", arguments: { command: "touch over-http" } }] },

@@ -6,12 +6,12 @@ import { bearer, sendRawRequest, startServer, type TestApiServer, TOKEN } from "
 let server: TestApiServer;
 afterEach(() => server.close());
 
-/** Knows one word: it was asked. */
+/** Supports only `list`. */
 const asked = { list: async () => [], namespace: "default" } as unknown as Holdfast;
 const LIST = "/v1/sessions";
 
 describe("the token", () => {
-  test("is asked for everywhere but at /healthz", async () => {
+  test("is required everywhere except at /healthz", async () => {
     server = await startServer(asked);
     const statusOf = async (path: string, headers = {}) =>
       (await sendRawRequest(server, { path, headers })).status;
@@ -33,7 +33,7 @@ describe("the token", () => {
     expect(await statusOf("/nowhere", bearer)).toBe(404);
   });
 
-  test("a refusal is a problem that says what to do, and repeats no token", async () => {
+  test("is never repeated in a rejection, which is a problem that names the remedy", async () => {
     server = await startServer(asked);
     const response = await fetch(`${server.url}${LIST}`, { headers: { authorization: "Bearer nearly-it" } });
     expect(response.headers.get("content-type")).toBe("application/problem+json");
@@ -50,8 +50,8 @@ describe("the token", () => {
   });
 });
 
-describe("a page that the browser was talked into asking", () => {
-  test("under a name of its own is refused, whatever its port", async () => {
+describe("a request that a malicious page triggers in the browser", () => {
+  test("is rejected for an unknown host name, whatever its port", async () => {
     server = await startServer(asked, { allowHosts: ["Agents.example.com"] });
     const statusAs = async (host: string) =>
       (await sendRawRequest(server, { path: LIST, headers: { ...bearer, host } })).status;
@@ -68,7 +68,7 @@ describe("a page that the browser was talked into asking", () => {
     }
   });
 
-  test("of another origin is refused, also before it has asked; an allowed one may ask", async () => {
+  test("is rejected for another origin, even in a preflight; an allowed origin is accepted", async () => {
     server = await startServer(asked, { allowOrigins: ["http://ui.example:8233"] });
     const from = (origin: string, method = "GET", headers = {}) =>
       fetch(`${server.url}${LIST}`, { method, headers: { origin, ...headers } });
@@ -94,7 +94,7 @@ describe("a page that the browser was talked into asking", () => {
       200,
       "http://ui.example:8233",
     ]);
-    // A page reads why it was refused.
+    // A page reads why it was rejected.
     const refused = await from("http://ui.example:8233");
     expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([
       401,
@@ -103,7 +103,7 @@ describe("a page that the browser was talked into asking", () => {
   });
 });
 
-describe("what no client sends", () => {
+describe("requests that no client sends", () => {
   const bytes = (text: string) =>
     new Promise<string>((resolve, reject) => {
       const socket = connect(server.port, "127.0.0.1", () => socket.write(text));
@@ -116,7 +116,7 @@ describe("what no client sends", () => {
       socket.on("error", reject);
     });
 
-  test("HTTP/1.0 without a host is refused with a reason; with one it is served", async () => {
+  test("HTTP/1.0 without a host is rejected with a reason; with a host it is served", async () => {
     server = await startServer(asked);
     const head = (answer: string) => answer.split("\r\n", 1)[0];
     const hostless = await bytes(`GET ${LIST} HTTP/1.0\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`);
@@ -129,7 +129,7 @@ describe("what no client sends", () => {
     expect(named).toContain('{"sessions":[]}');
   });
 
-  test("heads without end, nonsense, and other methods are refused", async () => {
+  test("endless headers, nonsense, and other methods are rejected", async () => {
     server = await startServer(asked);
     const huge = await bytes(
       `GET ${LIST} HTTP/1.1\r\nhost: localhost\r\nx: ${"y".repeat(64 * 1024)}\r\n\r\n`,
@@ -144,7 +144,7 @@ describe("what no client sends", () => {
     expect(server.streams).toBe(0);
   });
 
-  test("a body above the limit is not read, whether it says its size or not", async () => {
+  test("a body above the limit is not read, whether it states its size or not", async () => {
     server = await startServer({ session: () => ({}) } as unknown as Holdfast);
     const post = (body: string | ReadableStream, more: RequestInit = {}) =>
       fetch(`${server.url}/v1/sessions`, { method: "POST", headers: bearer, body, ...more } as RequestInit);
@@ -168,7 +168,7 @@ describe("what no client sends", () => {
     expect(sent).toBeLessThan(100);
   });
 
-  test("a word in a body or a query that nobody knows is refused by its name", async () => {
+  test("an unknown field in a body or a query is rejected by its name", async () => {
     server = await startServer(asked);
     const post = async (body: string) => {
       const response = await fetch(`${server.url}/v1/sessions`, { method: "POST", headers: bearer, body });

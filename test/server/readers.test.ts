@@ -18,7 +18,7 @@ import { bearer, readEvents, startServer, type TestApiServer, TOKEN } from "./te
 let server: TestApiServer;
 afterEach(() => server.close());
 
-/** A session that tells what a test gives it, to any number of readers. */
+/** A session that sends a test's events to any number of readers. */
 function telling(
   tell: (from: string | undefined, signal: AbortSignal) => AsyncIterable<SessionEvent>,
 ): Holdfast {
@@ -42,7 +42,7 @@ const EVENTS = "/v1/sessions/s/events";
 const askFor = (path: string) =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`;
 
-test("200 readers at once are told all of it; one more than may be is refused, and let in when another leaves", async () => {
+test("200 simultaneous readers receive everything; one more than the maximum is rejected, and accepted when another leaves", async () => {
   let letGo = () => {};
   const wait = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -78,7 +78,7 @@ test("200 readers at once are told all of it; one more than may be is refused, a
   await eventually(() => server.streams === 0);
 });
 
-test("who never reads is cut off; what is held for it is bounded, and it comes back to where it was", async () => {
+test("a reader that never reads is disconnected; its buffer is bounded, and it resumes at its position", async () => {
   let pulled = 0;
   const row = "x".repeat(100_000);
   const holdfast = telling(async function* (from, signal) {
@@ -95,7 +95,7 @@ test("who never reads is cut off; what is held for it is bounded, and it comes b
   socket.write(askFor(EVENTS));
   await eventually(() => server.streams === 1, { what: "the stream" });
   await eventually(() => server.streams === 0, { what: "the end of the stream" });
-  // What a reader that does not read is sent lies with the system, some megabytes of it, and not with us.
+  // The operating system buffers some megabytes for a reader that does not read; our own process does not.
   const last = pulled;
   expect(last).toBeLessThan(200);
   socket.destroy();
@@ -104,7 +104,7 @@ test("who never reads is cut off; what is held for it is bounded, and it comes b
   expect(server.told).toEqual([]);
 });
 
-test("a reader that is slow is spared updates that a later one holds, and gets all else", async () => {
+test("a slow reader skips updates that a later one contains, and receives everything else", async () => {
   const words = "word ".repeat(20_000);
   const holdfast = telling(async function* () {
     yield { cursor: "c0", event: agentStart };
@@ -130,7 +130,7 @@ test("a reader that is slow is spared updates that a later one holds, and gets a
       delta: { delta: string };
     };
     shown = message?.content[0]?.text ?? shown + delta.delta;
-    // Reads, and takes its time.
+    // Reads slowly.
     if (events.length % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
   expect(events.filter((type) => type === "ToolExecutionEnd")).toHaveLength(2_000);
@@ -139,7 +139,7 @@ test("a reader that is slow is spared updates that a later one holds, and gets a
   expect(events.slice(-3)).toEqual(["MessageEnd", "AgentEnd", "end"]);
 });
 
-test("a silent stream says that it is there; when the server closes, readers are told and come back", async () => {
+test("a silent stream sends heartbeats; when the server closes, readers are informed and reconnect", async () => {
   const holdfast = telling(async function* (_from, signal) {
     yield { cursor: "c1", event: agentStart };
     await gone(signal);
@@ -162,7 +162,7 @@ test("a silent stream says that it is there; when the server closes, readers are
   await closed;
   expect(all).toContain(": the server is closing; reconnect");
   expect(all).not.toContain("event: end");
-  // A page would take an end for the end of the answer.
+  // A page would interpret an end as the end of the answer.
   expect(await page).toBe("cut off");
   await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
 });
@@ -172,7 +172,7 @@ async function firstOf<T>(all: AsyncIterable<T>): Promise<T[]> {
   return [];
 }
 
-test("connections whose heads do not come are closed soon after their time, not half a minute later", async () => {
+test("connections that send no headers are closed soon after their time limit, not half a minute later", async () => {
   const holdfast = telling(async function* () {});
   server = await startServer(holdfast, { headersMs: 300 });
   const { hostname, port } = new URL(server.url);

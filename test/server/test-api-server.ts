@@ -8,7 +8,7 @@ export const bearer = { authorization: `Bearer ${TOKEN}` };
 
 export type TestApiServer = Server & { readonly told: unknown[] };
 
-/** A server on a port of its own. Where no Holdfast is given, no request may come so far. */
+/** A server on its own port. Without a Holdfast, no request may reach it. */
 export async function startServer(
   holdfast: Holdfast | undefined,
   options: Partial<ServeOptions> = {},
@@ -28,7 +28,7 @@ export async function startServer(
   return Object.defineProperties(server, { told: { value: reportedErrors } }) as TestApiServer;
 }
 
-/** Asks with the token; JSON goes and comes. */
+/** Sends requests with the token; both bodies are JSON. */
 export async function sendRequest(
   { url }: Server,
   route: string,
@@ -69,7 +69,7 @@ export async function* readEvents(
   for await (const { id, event, data } of parsed) yield { id, event, data: JSON.parse(data) };
 }
 
-/** Bytes as they are, for what no client would send. */
+/** Raw bytes, for requests that no client would send. */
 export function sendRawRequest(
   { port }: Server,
   options: { method?: string; path: string; headers?: Record<string, string> },

@@ -52,11 +52,11 @@ const TOLD: readonly AgentEvent[] = [
   agentEnd(),
 ];
 
-/** Without live output, as the record alone tells it. */
+/** Without live output, from the record alone. */
 const RECORDED = TOLD.filter(({ type }) => type !== "MessageUpdate" && type !== "ToolExecutionUpdate");
 
 describe("a loop as one message of the AI SDK", () => {
-  test("thinking, text, a call with its output, words of a person, the next answer: each a part, in order", async () => {
+  test("thinking, text, a call with its output, a user's message, the next answer: each is a part, in order", async () => {
     const { message, errors } = await readPage(chunksOf(TOLD));
     expect(errors).toEqual([]);
     expect(message).toMatchObject({
@@ -83,12 +83,12 @@ describe("a loop as one message of the AI SDK", () => {
     expect(message.parts).toHaveLength(7);
   });
 
-  test("who was there and who came when all was over have the same message", async () => {
+  test("a reader from the beginning and one after the end have the same message", async () => {
     const [live, later] = await Promise.all([readPage(chunksOf(TOLD)), readPage(chunksOf(RECORDED))]);
     expect(withoutIds(later.message)).toEqual(withoutIds(live.message));
   });
 
-  test("what a tool prints is shown as it comes, the newest of it", () => {
+  test("a tool's output is displayed as it arrives, the newest of it", () => {
     const outputs = chunksOf(TOLD).filter(({ type }) => type === "tool-output-available");
     expect(outputs).toMatchObject([
       { preliminary: true, output: { content: [{ text: "a\n" }] } },
@@ -105,7 +105,7 @@ describe("a loop as one message of the AI SDK", () => {
     expect(shown).toMatchObject({ text: expect.stringMatching(/^x{4093}end$/) });
   });
 
-  test("a reader that missed updates is shown the rest with the next one", () => {
+  test("a reader that missed updates receives the rest with the next one", () => {
     const words = chunksOf([
       agentStart,
       turnStart(0),
@@ -119,7 +119,7 @@ describe("a loop as one message of the AI SDK", () => {
   });
 });
 
-describe("an answer that is made again", () => {
+describe("an answer that is retried", () => {
   const again: readonly AgentEvent[] = [
     agentStart,
     turnStart(0),
@@ -130,7 +130,7 @@ describe("an answer that is made again", () => {
     agentEnd(),
   ];
 
-  test("marks what the first attempt had said, and begins anew [EVT-16]", async () => {
+  test("marks the text of the first attempt and starts again [EVT-16]", async () => {
     const { message, errors } = await readPage(chunksOf(again));
     expect(errors).toEqual([]);
     expect(message.parts).toMatchObject([
@@ -142,7 +142,7 @@ describe("an answer that is made again", () => {
     expect(message.parts.at(-1)).not.toHaveProperty("providerMetadata.holdfast");
   });
 
-  test("is whole when only its end shows that it was another one", async () => {
+  test("is complete even if only its end reveals the retry", async () => {
     const { message } = await readPage(
       chunksOf([
         agentStart,
@@ -157,20 +157,20 @@ describe("an answer that is made again", () => {
   });
 });
 
-describe("how a loop ends", () => {
+describe("the end of a loop", () => {
   const ending = (outcome: Parameters<typeof agentEnd>[0]) =>
     chunksOf([agentStart, turnStart(0), messageUpdate([text("So")], "text", "So"), agentEnd(outcome)]).slice(
       -3,
     );
 
-  test("answered: finish, with the reason of the model", () => {
+  test("answered: finish, with the model's stop reason", () => {
     expect(ending({ type: "answered", stopReason: "length" }).at(-1)).toEqual({
       type: "finish",
       finishReason: "length",
     });
   });
 
-  test("stopped: what was begun ends, and the message is aborted", () => {
+  test("stopped: unfinished parts end, and the message is aborted", () => {
     expect(ending({ type: "stopped", reason: "enough" })).toMatchObject([
       { type: "text-end" },
       { type: "message-metadata" },
@@ -178,7 +178,7 @@ describe("how a loop ends", () => {
     ]);
   });
 
-  test("failed, or not let in: an error with its words", async () => {
+  test("failed or rejected: an error with its text", async () => {
     for (const [outcome, words] of [
       [{ type: "failed", fault: "provider/auth", message: "no such key" }, /provider\/auth: no such key/],
       [{ type: "rejected", reason: "not here" }, /The prompt was rejected: not here/],
@@ -189,13 +189,13 @@ describe("how a loop ends", () => {
   });
 });
 
-describe("a call that waits for a person", () => {
+describe("a call that waits for a user", () => {
   const asked = [
     { session: "s", path: [], toolCallId: "c1", tool: "bash", summary: "ls", reason: "rule 1", sinceMs: 7 },
   ];
   const before = TOLD.slice(0, 10);
 
-  test("is asked for in its own part, and the response ends; the next one goes on with the same message", async () => {
+  test("requests approval in its own part, and the response ends; the next one continues the same message", async () => {
     const message = new UiMessage();
     const first = [...chunksOf(before, message), ...(message.formatApprovalRequests(asked) ?? [])];
     const shown = (await readPage(first)).message;
@@ -215,14 +215,14 @@ describe("a call that waits for a person", () => {
     expect(withoutIds({ ...whole, parts }).parts).toMatchObject(withoutIds(never.message).parts);
   });
 
-  test("is not asked for before the page has it", () => {
+  test("does not request approval before the page has the call", () => {
     const message = new UiMessage();
     chunksOf(before.slice(0, 9), message);
     expect(message.mayWait).toBe(false);
     expect(message.formatApprovalRequests(asked)).toBeUndefined();
   });
 
-  test("refused: its output is denied; an error of the tool is an error", async () => {
+  test("denied: its output is denied; an error of the tool is an error", async () => {
     for (const [words, state] of [
       ["Denied by the user: not today", "output-denied"],
       ["exit code 1", "output-error"],

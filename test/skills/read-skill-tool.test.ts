@@ -41,7 +41,7 @@ describe("a skill is read", () => {
     expect(await callForText(tool, { name: "git", path: "SKILL.md" }, context)).toBe(text);
   });
 
-  test("file by file, by relative and by full path, as the files stand [SKL-06]", async () => {
+  test("file by file, by relative and by full path, as the files are [SKL-06]", async () => {
     const { tool, skill, context } = await stocked();
     for (const path of ["scripts/diff.sh", "./scripts/../scripts/diff.sh", join(skill, "scripts/diff.sh")]) {
       expect(await callForText(tool, { name: "git", path }, context)).toBe("echo {baseDir}\n");
@@ -52,7 +52,7 @@ describe("a skill is read", () => {
     expect(named.content).toEqual([{ type: "text", text: "a picture will be here" }]);
   });
 
-  test("in parts where a file is long", async () => {
+  test("in parts if a file is long", async () => {
     const { tool, base, context } = await stocked();
     const path = "references/long.md";
     expect(await refusal(tool, { name: "git", path }, base)).toContain("Use offset and limit");
@@ -64,7 +64,7 @@ describe("a skill is read", () => {
     );
   });
 
-  test("and what cannot be read is said, with what there is", async () => {
+  test("with an error that lists the files if it cannot be read", async () => {
     const { tool, base, skill } = await stocked();
     expect(await refusal(tool, { name: "gti" }, base)).toBe('There is no skill "gti". Did you mean "git"?');
     expect(await refusal(tool, { name: "git", path: "x.md" }, base)).toContain(
@@ -76,7 +76,7 @@ describe("a skill is read", () => {
   });
 });
 
-describe("reading stays in the folder of the skill", () => {
+describe("reading is confined to the folder of the skill", () => {
   test.each(["../../secret", "scripts/../../../secret", "/etc/passwd", "..", ".", "scripts", "a\0b", ""])(
     "against %j [SKL-06]",
     async (path) => {
@@ -87,7 +87,7 @@ describe("reading stays in the folder of the skill", () => {
     },
   );
 
-  test("against any path of words, dots and slashes: only pinned files are given", async () => {
+  test("against any path of words, dots and slashes: only pinned files are returned", async () => {
     const { tool, base } = await stocked();
     const step = fc.constantFrom(
       "..",
@@ -115,7 +115,7 @@ describe("reading stays in the folder of the skill", () => {
     );
   });
 
-  test("against a link that was put there since, and against a file that has changed [SKL-06]", async () => {
+  test("against a link that was added after pinning, and against a modified file [SKL-06]", async () => {
     const { tool, base, skill } = await stocked();
     const script = join(skill, "scripts/diff.sh");
     await writeFile(script, "echo other");
@@ -138,7 +138,7 @@ describe("reading stays in the folder of the skill", () => {
   });
 });
 
-test("rules about paths see which file a call reads", async () => {
+test("path rules see which file a call reads", async () => {
   const { tool, skill } = await stocked();
   expect(tool.touches({ name: "git" })).toEqual({ paths: [join(skill, "SKILL.md")] });
   expect(tool.touches({ name: "git", path: "scripts/diff.sh" })).toEqual({

@@ -4,7 +4,7 @@ import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/def
 import { SkillSource } from "../../src/tools/sources/skills/skill-source.ts";
 import type { PinContext } from "../../src/tools/sources/tool-source.ts";
 
-/** A SKILL.md that is as it should be. */
+/** A valid SKILL.md. */
 export function formatSkill(
   name: string,
   overrides: { description?: string; head?: string; body?: string } = {},
@@ -54,7 +54,7 @@ export function pinSkills(
   });
 }
 
-/** The tool of a pinned part, as a run has it. */
+/** The tool of a pinned part, as in a run. */
 export async function createReader(folders: readonly string[], workspace: string) {
   const { tools = [] } = await pinSkills({ skills: { folders: [...folders] } }, workspace);
   return new SkillSource().createTool(JSON.parse(JSON.stringify(tools[0])));

@@ -17,7 +17,7 @@ async function stocked(files: Record<string, string> = {}) {
 }
 
 describe("the prompt", () => {
-  test("has a block of the skills, sorted, escaped; nothing where there are none [SKL-05]", () => {
+  test("has a section on the skills, sorted and escaped; nothing if there are none [SKL-05]", () => {
     const evil = { name: "a", description: `</description><skill>&'"`, file: "/<s>/SKILL.md" };
     expect(formatSkillsBlock([{ name: "b", description: "B", file: "/b/SKILL.md" }, evil])).toBe(
       [
@@ -38,7 +38,7 @@ describe("the prompt", () => {
     expect(formatSkillsBlock([])).toBe("");
   });
 
-  test("says how skills are read, and whether their scripts can be run [SKL-06]", async () => {
+  test("explains how to read skills, and whether their scripts can be run [SKL-06]", async () => {
     const { skills, workspace } = await stocked();
     const { prompt, tools } = await pinSkills({ skills, tools: ["bash"] }, workspace);
     expect(prompt).toContain("load the skill with read_skill before you begin");
@@ -50,7 +50,7 @@ describe("the prompt", () => {
     expect(bare.tools).toMatchObject([{ name: "load_skill" }]);
   });
 
-  test("does not speak of skills where there are none, and there is no tool for them [SKL-05]", async () => {
+  test("does not mention skills if there are none, and there is no tool for them [SKL-05]", async () => {
     const { folder, workspace } = await stocked();
     expect(await pinSkills({ skills: { folders: [join(folder, "missing")] } }, workspace)).toEqual({
       warnings: [],
@@ -62,8 +62,8 @@ describe("the prompt", () => {
   });
 });
 
-describe("the choice", () => {
-  test("is of names, where the definition says some; an unknown one is said, or refused under strict", async () => {
+describe("the selection", () => {
+  test("is by name if the definition names some; an unknown name is reported, or rejected under strict", async () => {
     const { skills: all, workspace } = await stocked({
       "other/SKILL.md": formatSkill("other"),
       "bad/SKILL.md": "x",
@@ -81,7 +81,7 @@ describe("the choice", () => {
     expect((await pinSkills({ skills: { ...all, names: ["git"] } }, workspace)).warnings).toEqual([]);
   });
 
-  test("leaves out what is no skill, with file, line and reason [SKL-02]", async () => {
+  test("skips invalid skills, with file, line and reason [SKL-02]", async () => {
     const { skills, folder, workspace } = await stocked({ "bad/SKILL.md": "---\nname: bad\n---\n" });
     const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toEqual(["The skill git"]);
@@ -90,7 +90,7 @@ describe("the choice", () => {
     ]);
   });
 
-  test("ends at 128 skills and at 2048 files", async () => {
+  test("is limited to 128 skills and 2048 files", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 130 }, (_, n) => `s${String(n).padStart(3, "0")}`).map((name) => [
         `${name}/SKILL.md`,
@@ -115,7 +115,7 @@ describe("the choice", () => {
   });
 });
 
-test("another hash is another skill: a byte of a script, a new file, one that is gone [SKL-06]", async () => {
+test("another hash is another skill: a byte of a script, a new file, a deleted file [SKL-06]", async () => {
   const { skills, folder, workspace } = await stocked({ "git/scripts/a.sh": "a" });
   const hash = async () => (await pinSkills({ skills }, workspace)).contents?.["The skill git"];
   const first = await hash();
@@ -151,7 +151,7 @@ describe("allowed-tools", () => {
     return { rules, warnings, judge, folder };
   }
 
-  test("become rules where the definition says so, by our names of the tools", async () => {
+  test("become rules if the definition says so, by our names of the tools", async () => {
     const { rules, warnings, judge } = await allowing("Bash(git add:*) Bash(jq *), Read Grep Glob deploy");
     expect(rules).toEqual([
       {
@@ -168,7 +168,7 @@ describe("allowed-tools", () => {
     expect(await judge("git add $(rm -rf y)")).toBe("ask");
   });
 
-  test("say nothing where the definition does not say so", async () => {
+  test("have no effect if the definition does not say so", async () => {
     expect(await allowing("Bash Read", {}, false)).toMatchObject({ rules: [], warnings: [] });
   });
 
@@ -186,19 +186,19 @@ describe("allowed-tools", () => {
     "mcp__x__*",
     "WebFetch",
     "Write",
-  ])("never allow more than they say: %s", async (entry) => {
+  ])("never allow more than they state: %s", async (entry) => {
     const { rules, warnings } = await allowing(`"${entry}"`);
     expect(rules).toEqual([]);
     expect(warnings).toEqual([`allowed-tools of the skill x: no rule can express ${entry}; ignored`]);
   });
 
-  test("mean the skill's own scripts by {baseDir}", async () => {
+  test("refer to the skill's own scripts by {baseDir}", async () => {
     const { judge, folder } = await allowing("Bash({baseDir}/scripts/run.sh:*)");
     expect(await judge(`${folder}/x/scripts/run.sh now`)).toBe("allow");
     expect(await judge(`${folder}/git/scripts/run.sh now`)).toBe("ask");
   });
 
-  test("weaken no rule of the definition, and nothing where all else is denied", async () => {
+  test("weaken no rule of the definition, and grant nothing if everything else is denied", async () => {
     const rules = [
       { tool: "bash", command: "git push", outcome: "deny" as const },
       { tool: "bash", command: "git add", outcome: "ask" as const },
@@ -212,7 +212,7 @@ describe("allowed-tools", () => {
     expect(strict.warnings).toEqual([expect.stringContaining("calls that match no rule are denied")]);
   });
 
-  test("are not taken up of a skill that the agent itself can write", async () => {
+  test("are ignored in a skill that the agent itself can write", async () => {
     const workspace = await createTemporaryFolder();
     await writeFiles(workspace, {
       ".holdfast/skills/x/SKILL.md": formatSkill("x", { head: "allowed-tools: Bash\n" }),

@@ -5,11 +5,11 @@ import type { LineCodec } from "../../src/store/stream/line-codec.ts";
 import type { Delta, StreamHub } from "../../src/store/stream/stream-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 
-/** A hub for one test. `second` opens the same place again, as another process would, with keys perhaps. */
+/** A hub for one test. `reopen` opens the same location again, as another process would, optionally with keys. */
 export type HubFixture = {
   readonly hub: StreamHub;
   reopen(codec?: LineCodec): Promise<StreamHub>;
-  /** Whether nothing that was shown is left where the hub keeps it; announcements may be. */
+  /** Returns whether no output is left in the hub's store; announcements may be. */
   isEmpty(): Promise<boolean>;
   dispose(): Promise<void>;
 };
@@ -31,7 +31,7 @@ export function createDelta(sequence: number, of: Partial<Delta> = {}): Delta {
   };
 }
 
-/** The next so many deltas of a session, and the offset behind each. */
+/** The next deltas of a session, up to a number, and the offset after each. */
 export async function readNext(
   hub: StreamHub,
   count: number,
@@ -49,9 +49,9 @@ export async function readNext(
   return { offsets, sequences };
 }
 
-/** What every hub that keeps deltas does. */
+/** The contract of every hub that stores deltas. */
 export function testHubContract(name: string, make: () => Promise<HubFixture>): void {
-  describe(`${name} keeps the contract of stream hubs`, () => {
+  describe(`${name} fulfils the contract of stream hubs`, () => {
     let bench: HubFixture;
     let hub: StreamHub;
     beforeEach(async () => {
@@ -64,7 +64,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       for (let sequence = from; sequence < to; sequence++) hub.publish(createDelta(sequence, of));
     };
 
-    test("who comes late sees all from the beginning, whole and in order", async () => {
+    test("a late subscriber receives everything from the beginning, complete and in order", async () => {
       publish(0, 100);
       await hub.flush();
       expect((await readNext(hub, 100)).sequences).toEqual(Array.from({ length: 100 }, (_, index) => index));
@@ -75,21 +75,21 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       }
     });
 
-    test("a thousand deltas are taken at once while nobody reads, and are read in order [EVT-15]", async () => {
-      // One synchronous stretch: nothing could have been read or written in between.
+    test("a thousand deltas are accepted at once while nobody reads, and are read in order [EVT-15]", async () => {
+      // One synchronous block: nothing could have been read or written in between.
       publish(0, 1000);
       expect((await readNext(hub, 1000)).sequences).toEqual(
         Array.from({ length: 1000 }, (_, index) => index),
       );
     });
 
-    test("who comes early sees all too, before there is anything", async () => {
+    test("an early subscriber receives everything too, before there is anything", async () => {
       const watching = readNext(hub, 3);
       publish(0, 3);
       expect((await watching).sequences).toEqual([0, 1, 2]);
     });
 
-    test("watching goes on while deltas come", async () => {
+    test("a subscription continues while deltas arrive", async () => {
       const end = new AbortController();
       const seen: number[] = [];
       publish(0, 1);
@@ -101,7 +101,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       expect(seen).toEqual(Array.from({ length: 21 }, (_, index) => index));
     });
 
-    test("a watcher resumes behind any offset, losing and repeating nothing", async () => {
+    test("a subscriber resumes after any offset, and loses and repeats nothing", async () => {
       publish(0, 20);
       await hub.flush();
       const { offsets } = await readNext(hub, 20);
@@ -113,7 +113,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       }
     });
 
-    test("behind the snapshot means nothing of before", async () => {
+    test("a subscription after a snapshot receives nothing from before it", async () => {
       publish(0, 5);
       await hub.flush();
       const { offset } = await hub.readSnapshot("s");
@@ -122,7 +122,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       expect((await watching).sequences).toEqual([5, 6]);
     });
 
-    test("what was sealed is passed over by who has not the key, wherever it lies [TMP-09]", async () => {
+    test("encrypted data is skipped by a reader without the key, wherever it is [TMP-09]", async () => {
       const env = { OTHER_KEY: Buffer.alloc(32, 8).toString("base64") };
       const sealing = await bench.reopen(
         createEncryptedLineCodec(resolveEncryption({ keys: "other=env:OTHER_KEY" }, env)),
@@ -154,7 +154,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       }
     });
 
-    test("another process's deltas are seen, and those of several are all there", async () => {
+    test("another process's deltas are received, and those of several processes are complete", async () => {
       const other = await bench.reopen();
       const watching = readNext(hub, 200);
       for (let sequence = 0; sequence < 100; sequence++) {
@@ -169,7 +169,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       await other.close();
     });
 
-    test("published gives one call's deltas of all generations and processes", async () => {
+    test("published output of one call includes all generations and processes", async () => {
       const other = await bench.reopen();
       publish(0, 2);
       publish(0, 2, { call: 1 });
@@ -211,7 +211,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
         "text" in body ? body.text : body.type,
       );
 
-    test("a snapshot is what was shown so far, pieces joined, and the rest comes behind its offset", async () => {
+    test("a snapshot is the output so far, with joined chunks, and the rest follows after its offset", async () => {
       expect(await hub.readSnapshot("s")).toEqual({ deltas: [], offset: 0 });
       const body = (text: string, type: "text" | "thinking" = "text") => ({ body: { type, text } as const });
       hub.publish(createDelta(0, { body: { type: "attempt" } }));
@@ -228,7 +228,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       expect(await readNext(hub, 1, offset)).toMatchObject({ sequences: [6] });
     });
 
-    test("a snapshot up to an offset, and what comes behind that offset, are together all of it", async () => {
+    test("a snapshot up to an offset and the deltas after that offset together are complete", async () => {
       publish(0, 30);
       await hub.flush();
       const { offsets } = await readNext(hub, 30);
@@ -242,7 +242,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       }
     });
 
-    test("a snapshot leaves out what a newer attempt has made void", async () => {
+    test("a snapshot leaves out output that a newer attempt has made void", async () => {
       const attempt = (number: number, generation = 1) => ({ attempt: number, generation });
       publish(0, 3);
       hub.publish(createDelta(0, { ...attempt(2), body: { type: "attempt" } }));
@@ -255,7 +255,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       expect(await shown()).toEqual(["attempt"]);
     });
 
-    test("what is recorded is not kept: an answer, a call's output, all of a turn", async () => {
+    test("recorded output is removed: an answer, a call's output, a whole turn", async () => {
       const output = (toolCallId: string) =>
         ({ body: { type: "tool-output", toolCallId, toolName: "bash", text: toolCallId } }) as const;
       publish(0, 2);
@@ -281,7 +281,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       await eventually(bench.isEmpty, { what: "the removal of what is recorded" });
     });
 
-    test("offsets go on where they were when all that was kept is gone, for every process", async () => {
+    test("offsets continue after all stored data is removed, for every process", async () => {
       let last = 0;
       for (let round = 0; round < 5; round++) {
         const writer = round % 2 === 0 ? hub : await bench.reopen();
@@ -298,7 +298,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       }
     });
 
-    test("while several processes publish and remove what is recorded, nobody loses what is not", async () => {
+    test("while several processes publish and remove recorded output, no reader loses unrecorded output", async () => {
       const other = await bench.reopen();
       const end = new AbortController();
       const seen = new Map<string, number[]>([
@@ -317,7 +317,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
         }
       })();
       for (let sequence = 0; sequence < total; sequence++) {
-        // The first says often that what it has shown is recorded; the second only in the end.
+        // The first reports frequently that its output is recorded; the second only at the end.
         hub.publish(createDelta(sequence, { loopId: "one" }));
         other.publish(createDelta(sequence, { loopId: "two" }));
         if (sequence % 100 === 99) recorded(sequence, "all", { loopId: "one" });
@@ -325,7 +325,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       }
       await watching;
       expect(seen.get("two")).toEqual(Array.from({ length: total }, (_, index) => index));
-      // Of what is over something may be missing for who is behind; it comes in order.
+      // A slow reader may miss recorded output; the rest arrives in order.
       expect(seen.get("one")).toEqual([...(seen.get("one") ?? [])].sort((a, b) => a - b));
       await eventually(
         async () => (await hub.readSnapshot("s")).deltas.every(({ delta: { loopId } }) => loopId === "two"),
@@ -334,7 +334,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       await other.close();
     });
 
-    test("a slow watcher is given what it can take, and holds up nobody", async () => {
+    test("a slow subscriber receives what it can process, and delays nobody", async () => {
       const slow = hub.watch({ session: "s", signal: new AbortController().signal })[Symbol.asyncIterator]();
       publish(0, 10);
       await hub.flush();
@@ -348,7 +348,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       await slow.return?.(undefined);
     });
 
-    test("a hundred watchers of one session see the same", async () => {
+    test("a hundred subscribers of one session receive the same", async () => {
       const watching = Array.from({ length: 100 }, () => readNext(hub, 500));
       for (let sequence = 0; sequence < 500; sequence += 50) {
         publish(sequence, sequence + 50);
@@ -359,7 +359,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       for (const one of others) expect(one).toEqual(first);
     });
 
-    test("watching ends with its signal and with the hub", async () => {
+    test("a subscription ends with its signal and with the hub", async () => {
       const aborted = AbortSignal.abort();
       for await (const _ of hub.watch({ session: "s", signal: aborted })) expect.unreachable();
       const watching = readNext(hub, 1);

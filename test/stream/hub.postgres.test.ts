@@ -45,7 +45,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
     }),
   );
 
-  test("with keys, no word of what is shown lies in the table; who has them reads it, who has not sees nothing [TMP-09]", async () => {
+  test("with keys, the table contains no text of the output; a reader with the keys reads it, one without sees nothing [TMP-09]", async () => {
     const word = "MARKERWORD";
     const hub = opened(bench.url, { codec });
     hub.publish(createDelta(0, { body: { type: "text", text: `the ${word}` } }));
@@ -63,7 +63,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
     ]);
     const plain = opened(bench.url, { codec: createEncryptedLineCodec(NO_ENCRYPTION) });
     expect((await plain.readSnapshot("s")).deltas).toEqual([]);
-    // Without keys it is there to be found, and stays readable for who has some.
+    // Without keys it is there to be found, and stays readable for readers that have keys.
     plain.publish(createDelta(2, { body: { type: "text", text: word } }));
     await plain.flush();
     expect(await saying()).toEqual([false, false, true]);
@@ -79,7 +79,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
   const kept = () =>
     bench.sql<{ loop_id: string; delta: string }>("SELECT loop_id, delta FROM deltas ORDER BY place");
 
-  test("what is recorded is removed, that of other loops and calls stays", async () => {
+  test("recorded output is removed, that of other loops and calls stays", async () => {
     const hub = opened();
     const call = (toolCallId: string) =>
       ({ type: "tool-output", toolCallId, toolName: "t", text: toolCallId }) as const;
@@ -100,7 +100,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
     expect(await texts()).toEqual([3, 6]);
   });
 
-  test("a hundred watchers of a process share one connection that listens", async () => {
+  test("a hundred subscribers of a process share one listening connection", async () => {
     const hub = opened(bench.formatUrl({ schema: bench.schema, application_name: "many_watchers" }));
     const watching = Array.from({ length: 100 }, () => readNext(hub, 50));
     for (let sequence = 0; sequence < 50; sequence++) {
@@ -114,7 +114,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
     expect((await bench.sql<{ n: number }>(text))[0]!.n).toBeLessThanOrEqual(3);
   });
 
-  test("a watcher whose connections are cut goes on where it was", async () => {
+  test("a subscriber whose connections are cut resumes at its position", async () => {
     const at = bench.formatUrl({ schema: bench.schema, application_name: "cut_watcher" });
     const [hub, other] = [opened(at), opened()];
     const watching = readNext(hub, 20);
@@ -128,7 +128,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
   });
 
   thoroughTest(
-    "a database that is away holds up nobody: what is published meanwhile is dropped",
+    "an unavailable database delays nobody: output that is published meanwhile is dropped",
     async () => {
       const away = opened("postgresql://holdfast@127.0.0.1:1/nowhere", { maxWaitingBytes: 2_000 });
       const begin = performance.now();
@@ -142,7 +142,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
 });
 
 test.skipIf(findPostgresBinaries() === undefined)(
-  "a server that is killed and started again: places go on, watchers and publishers too, and what was dropped is said",
+  "after a killed server restarts, offsets, subscribers and publishers continue, and dropped output is announced",
   async () => {
     const server = await startPostgres();
     const url = server.url();

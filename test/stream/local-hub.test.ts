@@ -41,7 +41,7 @@ describe("the files of LocalHub", () => {
   const folder = () => join(dir, "live", "s");
   const newest = async () => getSegmentPath(folder(), (await listSegments(folder())).at(-1) ?? 0);
 
-  test("a line that a dying writer has cut off spoils no other", async () => {
+  test("a line that a dying writer has truncated damages no other line", async () => {
     hub.publish(createDelta(0));
     await hub.flush();
     await appendFile(await newest(), JSON.stringify(createDelta(1)).slice(0, 40));
@@ -50,7 +50,7 @@ describe("the files of LocalHub", () => {
     expect((await watching).sequences).toEqual([0, 2]);
   });
 
-  test("a line that is not whole yet is seen once it is", async () => {
+  test("an incomplete line is read once it is complete", async () => {
     const file = getSegmentPath(folder(), await createFirstBase(folder()));
     const line = `${JSON.stringify(createDelta(0, { body: { type: "text", text: "ä€😀" } }))}\n`;
     const bytes = Buffer.from(line);
@@ -73,7 +73,7 @@ describe("the files of LocalHub", () => {
     expect(await readdir(join(dir, "live"))).toHaveLength(6);
   });
 
-  test("what nobody takes in time is dropped, counted and announced at its place", async () => {
+  test("output that is not written in time is dropped, counted and announced at its position", async () => {
     const small = new LocalHub(dir, { maxWaitingBytes: 2000 });
     for (let sequence = 0; sequence < 50; sequence++) small.publish(createDelta(sequence));
     await small.flush();
@@ -87,7 +87,7 @@ describe("the files of LocalHub", () => {
     await small.close();
   });
 
-  test("a file that cannot be written fails nobody; what is missing is announced when it can be", async () => {
+  test("an unwritable file fails nobody; the missing output is announced as soon as possible", async () => {
     await mkdir(join(dir, "live"));
     await writeFile(folder(), "");
     hub.publish(createDelta(0));
@@ -102,7 +102,7 @@ describe("the files of LocalHub", () => {
     ]);
   });
 
-  test("publishing holds up nobody", async () => {
+  test("publishing delays nobody", async () => {
     const text = "x".repeat(500);
     const begin = performance.now();
     for (let round = 0; round < 50; round++) {
@@ -117,7 +117,7 @@ describe("the files of LocalHub", () => {
     expect(await readdir(join(dir, "live"))).toHaveLength(200);
   });
 
-  test("SIGKILL of a publisher loses nothing that had reached the file, and tears no line of the next one", async () => {
+  test("SIGKILL of a publisher loses nothing that has reached the file, and damages no line of the next one", async () => {
     const script = `
       import { LocalHub } from ${JSON.stringify(new URL("../../dist/store/stream/local-hub.js", import.meta.url).href)};
       const hub = new LocalHub(${JSON.stringify(dir)});
@@ -142,7 +142,7 @@ describe("the files of LocalHub", () => {
   });
 });
 
-test("with keys, no word of what is shown lies in the files; who has them reads it, who has not reads nothing", async () => {
+test("with keys, the files contain no text of the output; a reader with the keys reads it, one without reads nothing", async () => {
   const dir = await mkdtemp(join(tmpdir(), "holdfast-stream-"));
   const keys = { keys: "a=env:LIVE_KEY" };
   const env = { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") };
@@ -161,7 +161,7 @@ test("with keys, no word of what is shown lies in the files; who has them reads 
   await rm(dir, { recursive: true, force: true });
 });
 
-test("NullHub keeps nothing and ends its watchers", async () => {
+test("NullHub stores nothing and ends its subscriptions", async () => {
   const hub = new NullHub();
   hub.publish(createDelta(0));
   await hub.flush();
@@ -169,7 +169,7 @@ test("NullHub keeps nothing and ends its watchers", async () => {
   for await (const _ of hub.watch({ session: "s", signal: AbortSignal.abort() })) expect.unreachable();
 });
 
-/** Of all files of live output. */
+/** The size of all files of live output. */
 async function bytesIn(dir: string): Promise<number> {
   const files = await readdir(join(dir, "live"), { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(

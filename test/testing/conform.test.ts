@@ -19,7 +19,7 @@ import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { Protocol } from "../../src/schema/model.ts";
 import { encodeSse } from "../providers/answer-reader.ts";
 
-describe("which protocol a recording belongs to", () => {
+describe("the protocol of a recording", () => {
   test.each([
     ["https://api.anthropic.com/v1/messages?beta=true", "anthropic_messages", ""],
     ["https://api.deepseek.com/anthropic/v1/messages", "anthropic_messages", "/anthropic"],
@@ -139,7 +139,7 @@ describe("recordings through the adapters", () => {
       .register(new AnthropicMessages({ http }))
       .register(new OpenAiCompletions({ http }));
 
-  test("a whole answer, a cut one, an error with its delay, and what nobody can read", async () => {
+  test("a whole answer, a truncated one, an error with its delay, and unreadable data", async () => {
     const json = { status: 429, ct: "application/json", kind: "json", headers: { "retry-after": "7" } };
     const folder = folderOf([
       { ...COMPLETIONS, bytes: ANSWER },
@@ -171,7 +171,7 @@ describe("recordings through the adapters", () => {
     expect(generating.map(({ id }) => id)).toEqual(["r#0", "r#1", "r#2", "r#4", "r#5"]);
   });
 
-  test("whatever was recorded, each has its line [PROV-01, PROV-07]", async () => {
+  test("every recording has its line, whatever it contains [PROV-01, PROV-07]", async () => {
     const whole = { id: "c", object: "chat.completion", choices: [{ index: 0, message: { content: "Hi" } }] };
     const json = { status: 200, ct: "application/json" };
     const gzip = { "Content-Encoding": "gzip", "Content-Length": "7", "Transfer-Encoding": "chunked" };
@@ -247,7 +247,7 @@ describe("recordings through the adapters", () => {
     expect(formatRow(line!)).toMatch(/^FAIL /);
   });
 
-  test("messages bear the name of the adapter, or of who speaks chat completions [PROV-04]", async () => {
+  test("messages bear the name of the adapter, or of the vendor that speaks chat completions [PROV-04]", async () => {
     const paths: [string, string, string][] = [
       ["https://api.openai.com/v1/responses", "openai_responses", "openai_responses"],
       ["https://r.openai.azure.com/openai/v1/responses", "azure_openai_responses", "azure_openai"],
@@ -268,7 +268,7 @@ describe("recordings through the adapters", () => {
     }
   });
 
-  test("a folder that is none is said", async () => {
+  test("a path that is not a folder is reported", async () => {
     const folder = folderOf([]);
     await expect(replayed(join(folder, "none"))).rejects.toThrow(RecordingsError);
     writeFileSync(join(folder, "index.json"), '[{"id": 1}]');

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(workspace, { recursive: true, force: true }));
 
-/** Counts of the project's own test run. */
+/** The totals of the project's own test run. */
 function runTests(): Promise<{ code: number; pass: number; fail: number }> {
   return new Promise((resolve) => {
     execFile("npm", ["test"], { cwd: workspace }, (error, stdout) => {
@@ -31,7 +31,7 @@ function runTests(): Promise<{ code: number; pass: number; fail: number }> {
 
 type Edit = { path: string; old_text: string; new_text: string };
 
-test("the scripted edits fit the project, and repair it", async () => {
+test("the scripted edits fit the project and repair it", async () => {
   expect(await runTests()).toEqual({ code: 1, pass: 8, fail: 2 });
   const edits = replies
     .flatMap((reply) => reply.toolCalls ?? [])
@@ -50,7 +50,7 @@ test("the scripted edits fit the project, and repair it", async () => {
   expect(await runTests()).toEqual({ code: 0, pass: 10, fail: 0 });
 });
 
-test("the files that the script reads are there, and it has the turns that the demo needs", async () => {
+test("the files that the script reads exist, and the script has the turns that the demo needs", async () => {
   const calls = replies.map((reply) => (reply.toolCalls ?? []).map((call) => call.name));
   expect(calls).toEqual([
     ["list_files"],

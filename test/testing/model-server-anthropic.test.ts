@@ -35,7 +35,7 @@ const CONTENT = [
   { type: "tool_use", id: "toolu_mine", name: "list_files", input: {} },
 ];
 
-describe("the vendor's SDK reads from the Anthropic stream what the script says", () => {
+describe("the vendor's SDK reads the script from the Anthropic stream", () => {
   test("content, usage and stop reason", async () => {
     const server = await startServer({ replies: [REPLY] });
     const message = await createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage();
@@ -49,7 +49,7 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
     });
   });
 
-  test("deltas have the size that the script wants, and whole characters", async () => {
+  test("deltas have the size that the script specifies, and whole characters", async () => {
     const server = await startServer({ replies: [REPLY] });
     const pieces: string[] = [];
     await createAnthropic(server)
@@ -77,7 +77,7 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
     expect(message.stop_reason).toBe(wire);
   });
 
-  test("encrypted thinking comes as one block", async () => {
+  test("encrypted thinking arrives as one block", async () => {
     const server = await startServer({
       replies: [{ thinking: { text: "", redacted: true, signature: "EqkXYZ" }, text: "hi" }],
     });
@@ -88,7 +88,7 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
     ]);
   });
 
-  test("an answer goes back and the next turn comes", async () => {
+  test("an answer is sent back and the next turn follows", async () => {
     const server = await startServer({ replies: [REPLY, { text: "over" }] });
     const client = createAnthropic(server);
     const first = await client.messages.stream(createAnthropicRequest()).finalMessage();

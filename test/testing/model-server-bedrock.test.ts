@@ -68,7 +68,7 @@ async function ask(server: ModelServer, apiKey = KEY) {
 }
 
 describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]", () => {
-  test("what the script says comes out, streamed", async () => {
+  test("returns the script as a stream", async () => {
     const server = await startServer({ replies: [REPLY], apiKey: KEY });
     const all = await events(server);
     const join = (read: (event: ConverseStreamOutput) => string | undefined) =>
@@ -102,7 +102,7 @@ describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]
     });
   });
 
-  test("and in one piece", async () => {
+  test("returns the script in one response", async () => {
     const server = await startServer({ replies: [REPLY] });
     const { output, stopReason } = await client(server).send(new ConverseCommand(hello));
     expect(stopReason).toBe("tool_use");
@@ -113,7 +113,7 @@ describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]
     });
   });
 
-  test("a signature of another key is refused, as is a bearer key in its place [X-26]", async () => {
+  test("rejects a signature of another key, and a bearer key in its place [X-26]", async () => {
     const server = await startServer({ replies: [REPLY], apiKey: KEY });
     for (const key of ["AKIDEXAMPLE:other", KEY.replace("secret", "Secret"), `${KEY}x`, "bearer-key"]) {
       const error = await catchProviderError(ask(server, key));
@@ -174,7 +174,7 @@ test.each([
     { messages: [hi, said({ toolUse: { ...use.toolUse, input: "x" } }), user(result)] },
     /invalid. Provide a json object/,
   ],
-])("what Bedrock would refuse: %j", async (body, message) => {
+])("rejects what Bedrock would reject: %j", async (body, message) => {
   const server = await startServer({});
   const answer = await fetch(`${server.url}/model/m/converse-stream`, {
     method: "POST",

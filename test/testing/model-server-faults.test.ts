@@ -29,7 +29,7 @@ async function openaiFailure(fault: Fault) {
 }
 
 describe("HTTP errors, as the SDKs report them", () => {
-  test("429 with the delay that the vendor asks for", async () => {
+  test("429 with the delay that the vendor requests", async () => {
     const claude = await anthropicFailure({ fault: "rate-limited", retryAfterSeconds: 7 });
     expect(claude.error).toMatchObject({ status: 429, type: "rate_limit_error" });
     expect((claude.error["headers"] as Headers).get("retry-after")).toBe("7");
@@ -113,12 +113,12 @@ describe("streams that fail", () => {
     expect(error).toMatchObject({ name: "APIConnectionError" });
   });
 
-  test("a body that ends too early, in good order", async () => {
+  test("a body that ends too early without an error", async () => {
     const { error } = await anthropicFailure({ fault: "cut", clean: true, afterChunks: 5 });
     expect(error.message).toMatch(/ended without|without producing/i);
   });
 
-  test("silence lasts until the client leaves", async () => {
+  test("silence until the client disconnects", async () => {
     const { error, server } = await anthropicFailure({ fault: "silence" }, 150);
     expect(error).toMatchObject({ name: "APIConnectionTimeoutError" });
     const request = await server.waitForRequest((one) => one.closedAtMs !== undefined);
@@ -146,7 +146,7 @@ describe("streams that fail", () => {
     expect((await openaiFailure({ fault: "malformed" })).error.message).toMatch(/JSON/);
   });
 
-  test("faults meet requests without streaming too", async () => {
+  test("faults apply to requests without streaming too", async () => {
     const server = await startServer({ faults: [{ fault: "cut" }, { fault: "malformed" }], replies: [LONG] });
     expect(
       await catchFailure(createOpenAi(server).chat.completions.create(createOpenAiRequest())),
@@ -156,7 +156,7 @@ describe("streams that fail", () => {
     ).toMatch(/JSON/);
   });
 
-  test("a cut that is impossible is said to be so", async () => {
+  test("an impossible cut is reported", async () => {
     const server = await startServer({
       faults: [{ fault: "cut", inCharacter: true }],
       replies: [{ text: "ascii" }],

@@ -53,7 +53,7 @@ const CALLS = [
   { functionCall: { id: "mine", name: "list_files", args: {} } },
 ];
 
-describe("the vendor's SDK reads from the Gemini stream what the script says", () => {
+describe("the vendor's SDK reads the script from the Gemini stream", () => {
   test.each([
     ["Gemini", false],
     ["Vertex", true],
@@ -88,7 +88,7 @@ describe("the vendor's SDK reads from the Gemini stream what the script says", (
     expect(parts).toEqual([{ text: "hi" }, { text: "", thoughtSignature: SIGNED }]);
   });
 
-  test("errors have Google's form, of a key as of a token", async () => {
+  test("errors have Google's form, with a key and with a token", async () => {
     const server = await startServer({ apiKey: "other", replies: [{ text: "hi" }] });
     expect(await catchFailure(streamed(server))).toMatchObject({
       status: 400,
@@ -112,7 +112,7 @@ const call = (thoughtSignature?: string): Part => ({
 const response: Part = { functionResponse: { name: "t", response: { result: "1" } } };
 const ANYWAY = "skip_thought_signature_validator";
 
-describe("what Google would refuse is refused", () => {
+describe("requests that Google would reject are rejected", () => {
   test.each<[string, Content[], RegExp]>([
     [
       "a call that is not signed",
@@ -141,7 +141,7 @@ describe("what Google would refuse is refused", () => {
     });
   });
 
-  test("what is older than the user's last word, or asked of an older model, need not be signed", async () => {
+  test("calls before the user's last message, or to an older model, need no signature", async () => {
     const server = await startServer({});
     await streamed(server, [HI, model(call()), user(response), model({ text: "so" }), HI]);
     await streamed(server, [HI, model(call()), user(response)], false, "gemini-2.5-flash");
@@ -149,7 +149,7 @@ describe("what Google would refuse is refused", () => {
     expect(server.requests.map(({ outcome }) => outcome)).toEqual(["answered", "answered", "answered"]);
   });
 
-  test("and what it gave is taken back", async () => {
+  test("the server's own answer is accepted back", async () => {
     const server = await startServer({ replies: [REPLY, { text: "over" }] });
     const { parts } = await streamed(server);
     const responses = ["read_file", "list_files"].map((name) => ({

@@ -9,7 +9,7 @@ import {
 
 const LONG = { text: "one two three four five six seven eight", chunkSize: 4, holdUntil: "gate" };
 
-test("an answer waits in its middle until it is released", async () => {
+test("an answer waits in the middle until it is released", async () => {
   const server = await startServer({ replies: [LONG] });
   let text = "";
   const stream = createAnthropic(server).messages.stream(createAnthropicRequest());
@@ -24,7 +24,7 @@ test("an answer waits in its middle until it is released", async () => {
   expect(server.requests[0]).toMatchObject({ outcome: "answered", heldAt: undefined });
 });
 
-test("a gate that was released stays open until it is closed again", async () => {
+test("a released gate stays open until it is closed again", async () => {
   const server = await startServer({ replies: [LONG] });
   server.release("gate");
   await streamOpenAi(server).finalChatCompletion();
@@ -36,7 +36,7 @@ test("a gate that was released stays open until it is closed again", async () =>
   expect(server.answersPaid()).toBe(2);
 });
 
-test("a client that leaves is noticed at once, and its answer is not counted as paid", async () => {
+test("a client that disconnects is noticed at once, and its answer is not counted as paid", async () => {
   const server = await startServer({ replies: [LONG] });
   const stream = createAnthropic(server).messages.stream(createAnthropicRequest());
   const failed = catchFailure(stream.finalMessage());
@@ -63,7 +63,7 @@ test.each(["head", "start", "end"] as const)("an answer waits at its %s", async 
   expect((await answer).choices[0]?.message.content).toBe(LONG.text);
 });
 
-test("delays: the head waits, then the stream takes its time", async () => {
+test("delays: the headers wait, then the stream takes its time", async () => {
   const reply = { text: "abcdefgh", chunkSize: 1, chunkDelayMs: 5, firstByteDelayMs: 30 };
   const server = await startServer({ replies: [reply] });
   await streamOpenAi(server).finalChatCompletion();
@@ -72,14 +72,14 @@ test("delays: the head waits, then the stream takes its time", async () => {
   expect(closedAtMs! - atMs).toBeGreaterThanOrEqual(29 + 11 * 4);
 });
 
-test("waiting for what does not come says what came", async () => {
+test("a wait for a request that never comes reports the requests that came", async () => {
   const server = await startServer({});
   await createAnthropic(server).messages.create(createAnthropicRequest());
   await expect(server.waitForRequest(2, { timeoutMs: 10 })).rejects.toThrow(/#1 turn 0 answered/);
   await server.waitForRequest(1);
 });
 
-test("a stopped server ends what is open", async () => {
+test("a stopped server ends open requests", async () => {
   const server = await startServer({ replies: [LONG] });
   const failed = catchFailure(
     createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage(),

@@ -33,7 +33,7 @@ const USAGE = {
   completion_tokens_details: { reasoning_tokens: 9 },
 };
 
-describe("the vendor's SDK reads from the OpenAI stream what the script says", () => {
+describe("the vendor's SDK reads the script from the OpenAI stream", () => {
   test("content, usage and finish reason", async () => {
     const server = await startServer({ replies: [REPLY] });
     const completion = await streamOpenAi(server).finalChatCompletion();
@@ -72,7 +72,7 @@ describe("the vendor's SDK reads from the OpenAI stream what the script says", (
     expect(seen).toEqual({ reasoning: "Hmm, let me see.", text: "Yes." });
   });
 
-  test("no usage chunk unless it is asked for", async () => {
+  test("there is no usage chunk unless it is requested", async () => {
     const server = await startServer({ replies: [{ text: "hi" }] });
     const stream = await createOpenAi(server).chat.completions.create({
       ...createOpenAiRequest(),
@@ -91,7 +91,7 @@ describe("the vendor's SDK reads from the OpenAI stream what the script says", (
     expect(completion.choices[0]?.finish_reason).toBe(wire);
   });
 
-  test("broken arguments are sent as they stand", async () => {
+  test("broken arguments are sent unchanged", async () => {
     const server = await startServer({
       replies: [{ toolCalls: [{ name: "bash", arguments: '{"command": "ls' }] }],
     });

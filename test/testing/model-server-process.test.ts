@@ -12,7 +12,7 @@ const ROOT = new URL("../..", import.meta.url).pathname;
 let folder: string;
 const children: ChildProcess[] = [];
 
-/** The server's own process runs JavaScript; the build is not waited for. */
+/** The server's process runs JavaScript; the test does not wait for the build. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-model-server-"));
   const source = join(ROOT, "src/testing/model-server");
@@ -64,7 +64,7 @@ async function until<T>(read: () => Promise<T>, good: (value: T) => boolean): Pr
 
 const ASK = { model: "gpt-test", stream: true, messages: [{ role: "user", content: "hello" }] };
 
-test("it goes on when a client is killed, is steered over HTTP, and leaves a log", async () => {
+test("it survives a killed client, is controlled over HTTP, and writes a log", async () => {
   const log = join(folder, "requests.jsonl");
   const { url, child } = await startProcess({ replies: [{ text: "hello there", holdUntil: "go" }] }, log);
   const ask = `${url}/v1/chat/completions`;
@@ -106,7 +106,7 @@ test("it goes on when a client is killed, is steered over HTTP, and leaves a log
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("a script that cannot be read ends it with a reason", async () => {
+test("an unreadable script ends it with a reason", async () => {
   const child = run([join(folder, "js/main.js"), "--script", join(folder, "none.json")]);
   const [reason] = (await once(child.stderr!, "data")) as [Buffer];
   expect(reason.toString()).toContain("none.json");

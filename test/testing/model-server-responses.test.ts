@@ -42,8 +42,8 @@ const streamOf = (server: ModelServer, params: object = {}) =>
     ...params,
   } as OpenAI.Responses.ResponseCreateParamsStreaming);
 
-describe("the vendor's SDK reads from the Responses stream what the script says", () => {
-  test("items, usage and status, in pieces that add up", async () => {
+describe("the vendor's SDK reads the script from the Responses stream", () => {
+  test("items, usage and status, in chunks that add up", async () => {
     const server = await startServer({ replies: [REPLY] });
     const pieces: string[] = [];
     const stream = streamOf(server).on("response.output_text.delta", ({ delta }) => pieces.push(delta));
@@ -61,7 +61,7 @@ describe("the vendor's SDK reads from the Responses stream what the script says"
     });
   });
 
-  test("reasoning is encrypted only for who asks for it", async () => {
+  test("reasoning is encrypted only if that is requested", async () => {
     const server = await startServer({ replies: [REPLY] });
     const { output } = await streamOf(server, { include: [] }).finalResponse();
     expect(output[0]).not.toHaveProperty("encrypted_content");
@@ -77,7 +77,7 @@ describe("the vendor's SDK reads from the Responses stream what the script says"
     expect([response.status, response.incomplete_details?.reason]).toEqual([status, reason]);
   });
 
-  test("a refusal is a part of its own", async () => {
+  test("a refusal is a separate part", async () => {
     const server = await startServer({ replies: [{ text: "I cannot.", stop: "refusal" }] });
     const { output } = await streamOf(server).finalResponse();
     expect(output).toMatchObject([{ content: [{ type: "refusal", refusal: "I cannot." }] }]);
@@ -99,7 +99,7 @@ describe("our adapters over it", () => {
       signal: new AbortController().signal,
     });
 
-  test("read the script, and send its answer back so that the next turn comes [PROV-17, PROV-19]", async () => {
+  test("read the script, and send its answer back so that the next turn follows [PROV-17, PROV-19]", async () => {
     const server = await startServer({ replies: [REPLY, { text: "Done." }], apiKey: "sk-secret" });
     const models = [
       openaiResponses("gpt-test", { baseUrl: server.openaiBaseUrl, reasoning: true }),
@@ -133,7 +133,7 @@ describe("our adapters over it", () => {
   });
 });
 
-test("what the vendor would refuse is refused in its words", async () => {
+test("a request that the vendor would reject is rejected with its text", async () => {
   const server = await startServer({});
   const call = { type: "function_call" as const, call_id: "c", name: "read", arguments: "{}" };
   const reasoning = { type: "reasoning" as const, id: "rs_1", summary: [], encrypted_content: "g" };

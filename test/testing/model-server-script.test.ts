@@ -20,7 +20,7 @@ import {
 const pool = createHttp();
 afterAll(async () => await pool.close());
 
-/** A request with `turn` answers behind it. */
+/** A request after `turn` answers. */
 function atTurn(turn: number, text = "hello"): Anthropic.MessageCreateParamsNonStreaming {
   const history = Array.from({ length: turn }, (_, index): Anthropic.MessageParam[] => [
     { role: "assistant", content: `answer ${index}` },
@@ -36,7 +36,7 @@ function textOf(message: Anthropic.Message): string {
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-test("the reply is the turn's, whatever was asked before and how often [PROV-06]", async () => {
+test("the reply depends on the turn, whatever was requested before and how often [PROV-06]", async () => {
   const server = await startServer({ replies: [{ text: "zero" }, { text: "one" }, { text: "two" }] });
   const client = createAnthropic(server);
   const ask = async (turn: number) => textOf(await client.messages.create(atTurn(turn)));
@@ -51,7 +51,7 @@ test("the reply is the turn's, whatever was asked before and how often [PROV-06]
   expect(server.paid().find((turn) => turn.turn === 0)).toMatchObject({ asked: 2, answered: 2 });
 });
 
-test("conversations that run at the same time keep their own scripts and faults", async () => {
+test("simultaneous conversations keep their own scripts and faults", async () => {
   const server = await startServer({
     conversations: [
       { match: "blue", replies: [{ text: "sky" }], faults: [{ fault: "overloaded", onTurn: 0, times: 2 }] },
@@ -78,7 +78,7 @@ test("conversations that run at the same time keep their own scripts and faults"
   expect(server.answersRepaid()).toBe(0);
 });
 
-test("the header x-conversation tells apart what is otherwise the same", async () => {
+test("the header x-conversation distinguishes otherwise identical conversations", async () => {
   const server = await startServer({ faults: [{ fault: "overloaded" }] });
   const ask = (name: string) =>
     createOpenAi(server).chat.completions.create(createOpenAiRequest(), {
@@ -104,7 +104,7 @@ test("a program may answer, and may leave the answer to the script", async () =>
   );
 });
 
-test("ids of tool calls: the same when a turn is asked again, or new ones when so wished", async () => {
+test("the ids of tool calls are the same when a turn is requested again, or new ones if the script says so", async () => {
   const script: ModelScript = { replies: [{ toolCalls: [{ name: "bash", arguments: {} }] }] };
   const idOf = async (client: Anthropic) =>
     (await client.messages.create(createAnthropicRequest())).content.find(
@@ -116,7 +116,7 @@ test("ids of tool calls: the same when a turn is asked again, or new ones when s
   expect(await idOf(fresh)).not.toBe(await idOf(fresh));
 });
 
-test("a tool call without its result is refused as the vendor refuses it", async () => {
+test("a tool call without its result is rejected as the vendor rejects it", async () => {
   const server = await startServer({});
   const call = { type: "tool_use" as const, id: "toolu_1", name: "bash", input: {} };
   const open = [...createAnthropicRequest().messages, { role: "assistant" as const, content: [call] }];
@@ -142,7 +142,7 @@ test("a tool call without its result is refused as the vendor refuses it", async
   expect(server.requests.map((request) => request.fault)).toEqual(["invalid-request", "invalid-request"]);
 });
 
-test("keys are checked when the script names one, and masked in the record", async () => {
+test("keys are checked if the script names one, and masked in the record", async () => {
   const server = await startServer({ apiKey: "sk-secret" });
   await createOpenAi(server).chat.completions.create(createOpenAiRequest());
   expect(await catchFailure(createAnthropic(server).messages.create(createAnthropicRequest()))).toMatchObject(
@@ -151,14 +151,14 @@ test("keys are checked when the script names one, and masked in the record", asy
   expect(JSON.stringify(server.requests)).not.toContain("secret");
 });
 
-test("a script that is misspelt is refused by name", async () => {
+test("an unknown name in a script is rejected", async () => {
   const misspelt = { replies: [{ txet: "hi" }] } as unknown as ModelScript;
   await expect(startModelServer(misspelt)).rejects.toThrow(/txet/);
   const unknown = { faults: [{ fault: "gremlin" }] } as unknown as ModelScript;
   await expect(startModelServer(unknown)).rejects.toThrow(/fault/);
 });
 
-test("bodies that are long past are let go", async () => {
+test("old bodies are released", async () => {
   const server = await startServer({ keepBodies: 2 });
   for (let turn = 0; turn < 3; turn++)
     await createAnthropic(server).messages.create(createAnthropicRequest());
@@ -177,7 +177,7 @@ const MODELS: Readonly<Record<Protocol, (server: ModelServer) => ModelConfig>> =
 };
 
 test.each(Protocol.options)(
-  "one script, over %s: texts, thoughts, calls, faults, what is beyond it, and no network beyond this machine [PROV-06]",
+  "one script, over %s: texts, thoughts, calls, faults, requests beyond it, and no network beyond this machine [PROV-06]",
   async (api) => {
     const server = await startServer({
       replies: [
@@ -243,8 +243,8 @@ test.each(Protocol.options)(
   },
 );
 
-test("the configured protocol alone chooses the adapter, whatever the model and its provider are called [PROV-01]", async () => {
-  // Vendors refuse what such a model would not take.
+test("the configured protocol alone selects the adapter, whatever the names of the model and its provider [PROV-01]", async () => {
+  // Vendors would reject some of these requests for such a model.
   const server = await startServer({ strict: false });
   const registry = ProviderRegistry.createDefault({ http: pool });
   for (const api of Protocol.options) {

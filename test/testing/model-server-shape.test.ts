@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createAnthropicRequest, createOpenAiRequest, startServer } from "./vendor-clients.ts";
 
-// Our events must have the fields of the vendors' recorded ones, all of them and in the vendor's types.
+// Our events must have all fields of the vendors' recorded ones, with the vendor's types.
 
 const VECTORS = new URL("../../../shared/vectors/", import.meta.url);
 const recorded = existsSync(VECTORS);

@@ -44,7 +44,7 @@ export function streamOpenAi(server: ModelServer, text = "hello") {
   });
 }
 
-/** What the promise rejects with; fails when it resolves. */
+/** Returns what the promise rejects with; fails if it resolves. */
 export async function catchFailure(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
   try {
     await promise;

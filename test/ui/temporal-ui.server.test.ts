@@ -13,7 +13,7 @@ const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goo
 if (BROWSER === undefined)
   console.log("!!! NO CHROMIUM: what an operator sees in the Temporal UI is not checked here");
 
-/** A browser that asks nobody but the page's server for anything. */
+/** Flags for a browser that sends requests only to the page's server. */
 const QUIET = [
   "--no-sandbox",
   "--disable-gpu",
@@ -24,7 +24,7 @@ const QUIET = [
   "--disable-sync",
 ];
 
-/** Pictures for people, looked at by hand. */
+/** Screenshots for manual inspection. */
 const PICTURES = join(tmpdir(), "holdfast-screenshots");
 
 describe.skipIf(BROWSER === undefined)("what an operator sees in the Temporal UI", () => {
@@ -103,7 +103,7 @@ describe.skipIf(BROWSER === undefined)("what an operator sees in the Temporal UI
 
   thoroughTest("the current details are a small dashboard", async () => {
     await page.goto(`${run}/user-metadata`);
-    // The UI shows Markdown in a frame of its own.
+    // The UI renders Markdown in its own frame.
     const words = await vi.waitFor(
       async () => {
         const texts = await Promise.all(page.frames().map((one) => one.locator("body").innerText()));
@@ -118,7 +118,7 @@ describe.skipIf(BROWSER === undefined)("what an operator sees in the Temporal UI
     expect(words).toMatch(/Turns.*2 of 50/);
   });
 
-  thoroughTest("the search attributes say agent, model, status and turns", async () => {
+  thoroughTest("the search attributes state agent, model, status and turns", async () => {
     await seen("/search-attributes", "HoldfastStatus");
     const words = await page.locator("body").innerText();
     for (const said of [

@@ -30,16 +30,19 @@ test.each([
   ],
   ["c.yaml", `A: {value: ${KEY}}\nB: {file: "\${HOME}/b"}\nC: {command: [echo, c], timeout_seconds: 3}\n`],
   ["c.json", `{"A":{"value":"${KEY}"},"B":{"file":"\${HOME}/b"},"C":{"command":["echo","c"]}}`],
-])("the file that HOLDFAST_CREDENTIALS names says where keys come from: %s [CRED-01]", async (name, text) => {
-  await writeFile(join(folder, "b"), "key-of-b", { mode: 0o600 });
-  const { log, warnings } = logged();
-  const source = createSecretSource(undefined, await fileOf(name, text), log);
-  await source.prepare?.(["A", "B", "C"]);
-  expect(["A", "B", "C"].map(source)).toEqual([KEY, "key-of-b", "c"]);
-  expect(warnings).toEqual([]);
-});
+])(
+  "the file that HOLDFAST_CREDENTIALS names specifies the sources of keys: %s [CRED-01]",
+  async (name, text) => {
+    await writeFile(join(folder, "b"), "key-of-b", { mode: 0o600 });
+    const { log, warnings } = logged();
+    const source = createSecretSource(undefined, await fileOf(name, text), log);
+    await source.prepare?.(["A", "B", "C"]);
+    expect(["A", "B", "C"].map(source)).toEqual([KEY, "key-of-b", "c"]);
+    expect(warnings).toEqual([]);
+  },
+);
 
-test("a file of keys that others may open is warned of", async () => {
+test("a file of keys that others may read causes a warning", async () => {
   const { log, warnings } = logged();
   createSecretSource(undefined, await fileOf("open.toml", `[A]\nvalue = "${KEY}"\n`, 0o644), log);
   expect(warnings).toEqual([expect.stringContaining("chmod 600")]);
@@ -58,7 +61,7 @@ test.each([
   ["a variable as the value", '[A]\nvalue = "${HOME}"\n', "for an environment variable, use environment"],
   ["no name", `["a b"]\nvalue = "${KEY}"\n`, "a b: "],
   ["no TOML", `[A\nvalue = "${KEY}"\n`, "This is not TOML"],
-])("%s in the file is an error that shows no key", async (_, text, said) => {
+])("%s in the file is an error that displays no key", async (_, text, said) => {
   const env = await fileOf("wrong.toml", text);
   const refused = () => createSecretSource(undefined, env, logged().log);
   expect(refused).toThrow(said);
@@ -66,7 +69,7 @@ test.each([
   expect(refused).not.toThrow(KEY);
 });
 
-test("a file that is not there is named, and a wrong option too", () => {
+test("a missing file is named, and so is an invalid option", () => {
   const env = { HOLDFAST_CREDENTIALS: join(folder, "nothing.toml") };
   expect(() => createSecretSource(undefined, env, logged().log)).toThrow(/nothing\.toml.*ENOENT/s);
   expect(() => createSecretSource({ A: {} }, {}, logged().log)).toThrow("option credentials");

@@ -15,7 +15,7 @@ console.log("ready");
 test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
-] as const)("the third %s leaves a worker that does not end", async (signal, code) => {
+] as const)("the third %s kills a worker that does not end", async (signal, code) => {
   const file = pathToFileURL(resolveBuiltFile("worker/shutdown-on-signals.js")).href;
   const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, file], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readWorkerLimits } from "../../src/worker/limits.ts";
 
-test("limits are told, or stand in the file that HOLDFAST_LIMITS names", async () => {
+test("limits are given as an option, or in the file that HOLDFAST_LIMITS names", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-limits-"));
   const path = join(folder, "limits.toml");
   const env = { HOLDFAST_LIMITS: path };

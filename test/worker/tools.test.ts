@@ -25,7 +25,7 @@ function logger() {
 describe("names of activities", () => {
   const activities = Object.keys(createActivities({} as Dependencies)).filter((name) => name !== "default");
 
-  test.each(activities)("a tool cannot be called %s: its calls would reach the activity", (name) => {
+  test.each(activities)("a tool cannot be named %s: its calls would reach the activity", (name) => {
     expect(RESERVED_TOOL_NAMES).toContain(name);
     expect(() => own(name)).toThrow(`Tool name "${name}" is taken by Holdfast`);
     const handMade = { ...own("mine"), name };
@@ -34,7 +34,7 @@ describe("names of activities", () => {
 });
 
 describe("an application's tools", () => {
-  test("that have the name of a built-in one win, and the worker says so", () => {
+  test("override built-in tools of the same name, and the worker reports it", () => {
     const { lines, log } = logger();
     const tools = listTools({ tools: [own("bash"), own("prun"), own("sleep"), own("mine")] }, log);
     const registry = new ToolRegistry(tools);
@@ -49,7 +49,7 @@ describe("an application's tools", () => {
     );
   });
 
-  test("take the place of all tools of a lead where one of those is theirs", () => {
+  test("replace all tools of a lead if one of those has the same name", () => {
     const { lines, log } = logger();
     const registry = new ToolRegistry(listTools({ tools: [own("stop_agent")] }, log));
     expect(registry.has("delegate")).toBe(false);
@@ -57,13 +57,13 @@ describe("an application's tools", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("with two of one name are refused, as before", () => {
+  test("are rejected if two have the same name", () => {
     const tools = listTools({ tools: [own("mine"), own("mine")] }, silent);
     expect(() => new ToolRegistry(tools)).toThrow('Tool "mine" is already registered');
   });
 });
 
-test("all built-in tools that an agent may ask for are known to the command line, and no other", () => {
+test("the command line knows exactly the built-in tools that an agent may use", () => {
   expect(
     listTools({}, silent)
       .map(({ name }) => name)
@@ -72,7 +72,7 @@ test("all built-in tools that an agent may ask for are known to the command line
   ).toEqual([...KNOWN_TOOLS].sort());
 });
 
-test("an application's function that has the name of a built-in one wins, and the worker says so", () => {
+test("an application's function overrides a built-in one of the same name, and the worker reports it", () => {
   const { lines, log } = logger();
   const mine = () => 0;
   const named = registerWithBuiltIns(
@@ -87,7 +87,7 @@ test("an application's function that has the name of a built-in one wins, and th
   ]);
 });
 
-test("every strategy of an evaluation but an application's own is a built-in one", () => {
+test("every strategy of an evaluation except an application's own is a built-in one", () => {
   const types = EvaluationStrategy.options.flatMap(({ shape: { type } }): string[] =>
     "options" in type ? type.options : [type.value],
   );

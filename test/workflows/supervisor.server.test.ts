@@ -189,8 +189,8 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
         mode: "supervisor",
         text: "Done.",
         parts: [
-          { name: "lead", turns: 3 },
-          { name: "scout-1", session: `${job.id}.scout-1`, turns: 1 },
+          { name: "lead", turns: 3, outcome: { type: "answered" } },
+          { name: "scout-1", session: `${job.id}.scout-1`, turns: 1, outcome: { type: "answered" } },
         ],
       });
       await holdfast.close();

@@ -10,7 +10,7 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
 const given = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 const address = new URL(process.argv.at(-1) ?? "");
 
-/** What the runner's authorization servers know this client's published description by. */
+/** The address under which the runner's authorization servers know this client's published description. */
 const CLIENT_ADDRESS = "https://conformance-test.local/client-metadata.json";
 
 const request = { signal: AbortSignal.timeout(25_000) };
@@ -20,14 +20,14 @@ const events = {
   onClosed: () => {},
   onLogMessage: () => {},
   onProtocolError: (what) => console.error(`odd: ${what}`),
-  // Agrees to everything, and leaves each field to its default.
+  // Accepts everything and leaves each field at its default.
   ask: async () => ({ type: "accept", values: {} }),
   sample: async () => {
     throw new Error("no model here");
   },
 };
 
-/** The runner's authorization servers send every browser back at once. */
+/** The runner's authorization servers redirect every browser back at once. */
 async function visit(page) {
   const response = await fetch(page, { redirect: "manual" });
   return new URL(response.headers.get("location") ?? "", page);
@@ -47,7 +47,7 @@ function signIn() {
   };
 }
 
-/** Who gives out tokens, as the server's operator would tell whoever writes the definition. */
+/** Returns the token issuer, which a server's operator would tell the author of a definition. */
 async function getIssuer(server) {
   const page = new URL(`/.well-known/oauth-protected-resource${server.pathname}`, server);
   const { authorization_servers: issuers } = await (await fetch(page)).json();
@@ -66,7 +66,7 @@ async function connect() {
   return openHttp({ url: address, headers: {}, secrets: () => undefined, ...person }, options, request);
 }
 
-/** Of the right kinds, whatever they mean. */
+/** Arguments of the right types, with arbitrary values. */
 function createArguments(schema) {
   const { properties = {}, required = [] } = schema;
   const values = { number: 2, integer: 2, boolean: true, object: {}, array: [] };

@@ -9,7 +9,7 @@ export type ReceivedRequest = {
 };
 type Message = { readonly id?: number; readonly method?: string; readonly params?: Record<string, unknown> };
 
-/** A hand-made server of streamable HTTP on loopback: one function answers all. */
+/** A hand-made server of streamable HTTP on loopback: one function answers all requests. */
 export class HttpServer {
   readonly received: ReceivedRequest[] = [];
   readonly #server: Server;
@@ -57,7 +57,7 @@ export function writeJson(
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
 }
 
-/** What every server must answer first; false for anything else. */
+/** Answers the requests of the handshake; returns false for anything else. */
 export function answerHandshake(
   request: ReceivedRequest,
   response: ServerResponse,

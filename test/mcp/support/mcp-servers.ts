@@ -17,7 +17,7 @@ const ONLY_LOOPBACK = join(import.meta.dirname, "only-loopback.cjs");
 
 export type LogLine = { readonly facts: Record<string, unknown>; readonly message: string };
 
-/** A pool whose log can be looked at. */
+/** A pool whose log can be read. */
 export function createPool(secrets: Record<string, string> = {}): { pool: McpPool; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const recordLine = (facts: object, message: string) => void lines.push({ facts: { ...facts }, message });
@@ -54,7 +54,7 @@ export function createTemporaryFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** What a tool is given, and what it has told. */
+/** The options of a tool call, and the reports that they collect. */
 export function createContext(signal: AbortSignal = new AbortController().signal): {
   context: ToolContext;
   progress: string[];
@@ -86,7 +86,7 @@ export async function findFreePort(): Promise<number> {
   });
 }
 
-/** A server of streamable HTTP in a process of its own, which listens on loopback only. */
+/** A server of streamable HTTP in its own process, which listens only on loopback. */
 export async function startListeningServer(
   file: string,
   args: readonly string[],

@@ -73,7 +73,7 @@ function change() {
   send({ method: "notifications/tools/list_changed" });
 }
 
-/** Of its own accord: no request is under way. */
+/** Without a request under way. */
 if (wanted.has("change-when")) {
   const look = setInterval(() => {
     if (!existsSync(wanted.get("change-when"))) return;
@@ -100,7 +100,7 @@ const calls = {
     answer(id, createTextResult("still here"));
   },
   flood: () => {
-    // Empty lines count as well, and are quickly read: a slow machine, too, reads thousands in a second.
+    // Empty lines count as well and are parsed quickly: even a slow machine reads thousands in a second.
     const lines = `{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n${"\n".repeat(19)}`;
     const more = () => {
       while (process.stdout.write(lines));
