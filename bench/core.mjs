@@ -62,7 +62,7 @@ function play({ turns, compactAbove }) {
     mode: "run",
     idleTimeoutMs: null,
     localSteps: true,
-    asked: { hash: "hash" },
+    requestedDefinition: { hash: "hash" },
     prompts: [{ id: "p1", text: "Go", atMs: 0 }],
     nowMs: 0,
   });
@@ -70,7 +70,7 @@ function play({ turns, compactAbove }) {
     state = apply(state, { ...event, atMs: ++now });
     steps += 1;
   };
-  applyEvent({ type: "begun" });
+  applyEvent({ type: "started" });
   for (;;) {
     const command = next(state);
     switch (command.type) {
@@ -147,7 +147,7 @@ function createResult({ branch }) {
 }
 
 /** Compacts as the default strategy does: one text replaces all turns except the newest. */
-function compactSpans({ branch, position, tokens }, spans) {
+function compactSpans({ branch, position, contextTokens }, spans) {
   const old = spans.slice(0, -KEPT_TURNS);
   const retained = spans.slice(-KEPT_TURNS);
   const span = {
@@ -155,7 +155,7 @@ function compactSpans({ branch, position, tokens }, spans) {
     to: old.at(-1).to,
     turns: old.reduce((sum, one) => sum + one.turns, 0),
     tokens: 2000,
-    instead: { position, section: 0 },
+    replacement: { position, section: 0 },
   };
   const tokensAfter = 2000 + retained.reduce((sum, one) => sum + one.tokens, 0);
   return {
@@ -163,7 +163,7 @@ function compactSpans({ branch, position, tokens }, spans) {
     spans: [span, ...retained],
     messagesBefore: 0,
     messagesAfter: 0,
-    tokensBefore: tokens,
+    tokensBefore: contextTokens,
     tokensAfter,
     loopsCompacted: 1,
   };

@@ -56,7 +56,7 @@ async function measureTurns(client, workflowId, firstRun, log) {
       } else {
         const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
         ending ||= type === "record" || type === "close-loop";
-        if (type === "model") own.push({ bytes: 0, events: 0 });
+        if (type === "call-model") own.push({ bytes: 0, events: 0 });
         const turn = own.at(-1);
         if (turn === undefined || ending) around += bytes;
         else {

@@ -7,7 +7,7 @@ const activities = proxyActivities({ startToCloseTimeout: "1 minute", heartbeatT
 const NOTHING = { entries: [], events: [] };
 
 /** Calls the model and runs the answer's task until the number of calls is reached, then gets a final answer. */
-export async function runPlainTree({ definitionHash, childHash, calls }) {
+async function runPlainTree({ definitionHash, childHash, calls }) {
   const session = workflowInfo().workflowId;
   const prompt = { id: "prompt", text: "go", atMs: Date.now(), origin: "prompt" };
   const loop = await openLoop({ definitionHash, prompts: [prompt] });
@@ -37,7 +37,7 @@ export async function runPlainTree({ definitionHash, childHash, calls }) {
   await closeLoop({ loop, number, position, turns: calls + 1 });
 }
 
-export async function runPlainChild({ definitionHash, task }) {
+async function runPlainChild({ definitionHash, task }) {
   const session = workflowInfo().workflowId;
   const prompt = { id: task.spawn.toolCallId, task, atMs: Date.now(), origin: "prompt" };
   const loop = await openLoop({ definitionHash, prompts: [prompt], spawn: task.spawn });
@@ -46,12 +46,15 @@ export async function runPlainChild({ definitionHash, task }) {
   return { session, branch: "main", position: 1 };
 }
 
+// The name of an export is the type of its workflow.
+export { runPlainChild as plainChild, runPlainTree as plainTree };
+
 function openLoop(input) {
   return activities["open-loop"]({ number: 0, generation: 0, ...input });
 }
 
 function callModel({ definitionHash, loop, number, turn, position, outbox }) {
-  return activities.model({
+  return activities["call-model"]({
     ...createWrite(loop, number, outbox.entries[0]?.position ?? position, outbox),
     definitionHash,
     turn,

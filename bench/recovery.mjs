@@ -32,7 +32,7 @@ export async function measure({ log, quick }) {
       model,
       transcript,
       kills: lostKills,
-      args: ["--no-recognition"],
+      args: ["--no-dead-worker-detection"],
       log,
     });
     return {
@@ -99,7 +99,7 @@ function createDefinition(model) {
 async function waitForStep(transcript, session, kind) {
   const steps = await transcript.readSteps(session);
   return steps.find(
-    (step) => step.kind === (kind === "stream" ? "model" : "bash") && step.storedAtMs === undefined,
+    (step) => step.kind === (kind === "stream" ? "call-model" : "bash") && step.storedAtMs === undefined,
   );
 }
 

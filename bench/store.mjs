@@ -74,7 +74,7 @@ async function measurePairs(transcript, name, inFlight, steps) {
   await Promise.all(
     lines.map(async ({ key, loopId }) => {
       for (let at = 1; at <= steps / inFlight; at++) {
-        const step = { ...key, number: at, kind: "model", activityId: String(at) };
+        const step = { ...key, number: at, kind: "call-model", activityId: String(at) };
         const target = { loopId, branch: "main", base: at };
         await transcript.claim(step, target, NOTHING, at);
         const message = { role: "user", content: [{ type: "text", text: TEXT }], timestamp: at };

@@ -36,7 +36,7 @@ const encodeFrames = (wire) => (reply) => {
     path: "/",
   };
   const ids = { answer: "bench", toolCallSeed: "bench" };
-  return Buffer.concat(wire.frames(reply, question, ids).map((frame) => Buffer.from(frame)));
+  return Buffer.concat(wire.buildFrames(reply, question, ids).map((frame) => Buffer.from(frame)));
 };
 
 const readResponses = (slices) =>

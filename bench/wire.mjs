@@ -1,6 +1,7 @@
 // Compares Holdfast's adapters with the vendors' own SDKs on the same bytes in one run; see docs/benchmarks.md.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { HTTP_LIMITS } from "../dist/models/http-client.js";
 import { ProviderRegistry } from "../dist/models/provider-registry.js";
 import { VENDORS } from "./wire-vendors.mjs";
 
@@ -85,6 +86,7 @@ function readAnswer(protocol, vendor, slices) {
   })();
   const contentType = vendor.contentType ?? "text/event-stream";
   const http = {
+    limits: HTTP_LIMITS,
     open: async () => ({ requestId: undefined, contentType, bytes, drain() {} }),
   };
   const model = {

@@ -59,7 +59,7 @@ thoroughTest.each([
 
 test("the worker receives the keys and the setting for message content if they are set, and no empty text if they are not", () => {
   const worker = parse(COMPOSE, { merge: true }).services.worker as { environment: Record<string, unknown> };
-  for (const name of ["HOLDFAST_ENCRYPTION_KEYS", "HOLDFAST_SHOW_WORDS"]) {
+  for (const name of ["HOLDFAST_ENCRYPTION_KEYS", "HOLDFAST_REDACT_CONTENT"]) {
     expect(worker.environment[name]).toBeNull();
   }
 });

@@ -10,11 +10,11 @@ await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
     strategy: createJudgeStrategy(judge),
     limits: { maxTotalTokens: 500_000 },
   });
-  const { decision, text, losers, usage } = await evaluation.result();
+  const { decision, text, otherBranches, usage } = await evaluation.result();
   console.log(`${decision.reason}\n\n${text}\n`);
 
-  check("the judge selected a branch", decision.by === "strategy");
-  check("the other branches can be inspected", losers.length === 2);
+  check("the judge selected a branch", decision.decidedBy === "strategy");
+  check("the other branches can be inspected", otherBranches.length === 2);
   check("the tokens of all branches are counted", usage.totalTokens > 0);
   const messages = await holdfast.messages(evaluation.session);
   const last = messages.at(-1)?.message;

@@ -24,20 +24,20 @@ export type CallModelInput = StepInput<"call-model">;
 export type CompactInput = StepInput<"compact">;
 export type RunHookInput = StepInput<"run-hook">;
 export type FilterInputStepInput = StepInput<"filter-input">;
-export type UpdateDefinitionInput = StepInput<"move-definition">;
+export type UpdateDefinitionInput = StepInput<"update-definition">;
 export type CloseLoopInput = StepInput<"close-loop">;
 export type RecordInput = StepInput<"record">;
 
 export type ToolInput = Omit<
   CallToolCommand,
-  "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
+  "isLocal" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 > & { readonly session?: string };
 
 /** A sub-agent that ended without a report. */
 export type InspectChildInput = { readonly session: string };
 
 /** A run that does not respond to its parent run. */
-export type TerminatePartInput = { readonly workflow: string };
+export type TerminatePartInput = { readonly workflowId: string };
 
 /** The position of the answer whose text is read. */
 export type ReadAnswerInput = {
@@ -56,7 +56,7 @@ export type PassOutputInput = {
     readonly branch?: string;
     readonly loopId?: string;
     /** The agent has ended its work with a call, whose summary is the result. */
-    readonly finished?: true;
+    readonly isFinished?: true;
   };
   readonly to?: {
     readonly name: string;
@@ -93,15 +93,15 @@ export type ReduceInput = {
  */
 type ActivitySignatures = Omit<StepActivities, "open-loop"> & {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
-  readonly "look-at-child": (input: InspectChildInput) => Promise<TaskReport | null>;
-  readonly "end-part": (input: TerminatePartInput) => Promise<void>;
-  readonly "last-words": (input: ReadAnswerInput) => Promise<string | null>;
-  readonly "hand-over": (input: PassOutputInput) => Promise<PassOutputDigest>;
+  readonly "inspect-child": (input: InspectChildInput) => Promise<TaskReport | null>;
+  readonly "terminate-part": (input: TerminatePartInput) => Promise<void>;
+  readonly "read-answer": (input: ReadAnswerInput) => Promise<string | null>;
+  readonly "pass-output": (input: PassOutputInput) => Promise<PassOutputDigest>;
   readonly "reduce-parts": (input: ReduceInput) => Promise<PassOutputDigest>;
   readonly "open-evaluation": (input: OpenEvaluationCommand) => Promise<EvaluationOpenedDigest>;
-  readonly weigh: (input: PrepareJudgeCommand) => Promise<JudgeDigest>;
-  readonly decide: (input: SelectBranchCommand) => Promise<SelectedBranchDigest>;
-  readonly retain: (input: RetentionInput) => Promise<RetentionDigest>;
+  readonly "prepare-judge": (input: PrepareJudgeCommand) => Promise<JudgeDigest>;
+  readonly "select-branch": (input: SelectBranchCommand) => Promise<SelectedBranchDigest>;
+  readonly "apply-retention": (input: RetentionInput) => Promise<RetentionDigest>;
 };
 
 /** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */

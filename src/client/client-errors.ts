@@ -20,9 +20,9 @@ const BUSY = "holdfast/busy";
 const INVALID_MESSAGE = "holdfast/invalid-message";
 const QUEUE_FULL = "holdfast/queue-full";
 const NO_APPROVAL = "holdfast/no-approval";
-const WHICH_APPROVAL = "holdfast/which-approval";
+const WHICH_APPROVAL = "holdfast/ambiguous-approval";
 const INVALID_APPROVAL = "holdfast/invalid-approval";
-const UPDATE_REJECTED = "holdfast/update-refused";
+const UPDATE_REJECTED = "holdfast/update-rejected";
 const INVALID_LIMITS = "holdfast/invalid-limits";
 
 /** Converts an error of the SDK to a `HoldfastError`. Returns a `HoldfastError` unchanged. */
@@ -170,7 +170,7 @@ function createUpdateRejectedError(error: WorkflowUpdateFailedError, session: st
     case INVALID_LIMITS:
       return new HoldfastError("input-invalid", `Session ${session} rejected the limits: ${message}.`, facts);
     case UPDATE_REJECTED:
-      return new HoldfastError("update-refused", `Session ${session} retains its definition: ${message}.`, {
+      return new HoldfastError("update-rejected", `Session ${session} retains its definition: ${message}.`, {
         ...facts,
         problems: [message],
       });

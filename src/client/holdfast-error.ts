@@ -26,7 +26,7 @@ export type HoldfastErrorCode =
   /** No call of the session waits for an answer, or not the given one. */
   | "approval-unknown"
   /** The session retains its current definition; `problems` lists the reasons. */
-  | "update-refused"
+  | "update-rejected"
   /** The run ended before it accepted the message, or there was no run. */
   | "session-ended"
   /** The caller cancelled the wait with its own signal. The run continues. */
@@ -37,13 +37,13 @@ export type HoldfastErrorCode =
   | "run-terminated"
   | "run-timed-out"
   /** The run failed in a way that is not one of Holdfast's outcomes. */
-  | "run-broken"
+  | "run-failed"
   /** A structured output does not match the client's own schema. */
   | "output-invalid"
   /** A structured output is too long for a result, and the transcript is not on this machine. */
   | "output-unreadable"
   /** The workers of the queue use other encryption keys than this process. */
-  | "keys-differ"
+  | "key-mismatch"
   /** A value is encrypted with a key that this process does not have, or has with other bytes. */
   | "key-missing"
   /** The transcript cannot be read or written. */

@@ -7,7 +7,7 @@ import type { Path } from "./source/source-node.ts";
 
 export type TableFile<Schema extends z.ZodType> = {
   /** The file's content as named in errors: "The credentials". */
-  readonly what: string;
+  readonly description: string;
   /** The variable that specifies the file. */
   readonly variable: string;
   readonly schema: Schema;
@@ -20,11 +20,11 @@ export type TableFile<Schema extends z.ZodType> = {
  */
 export function readTableFile<Schema extends z.ZodType>(
   path: string,
-  { what, variable, schema, isSecret = () => false }: TableFile<Schema>,
+  { description, variable, schema, isSecret = () => false }: TableFile<Schema>,
   env: NodeJS.ProcessEnv = process.env,
 ): z.infer<Schema> {
   const fail = (lines: readonly string[]): never => {
-    throw new Error(`${what} in ${path} (${variable}) cannot be used:\n${lines.join("\n")}`);
+    throw new Error(`${description} in ${path} (${variable}) cannot be used:\n${lines.join("\n")}`);
   };
   const read = readSource(readText(path, fail), { name: path, env, isSecret });
   const problems = read.ok ? read.source.problems : read.problems;

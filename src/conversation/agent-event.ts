@@ -108,13 +108,13 @@ export function buildAgentEvent(
     case "RevertApplied":
       return { ...body, loopId };
     case "CompactionStarted":
-    case "MessageRefused":
+    case "MessageRejected":
       return { ...body, loopId, timestamp };
     case "CompactionEnded": {
       const { position: _, ...sizes } = body;
       return { ...sizes, loopId, timestamp };
     }
-    case "ModelFellBack": {
+    case "ModelFallback": {
       const { turn, ...fields } = body;
       return { ...fields, turnIndex: turn, loopId, timestamp };
     }

@@ -46,12 +46,12 @@ function buildBlock(
   const compacted = findTurnSpan(
     turns,
     sections.map(({ from, to, text }) => {
-      const replaced = ranges.find((range) => range.instead !== undefined && range.from === from);
+      const replaced = ranges.find((range) => range.replacement !== undefined && range.from === from);
       return { from, to, messages: [buildPlaceholder(text, 0), ...getUserMessages(turns, replaced)] };
     }),
   );
   if (compacted === undefined) return undefined;
-  const shown = ranges.filter(({ instead }) => instead === undefined);
+  const shown = ranges.filter(({ replacement }) => replacement === undefined);
   const isFirst = ({ from }: ViewRange) =>
     sections.every((section) => from < section.from || section.to <= getFirstPosition(turns));
   const first = findTurnSpan(
@@ -95,10 +95,10 @@ function getMessages(turns: readonly Turn[], range: ViewRange): readonly AgentMe
 
 /** Returns the user messages that follow a text. */
 function getUserMessages(turns: readonly Turn[], range: ViewRange | undefined): readonly AgentMessage[] {
-  if (range?.wordsFrom === undefined) return [];
-  const { wordsFrom } = range;
+  if (range?.userTextFrom === undefined) return [];
+  const { userTextFrom } = range;
   return getEntries(turns, range)
-    .filter((entry) => entry.position >= wordsFrom && isUserText(entry))
+    .filter((entry) => entry.position >= userTextFrom && isUserText(entry))
     .map((entry) => formatEntry(entry, range));
 }
 

@@ -30,13 +30,13 @@ type RequestParts = { readonly systemPrompt: string; readonly tools: readonly To
  * @param isRepair - The previous answer did not match.
  */
 export function addOutputToRequest(
-  { output, road: mode }: { readonly output: StructuredOutput; readonly road: "native" | "final-tool" },
+  { output, mode }: { readonly output: StructuredOutput; readonly mode: "native" | "final-tool" },
   { systemPrompt, tools }: RequestParts,
   isRepair: boolean,
-): RequestParts & { readonly output?: StructuredOutput; readonly mustCall?: string | undefined } {
+): RequestParts & { readonly output?: StructuredOutput; readonly forcedTool?: string | undefined } {
   const parts = [systemPrompt, formatOutputInstruction(output, mode)].filter((text) => text.trim() !== "");
   const base = { systemPrompt: parts.join("\n\n") };
   if (mode === "native") return { ...base, tools, output };
-  const mustCall = isRepair ? outputName(output) : undefined;
-  return { ...base, tools: [...tools, buildFinalTool(output)], mustCall };
+  const forcedTool = isRepair ? outputName(output) : undefined;
+  return { ...base, tools: [...tools, buildFinalTool(output)], forcedTool };
 }

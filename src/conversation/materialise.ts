@@ -45,7 +45,7 @@ export function materialiseAll(
 
 /** @param at - Called with the position of each message that may have a label. */
 function buildMessages<Seen extends AgentMessage>(
-  { ranges, faded }: ViewRanges,
+  { ranges, fadedBefore }: ViewRanges,
   entries: readonly Entry[],
   isSeen: (message: AgentMessage) => message is Seen,
   { readMessage: elsewhere = () => undefined }: MaterialiseOptions,
@@ -58,12 +58,12 @@ function buildMessages<Seen extends AgentMessage>(
     const memos = (range.memos ?? []).map((memo) =>
       buildPlaceholder(formatMemo(find(memo), memo), getTimestamp(own)),
     );
-    if (range.instead !== undefined) {
-      const text = buildReplacement(range.instead, own, find(range.instead));
+    if (range.replacement !== undefined) {
+      const text = buildReplacement(range.replacement, own, find(range.replacement));
       return [...memos, text, ...getUserMessages(range, own, isSeen)];
     }
     const seen = own.flatMap((entry) => {
-      if (!isVisible(range, entry, faded) || !isSeen(entry.message)) return [];
+      if (!isVisible(range, entry, fadedBefore) || !isSeen(entry.message)) return [];
       const message = formatEntry(entry, range) as Seen;
       if (parseTag(entry) === undefined) positions.set(message, entry.position);
       return [message];
@@ -79,9 +79,9 @@ function getUserMessages<Seen extends AgentMessage>(
   entries: readonly Entry[],
   isSeen: (message: AgentMessage) => message is Seen,
 ): readonly Seen[] {
-  const { wordsFrom } = range;
-  if (wordsFrom === undefined) return [];
-  const kept = entries.filter((entry) => entry.position >= wordsFrom && isUserText(entry));
+  const { userTextFrom } = range;
+  if (userTextFrom === undefined) return [];
+  const kept = entries.filter((entry) => entry.position >= userTextFrom && isUserText(entry));
   return kept.map((entry) => formatEntry(entry, range)).filter(isSeen);
 }
 
@@ -94,7 +94,7 @@ export type MaterialiseOptions = {
 
 /** Reports whether a range, or the text that replaces it, includes an entry: all but pruned ones. */
 export function isVisible(range: ViewRange, entry: Entry, faded: FadedBefore | undefined): boolean {
-  return (range.words === undefined || entry.message.role === "user") && !isFaded(entry, faded);
+  return (range.isPruned === undefined || entry.message.role === "user") && !isFaded(entry, faded);
 }
 
 /** Returns the entries from `from` (inclusive) to `to` (exclusive), by binary search, because lists are long. */
@@ -120,7 +120,7 @@ function getMessage(entries: readonly Entry[], position: number): AgentMessage |
 }
 
 function buildReplacement(
-  { position, section }: NonNullable<SpanFormat["instead"]>,
+  { position, section }: NonNullable<SpanFormat["replacement"]>,
   own: readonly Entry[],
   compaction: AgentMessage | undefined,
 ): UserMessage {

@@ -1,7 +1,7 @@
 // Reads the numbers in a vendor's message that a context does not fit.
 
 /** The tokens of the input, as the vendor has counted them, and how many it takes. */
-export type OverflowSize = { readonly asked: number; readonly limit: number };
+export type OverflowSize = { readonly requested: number; readonly limit: number };
 
 /** "184915 + 20000 > 204648": the input, the room for the answer, the window. */
 const SUM = /(\d+) \+ (\d+) > (\d+)/;
@@ -37,5 +37,5 @@ export function parseOverflowSize(vendorText: string): OverflowSize | undefined 
 }
 
 function buildOverflowSize(asked: number, limit: number): OverflowSize | undefined {
-  return limit > 0 && asked > limit ? { asked, limit } : undefined;
+  return limit > 0 && asked > limit ? { requested: asked, limit } : undefined;
 }

@@ -44,9 +44,9 @@ type EntryLocation = {
   readonly loopId?: string;
   readonly turn?: number;
   /** A compaction has cut the text of a result to about this many lines. */
-  readonly cut?: number;
+  readonly maxLines?: number;
   /** A compaction has cut a longer text to about this many characters. */
-  readonly chars?: number;
+  readonly maxChars?: number;
 };
 
 export type SourcedMessage = { readonly message: Message; readonly origin: BlockOrigin };
@@ -72,9 +72,9 @@ export function traceMessages(
 }
 
 /** Lists the texts in the order of their ranges. They are the only user-side messages that no entry has. */
-function listTextOrigins({ memos = [], instead, from, to }: ViewRange): readonly BlockOrigin[] {
+function listTextOrigins({ memos = [], replacement, from, to }: ViewRange): readonly BlockOrigin[] {
   const kept = memos.map(({ tokens: _, ...memo }): BlockOrigin => ({ type: "memo", at: from, ...memo }));
-  return instead === undefined ? kept : [...kept, { type: "compaction", ...instead, from, to }];
+  return replacement === undefined ? kept : [...kept, { type: "compaction", ...replacement, from, to }];
 }
 
 function getBlockOrigin(
@@ -83,13 +83,13 @@ function getBlockOrigin(
 ): BlockOrigin {
   const turnId = message.role === "extension" ? undefined : message.turnId;
   const shown = ranges.find(({ from, to }) => position >= from && position < to);
-  const { cut, chars, wordChars } = shown ?? {};
-  const limit = message.role === "toolResult" ? chars : wordChars;
+  const { maxLines, maxChars, maxUserChars } = shown ?? {};
+  const limit = message.role === "toolResult" ? maxChars : maxUserChars;
   const placed: EntryLocation = {
     position,
     ...(turnId === undefined ? {} : { loopId: turnId.loopId, turn: turnId.turnIndex }),
-    ...(cut === undefined || message.role !== "toolResult" ? {} : { cut }),
-    ...(limit === undefined || message.role === "assistant" ? {} : { chars: limit }),
+    ...(maxLines === undefined || message.role !== "toolResult" ? {} : { maxLines }),
+    ...(limit === undefined || message.role === "assistant" ? {} : { maxChars: limit }),
   };
   if (message.role === "assistant" || message.role === "toolResult") {
     return { ...placed, type: "turn", role: message.role };

@@ -2,7 +2,7 @@
 export type StepWait = VendorWait | StoreWait;
 
 type StoreWait = {
-  readonly for: "store";
+  readonly type: "store";
   /** Why the store does not answer, as in a `StoreError`. */
   readonly fault: string;
   /** Unix milliseconds. */
@@ -10,8 +10,11 @@ type StoreWait = {
 };
 
 export type VendorWait = {
-  /** `vendor`: the vendor accepts no request now. `rate`, `places`: the worker's limit per minute or at once is reached. */
-  readonly for: "vendor" | "rate" | "places";
+  /**
+   * `vendor`: the vendor accepts no request now. `rate`, `concurrency`: the worker's limit per minute or at once is
+   * reached.
+   */
+  readonly type: "vendor" | "rate" | "concurrency";
   readonly vendor: string;
   /** The number of requests of the same worker that wait before it. */
   readonly ahead: number;
@@ -22,19 +25,19 @@ export type VendorWait = {
 };
 
 export function formatWait(wait: StepWait, nowMs: number): string {
-  if (wait.for === "store") {
+  if (wait.type === "store") {
     const seconds = Math.max(0, Math.round((nowMs - wait.sinceMs) / 1000));
     return `waits for the transcript, which has not answered for ${seconds} s (${wait.fault}); the run continues when the transcript answers`;
   }
-  const { for: what, vendor, ahead, untilMs } = wait;
+  const { type: what, vendor, ahead, untilMs } = wait;
   const next =
     untilMs === undefined ? "" : `, the next may go in ${Math.max(0, Math.ceil((untilMs - nowMs) / 1000))} s`;
   const before = ahead === 0 ? "" : `, ${ahead} before it`;
   return `waits for its turn: ${WHY[what](vendor)}${next}${before}`;
 }
 
-const WHY: Readonly<Record<VendorWait["for"], (vendor: string) => string>> = {
+const WHY: Readonly<Record<VendorWait["type"], (vendor: string) => string>> = {
   vendor: (vendor) => `${vendor} is accepting no more requests for now`,
   rate: (vendor) => `the limits for ${vendor} are used up for this minute`,
-  places: (vendor) => `the maximum number of requests to ${vendor} is in flight`,
+  concurrency: (vendor) => `the maximum number of requests to ${vendor} is in flight`,
 };

@@ -38,7 +38,7 @@ export type PartialTurn = {
   /** The index of the part that the newest delta belongs to. */
   readonly newest: number | undefined;
   /** Indices of the parts that were reported as whole. */
-  readonly given: readonly number[];
+  readonly completed: readonly number[];
 };
 
 export type StreamedTurn = {
@@ -50,10 +50,10 @@ export type StreamedTurn = {
 export type StreamStep = {
   readonly turn: PartialTurn;
   /** Parts that have become whole with this step. */
-  readonly whole: readonly TurnPart[];
+  readonly completed: readonly TurnPart[];
 };
 
-export const EMPTY_TURN: PartialTurn = { parts: [], newest: undefined, given: [] };
+export const EMPTY_TURN: PartialTurn = { parts: [], newest: undefined, completed: [] };
 
 export function applyDelta(turn: PartialTurn, delta: TurnDelta): StreamStep {
   const before = turn.parts.find(({ index }) => index === delta.index);
@@ -62,21 +62,21 @@ export function applyDelta(turn: PartialTurn, delta: TurnDelta): StreamStep {
   const parts = [...others, part].sort((left, right) => left.index - right.index);
   // An empty fragment adds nothing, so a whole part stays whole.
   const changed = before === undefined || part.text !== before.text;
-  const given = changed ? turn.given.filter((index) => index !== delta.index) : turn.given;
-  return completeParts({ parts, newest: delta.index, given }, (one) =>
+  const given = changed ? turn.completed.filter((index) => index !== delta.index) : turn.completed;
+  return completeParts({ parts, newest: delta.index, completed: given }, (one) =>
     one.type === "toolCall" ? isWholeObject(one.text) : one.index !== delta.index,
   );
 }
 
 /** @param isCut - The stream broke, or the vendor reports that the answer reached the output limit. */
-export function endStream(turn: PartialTurn, isCut: boolean): StreamedTurn & Pick<StreamStep, "whole"> {
+export function endStream(turn: PartialTurn, isCut: boolean): StreamedTurn & Pick<StreamStep, "completed"> {
   const last = isCut ? turn.parts.find(({ index }) => index === turn.newest) : undefined;
   const incomplete = last?.type === "toolCall" && !isWholeObject(last.text) ? last : undefined;
-  const { whole } = completeParts(
+  const { completed } = completeParts(
     turn,
     (part) => part !== last || (part.type === "toolCall" && incomplete === undefined),
   );
-  return { parts: turn.parts, incomplete, whole };
+  return { parts: turn.parts, incomplete, completed };
 }
 
 function extendPart(before: TurnPart | undefined, delta: TurnDelta): TurnPart {
@@ -90,9 +90,9 @@ function extendPart(before: TurnPart | undefined, delta: TurnDelta): TurnPart {
 }
 
 function completeParts(turn: PartialTurn, isWhole: (part: TurnPart) => boolean): StreamStep {
-  const whole = turn.parts.filter((part) => !turn.given.includes(part.index) && isWhole(part));
-  const given = [...turn.given, ...whole.map(({ index }) => index)];
-  return { turn: whole.length === 0 ? turn : { ...turn, given }, whole };
+  const whole = turn.parts.filter((part) => !turn.completed.includes(part.index) && isWhole(part));
+  const given = [...turn.completed, ...whole.map(({ index }) => index)];
+  return { turn: whole.length === 0 ? turn : { ...turn, completed: given }, completed: whole };
 }
 
 /** Reports whether every bracket is closed, so that no more JSON can follow. */

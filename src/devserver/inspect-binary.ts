@@ -20,8 +20,8 @@ const VERSION_TIMEOUT_MS = 15_000;
 
 /** The version of a binary, or why it is unusable. */
 export type Inspection =
-  | { readonly type: "usable"; readonly said: string }
-  | { readonly type: "unusable"; readonly said: string };
+  | { readonly type: "usable"; readonly version: string }
+  | { readonly type: "unusable"; readonly problem: string };
 
 /** Runs a binary with `--version` and checks the version of its server. */
 export async function inspectBinary(path: string): Promise<Inspection> {
@@ -30,14 +30,17 @@ export async function inspectBinary(path: string): Promise<Inspection> {
     const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: VERSION_TIMEOUT_MS });
     output = stdout.trim();
   } catch (error) {
-    return { type: "unusable", said: `does not run: ${getFirstLine(error)}` };
+    return { type: "unusable", problem: `does not run: ${getFirstLine(error)}` };
   }
   const server = /Server (\d+\.\d+\.\d+)/.exec(output)?.[1];
-  if (server === undefined) return { type: "unusable", said: `"${output}" contains no server version` };
+  if (server === undefined) return { type: "unusable", problem: `"${output}" contains no server version` };
   if (isOlder(server, OLDEST_SERVER)) {
-    return { type: "unusable", said: `"${output}" is too old: server ${OLDEST_SERVER} or newer is required` };
+    return {
+      type: "unusable",
+      problem: `"${output}" is too old: server ${OLDEST_SERVER} or newer is required`,
+    };
   }
-  return { type: "usable", said: output };
+  return { type: "usable", version: output };
 }
 
 function isOlder(version: string, than: string): boolean {

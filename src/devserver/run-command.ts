@@ -6,7 +6,7 @@ const MAX_OUTPUT_CHARS = 2_000;
 export interface CommandResult {
   readonly ok: boolean;
   /** The end of its output, both streams combined, or why it could not run. */
-  readonly said: string;
+  readonly output: string;
 }
 
 /**
@@ -47,12 +47,12 @@ export function runCommand(
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", appendOutput).on("error", () => undefined);
     child.on("error", (error: NodeJS.ErrnoException) =>
-      settle({ ok: false, said: error.code === "ENOENT" ? "not installed" : error.message }),
+      settle({ ok: false, output: error.code === "ENOENT" ? "not installed" : error.message }),
     );
     child.once("close", (code, signal) => {
       const text = output.trim();
-      if (code === 0) settle({ ok: true, said: text });
-      else settle({ ok: false, said: stopped ?? (text === "" ? `ended with ${code ?? signal}` : text) });
+      if (code === 0) settle({ ok: true, output: text });
+      else settle({ ok: false, output: stopped ?? (text === "" ? `ended with ${code ?? signal}` : text) });
     });
   });
 }

@@ -2,8 +2,8 @@ import { CLI_VERSION, OLDEST_SERVER } from "./inspect-binary.ts";
 
 /** One location that was tried, and the result. */
 export interface Attempt {
-  readonly place: string;
-  readonly said: string;
+  readonly location: string;
+  readonly problem: string;
 }
 
 /** No usable Temporal server binary was found. Lists every location that was tried. */
@@ -12,7 +12,9 @@ export class ServerNotFoundError extends Error {
   readonly attempts: readonly Attempt[];
 
   constructor(attempts: readonly Attempt[]) {
-    const tried = attempts.map(({ place, said }) => `  - ${place}: ${said.replaceAll("\n", "\n    ")}`);
+    const tried = attempts.map(
+      ({ location, problem }) => `  - ${location}: ${problem.replaceAll("\n", "\n    ")}`,
+    );
     super(
       [
         "No Temporal server binary was found. Tried:",

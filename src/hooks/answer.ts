@@ -14,7 +14,7 @@ type AnswersByPoint = {
   "before-turn":
     | { readonly type: "inject"; readonly text: string }
     | { readonly type: "end"; readonly text: string };
-  "on-text": { readonly type: "go-on"; readonly text?: string };
+  "on-text": { readonly type: "continue"; readonly text?: string };
 };
 
 export type HookAnswer<P extends HookPoint = HookPoint> =
@@ -40,7 +40,7 @@ export function toVerdict(name: string, point: HookPoint, answer: unknown): Hook
     if (point === "before-turn" && (type === "inject" || type === "end") && typeof text === "string") {
       return type === "end" ? { type, text } : checkLength(name, { type, text });
     }
-    if (point === "on-text" && type === "go-on" && (text === undefined || typeof text === "string")) {
+    if (point === "on-text" && type === "continue" && (text === undefined || typeof text === "string")) {
       return checkLength(name, { type, ...(text === undefined ? {} : { text }) });
     }
     if (typeof type === "string") {
@@ -56,7 +56,10 @@ export function toVerdict(name: string, point: HookPoint, answer: unknown): Hook
   );
 }
 
-function checkLength(name: string, verdict: Extract<HookVerdict, { type: "inject" | "go-on" }>): HookVerdict {
+function checkLength(
+  name: string,
+  verdict: Extract<HookVerdict, { type: "inject" | "continue" }>,
+): HookVerdict {
   const bytes = Buffer.byteLength(verdict.text ?? "");
   if (bytes <= MAX_TEXT_BYTES) return verdict;
   return buildFailure(

@@ -10,7 +10,7 @@ export type CompactionRequest = {
   readonly budget: number;
   /** The most tokens of one text. */
   readonly maxTextTokens: number;
-  readonly why: "grown" | "asked" | "overflow";
+  readonly reason: "size" | "request" | "overflow";
   /** What matters most, if a user or the definition specifies it. */
   readonly focus: string | undefined;
   /** The estimate that counts the tokens of sections. */
@@ -30,7 +30,7 @@ export type CompactionRequest = {
 
 /**
  * Makes a view smaller: returns sections in order that contain each entry once. A section displays an entry `whole`,
- * with tool results `cut` to a number of lines, or as a part of what one text, the `summary`, replaces. An empty list
+ * with tool results truncated to `maxLines` lines, or as a part of what one text, the `summary`, replaces. An empty list
  * hides all entries from the model: one line says how many are missing.
  */
 export type CompactionStrategy = (

@@ -111,7 +111,7 @@ function toUse(use: FilterUse): { readonly name: string } & FilterPolicy {
 
 function buildFailureResult(name: string, failure: HookFailure, onFailure: "reject" | "pass"): FilterResult {
   // After a cancellation nothing waits for a pass, so no policy turns the failure into one.
-  if (onFailure === "pass" && failure.how !== "cancelled") return { type: "pass" };
+  if (onFailure === "pass" && failure.fault !== "cancelled") return { type: "pass" };
   return { type: "reject", reason: `Input filter "${name}" failed: ${failure.message}` };
 }
 

@@ -30,8 +30,8 @@ export type HookFunctions = { readonly [P in HookPoint]?: HookFunction<P> };
 
 export type HookPolicy = {
   readonly timeoutMs?: number | undefined;
-  /** What a failure of this hook means; by default `stop` before something happens and `go-on` after it. */
-  readonly onFailure?: "stop" | "go-on" | undefined;
+  /** What a failure of this hook means; by default `stop` before something happens and `continue` after it. */
+  readonly onFailure?: "stop" | "continue" | undefined;
 };
 
 type HookReport = {
@@ -46,7 +46,7 @@ export type HookDecision =
   | { readonly type: "yes"; readonly notices?: readonly string[] }
   | { readonly type: "no"; readonly hook: string; readonly reason: string }
   | { readonly type: "end"; readonly hook: string; readonly text: string }
-  | { readonly type: "go-on"; readonly hook: string; readonly text?: string };
+  | { readonly type: "continue"; readonly hook: string; readonly text?: string };
 
 export type HookRun = {
   readonly decision: HookDecision;
@@ -207,10 +207,10 @@ export class HookRegistry {
       case "inject":
         return { type: "yes", notices: [...(before.notices ?? []), verdict.text] };
       case "end":
-      case "go-on":
+      case "continue":
         return { ...verdict, hook };
       case "no":
-        if (point === "on-text") return { type: "go-on", hook, text: verdict.reason };
+        if (point === "on-text") return { type: "continue", hook, text: verdict.reason };
         return isQuestion(point) ? { type: "no", hook, reason: verdict.reason } : before;
       case "failed":
         return this.#isStoppedBy(use, point, verdict)
@@ -219,12 +219,12 @@ export class HookRegistry {
     }
   }
 
-  #isStoppedBy(use: HookUseObject, point: HookPoint, { how: cause }: HookFailure): boolean {
+  #isStoppedBy(use: HookUseObject, point: HookPoint, { fault: cause }: HookFailure): boolean {
     if (point === "on-text") return false;
     // After a cancellation nothing waits for a yes, so no policy turns the failure into one.
     if (cause === "cancelled" && isQuestion(point)) return true;
     const onFailure =
-      use.onFailure ?? this.#getPolicy(use).onFailure ?? (isQuestion(point) ? "stop" : "go-on");
+      use.onFailure ?? this.#getPolicy(use).onFailure ?? (isQuestion(point) ? "stop" : "continue");
     return onFailure === "stop";
   }
 

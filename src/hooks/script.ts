@@ -40,7 +40,7 @@ export type Script<P extends HookPoint = HookPoint> = {
 export async function runScript<P extends HookPoint>(script: Script<P>): Promise<HookVerdict> {
   try {
     const words = splitScriptCommand(script.command);
-    if (words.type === "refused") return buildFailure("not-runnable", words.message);
+    if (words.type === "invalid") return buildFailure("not-runnable", words.message);
     const folder = await stat(script.workspace).catch(() => undefined);
     if (folder?.isDirectory() !== true) {
       return buildFailure("not-found", `The workspace ${script.workspace} is not a folder`);
@@ -77,7 +77,7 @@ export async function runScript<P extends HookPoint>(script: Script<P>): Promise
 
 function splitScriptCommand(command: string | readonly string[]): ReturnType<typeof splitCommand> {
   if (typeof command === "string") return splitCommand(command);
-  if (command.length === 0) return { type: "refused", message: "The command is empty" };
+  if (command.length === 0) return { type: "invalid", message: "The command is empty" };
   return { type: "words", words: command };
 }
 

@@ -1,6 +1,6 @@
 export type SplitResult =
   | { readonly type: "words"; readonly words: readonly string[] }
-  | { readonly type: "refused"; readonly message: string };
+  | { readonly type: "invalid"; readonly message: string };
 
 /** Characters that a shell interprets. No shell runs a hook's command, so they would be ignored silently. */
 const SHELL_CHARACTERS = "|&;<>()$`";
@@ -41,5 +41,5 @@ export function splitCommand(command: string): SplitResult {
 }
 
 function buildRejection(message: string): SplitResult {
-  return { type: "refused", message };
+  return { type: "invalid", message };
 }

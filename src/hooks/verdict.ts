@@ -12,7 +12,7 @@ export type HookFault =
   /** Its answer is invalid. */
   | "wrong-answer";
 
-export type HookFailure = { readonly type: "failed"; readonly how: HookFault; readonly message: string };
+export type HookFailure = { readonly type: "failed"; readonly fault: HookFault; readonly message: string };
 
 /** The verdict of one hook. A failure is neither yes nor no: the policy of its point decides. */
 export type HookVerdict =
@@ -22,11 +22,11 @@ export type HookVerdict =
   | { readonly type: "inject"; readonly text: string }
   | { readonly type: "end"; readonly text: string }
   /** After an answer that would end the loop: the loop continues. */
-  | { readonly type: "go-on"; readonly text?: string }
+  | { readonly type: "continue"; readonly text?: string }
   | HookFailure;
 
 export function buildFailure(fault: HookFault, message: string): HookFailure {
-  return { type: "failed", how: fault, message };
+  return { type: "failed", fault, message };
 }
 
 /**

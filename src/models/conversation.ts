@@ -36,10 +36,13 @@ export type ResultPart = {
 export type AssistantPart = TextContent | ThinkingContent | VendorContent | CallPart;
 export type ConversationTurn =
   | { readonly role: "user"; readonly parts: readonly Part[] }
-  /** `own`: the current vendor made it, and may receive its opaque tokens again; `model` is the model that made it. */
+  /**
+   * `isSameProvider`: the current vendor made it, and may receive its opaque tokens again; `model` is the model that made
+   * it.
+   */
   | {
       readonly role: "assistant";
-      readonly own: boolean;
+      readonly isSameProvider: boolean;
       readonly model: string;
       readonly parts: readonly AssistantPart[];
     }
@@ -84,7 +87,7 @@ export function buildConversation(
         open = new OpenCalls();
         const isSameProvider = message.provider === provider;
         const parts = toAssistantParts(message, isSameProvider, ids, open);
-        turns.push({ role: "assistant", own: isSameProvider, model: message.model, parts });
+        turns.push({ role: "assistant", isSameProvider, model: message.model, parts });
         if (open.hasCalls) turns.push({ role: "results", results: open.results });
         break;
       }

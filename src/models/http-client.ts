@@ -27,9 +27,9 @@ export const HTTP_LIMITS: HttpLimits = {
   // A local server processes the whole prompt before it answers, which takes minutes on a CPU.
   firstByteTimeoutMs: 300_000,
   // Some vendors send nothing while a model thinks, and hard thinking takes minutes.
-  silenceTimeoutMs: 300_000,
+  bodyTimeoutMs: 300_000,
   // Pings show that the server is alive: a thinking model gets more time than a silent connection.
-  idleTimeoutMs: 600_000,
+  stallTimeoutMs: 600_000,
 };
 
 /** Idle time of a connection: long enough for a tool between two turns, shorter than front ends allow. */
@@ -56,7 +56,7 @@ export type HttpRequest = {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body: string;
-  readonly form: StreamFormat;
+  readonly streamFormat: StreamFormat;
   readonly vendor: Vendor;
   readonly signal: AbortSignal;
   readonly now: () => number;
@@ -83,8 +83,8 @@ export class HttpClient {
     this.#limits = {
       connectTimeoutMs: options.connectTimeoutMs ?? HTTP_LIMITS.connectTimeoutMs,
       firstByteTimeoutMs: options.firstByteTimeoutMs ?? HTTP_LIMITS.firstByteTimeoutMs,
-      silenceTimeoutMs: options.silenceTimeoutMs ?? HTTP_LIMITS.silenceTimeoutMs,
-      idleTimeoutMs: options.idleTimeoutMs ?? HTTP_LIMITS.idleTimeoutMs,
+      bodyTimeoutMs: options.bodyTimeoutMs ?? HTTP_LIMITS.bodyTimeoutMs,
+      stallTimeoutMs: options.stallTimeoutMs ?? HTTP_LIMITS.stallTimeoutMs,
     };
     this.#dispatcher =
       options.dispatcher ??
@@ -106,7 +106,7 @@ export class HttpClient {
       throw new ProviderError("api", `${call.vendor.name} answered in an unknown content-encoding`);
     }
     const contentType = (getHeader(headers, "content-type") ?? "").toLowerCase();
-    if (response.statusCode >= 300 || !call.form.accepts(contentType)) {
+    if (response.statusCode >= 300 || !call.streamFormat.accepts(contentType)) {
       throw await this.#createResponseError(call, response.statusCode, headers, body);
     }
     return {
@@ -133,7 +133,7 @@ export class HttpClient {
         signal: call.signal,
         dispatcher: this.#dispatcher,
         headersTimeout: this.#limits.firstByteTimeoutMs,
-        bodyTimeout: this.#limits.silenceTimeoutMs,
+        bodyTimeout: this.#limits.bodyTimeoutMs,
       });
     } catch (error) {
       throw createTransportError(call, this.#limits, error);
@@ -156,7 +156,7 @@ export class HttpClient {
     source: Readable,
   ): Promise<ProviderError> {
     const { vendor } = call;
-    const { text, lost: isIncomplete } = await this.#readText(source);
+    const { text, isIncomplete } = await this.#readText(source);
     if (call.signal.aborted) return createTransportError(call, this.#limits, call.signal.reason);
     if (status >= 300 && status < 400) {
       const target = quoteVendor(vendor, getHeader(headers, "location") ?? "nowhere");
@@ -168,7 +168,7 @@ export class HttpClient {
         status,
         headers,
         body: text,
-        bodyLost: isIncomplete,
+        isBodyIncomplete: isIncomplete,
         now: call.now(),
       });
     }
@@ -188,7 +188,7 @@ export class HttpClient {
   }
 
   /** Reads the beginning of a body. A failure while reading is ignored: the status suffices. */
-  async #readText(body: Readable): Promise<{ readonly text: string; readonly lost: boolean }> {
+  async #readText(body: Readable): Promise<{ readonly text: string; readonly isIncomplete: boolean }> {
     const parts: Uint8Array[] = [];
     let length = 0;
     let isIncomplete = false;
@@ -204,7 +204,7 @@ export class HttpClient {
     } finally {
       clearTimeout(timedOut);
     }
-    return { text: Buffer.concat(parts).subarray(0, MAX_ERROR_BYTES).toString("utf8"), lost: isIncomplete };
+    return { text: Buffer.concat(parts).subarray(0, MAX_ERROR_BYTES).toString("utf8"), isIncomplete };
   }
 }
 

@@ -13,23 +13,23 @@ const TRIAL_MS = 60_000;
 const EXPIRY_MS = 3_600_000;
 
 type Outage = {
-  readonly times: number;
+  readonly failures: number;
   untilMs: number;
   readonly fault: ProviderFault;
-  readonly said: string;
+  readonly message: string;
 };
 
 /** A recorded outage of a model. */
 export type KnownOutage = {
   readonly fault: ProviderFault;
-  readonly said: string;
-  readonly againInMs: number;
+  readonly message: string;
+  readonly retryInMs: number;
 };
 
 export type Candidate = {
   readonly model: ModelConfig;
   /** The model is known to be down, so it comes after the others. */
-  readonly down?: KnownOutage;
+  readonly outage?: KnownOutage;
   /** The model was down, and its state is unknown: one failure is enough. */
   readonly isTrial: boolean;
 };
@@ -53,16 +53,16 @@ export class Outages {
     const all = models.map((model): Candidate => {
       const outage = this.#outages.get(toModelKey(model));
       if (outage === undefined) return { model, isTrial: false };
-      const { fault, said: message, untilMs } = outage;
+      const { fault, message, untilMs } = outage;
       const retryInMs = untilMs - nowMs;
       return retryInMs <= 0
         ? { model, isTrial: true }
-        : { model, isTrial: true, down: { fault, said: message, againInMs: retryInMs } };
+        : { model, isTrial: true, outage: { fault, message, retryInMs } };
     });
-    if (all.every(({ down: outage }) => outage !== undefined)) return all;
+    if (all.every(({ outage }) => outage !== undefined)) return all;
     return [
-      ...all.filter(({ down: outage }) => outage === undefined),
-      ...all.filter(({ down: outage }) => outage !== undefined),
+      ...all.filter(({ outage }) => outage === undefined),
+      ...all.filter(({ outage }) => outage !== undefined),
     ];
   }
 
@@ -88,10 +88,10 @@ export class Outages {
     for (const [other, { untilMs }] of this.#outages) {
       if (untilMs + EXPIRY_MS < nowMs) this.#outages.delete(other);
     }
-    const failures = (this.#outages.get(name)?.times ?? 0) + 1;
+    const failures = (this.#outages.get(name)?.failures ?? 0) + 1;
     const { fault, message, retryAfterMs = 0 } = error;
     const durationMs = Math.min(MAX_OUTAGE_MS, Math.max(FIRST_OUTAGE_MS * 2 ** (failures - 1), retryAfterMs));
-    this.#outages.set(name, { times: failures, untilMs: nowMs + durationMs, fault, said: message });
+    this.#outages.set(name, { failures, untilMs: nowMs + durationMs, fault, message });
   }
 }
 

@@ -14,7 +14,7 @@ export type Vendor = {
   /** Whether server errors count as `network`, so that they are retried (GAP-14). Off by default. */
   readonly retryServerErrors: boolean;
   /** The vendor's own messages for an input that does not fit, besides the common ones. */
-  readonly overflow?: RegExp | undefined;
+  readonly overflowPattern?: RegExp | undefined;
 };
 
 /** The longest quote of a vendor's message, in characters: enough for a sentence, not for HTML. */
@@ -110,7 +110,7 @@ function classifyFault(
   text: string,
 ): ProviderFault {
   const isOverflowed = status === undefined ? isOverflowText(text) : isOverflow(status, text);
-  if (isOverflowed || vendor.overflow?.test(text) === true) return "overflow";
+  if (isOverflowed || vendor.overflowPattern?.test(text) === true) return "overflow";
   if (status === 429 || status === 529) return "rate-limited";
   if (status === 401 || status === 403) return "auth";
   // Gemini answers 400 to an unknown key.
@@ -147,7 +147,7 @@ export type HttpFailure = {
   /** The part that was read. */
   readonly body: string;
   /** The body was not read completely, so an empty one means nothing. */
-  readonly bodyLost: boolean;
+  readonly isBodyIncomplete: boolean;
   readonly now: number;
 };
 
@@ -165,7 +165,7 @@ export function createHttpError(vendor: Vendor, failure: HttpFailure): ProviderE
     error === undefined ? (body.trim() === "" ? "nothing" : bodyText) : formatErrorMessage(error);
   const requestId =
     findRequestId(vendor, headers) ?? toRequestId(vendor, asObject(parseJson(body))?.["request_id"]);
-  const known = failure.bodyLost && body.trim() === "" ? "unreadable" : body;
+  const known = failure.isBodyIncomplete && body.trim() === "" ? "unreadable" : body;
   const fault = classifyFault(vendor, status, types, known);
   const delayMs = parseRetryAfterMs(headers, failure.now) ?? findRetryHint(error, fault);
   return new ProviderError(

@@ -17,7 +17,7 @@ export type ModelRequest = {
   /** The required output, if the vendor supports it natively. */
   readonly output?: StructuredOutput | undefined;
   /** The tool that the model must call; omitted if the vendor cannot force a tool. */
-  readonly mustCall?: string | undefined;
+  readonly forcedTool?: string | undefined;
   readonly thinking: ThinkingLevel;
   readonly temperature?: number | undefined;
   /** Tokens of the answer; `model.maxTokens` by default. */
@@ -43,7 +43,7 @@ export type ModelDelta =
 /** What a request waits for before it is sent. */
 export type Wait = {
   /** The vendor accepts none now, or the limit per minute is reached, or the configured number of concurrent requests. */
-  readonly for: "vendor" | "rate" | "places";
+  readonly type: "vendor" | "rate" | "concurrency";
   /** The vendor of the request. */
   readonly vendor: string;
   /** The number of requests that wait before it. */

@@ -31,13 +31,13 @@ export type VendorRequest = {
   /** A JSON object. */
   readonly body: object;
   /** The format of the answer's stream; Server-Sent Events by default. */
-  readonly form?: StreamFormat;
+  readonly streamFormat?: StreamFormat;
   /** Returns headers that depend on the whole request, such as its signature. */
   readonly signHeaders?: (call: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;
   /** Values to mask, besides the key and the headers of the model. */
   readonly secrets?: readonly (string | undefined)[];
   /** The vendor's own messages for an input that does not fit. */
-  readonly overflow?: RegExp;
+  readonly overflowPattern?: RegExp;
   readonly createAssembler: (context: AnswerContext) => Assembler;
 };
 
@@ -61,7 +61,7 @@ export async function sendVendorRequest(
     if (options.signal.aborted)
       throw new ProviderError("cancelled", `the request to ${vendor.name} was cancelled`);
     const vendorRequest = await buildRequest();
-    const { url, createAssembler, form: streamFormat = SERVER_SENT_EVENTS } = vendorRequest;
+    const { url, createAssembler, streamFormat = SERVER_SENT_EVENTS } = vendorRequest;
     vendor = createVendor(request, vendor.retryServerErrors, vendorRequest);
     const headers = buildHeaders(request, { accept: streamFormat.accept, ...vendorRequest.headers });
     const outgoing = { url, headers, body: await stringifyRequest(vendorRequest.body) };
@@ -73,7 +73,7 @@ export async function sendVendorRequest(
     };
     const stream = await adapter.http.open({
       ...signed,
-      form: streamFormat,
+      streamFormat,
       vendor,
       now,
       signal: options.signal,
@@ -101,7 +101,7 @@ async function readAnswer(
   options: StreamOptions,
   { vendor, limits }: { readonly vendor: Vendor; readonly limits: HttpLimits },
 ): Promise<AssistantMessage> {
-  const progress = new AnswerProgress(limits.idleTimeoutMs, performance.now());
+  const progress = new AnswerProgress(limits.stallTimeoutMs, performance.now());
   const hasEnded = () => assembler.state === "ended";
   const take = (events: readonly ServerEvent[]) => {
     for (const event of events) {
@@ -135,12 +135,12 @@ async function readAnswer(
 function createVendor(
   request: ModelRequest,
   retryServerErrors: boolean,
-  { secrets = [], overflow: overflowPattern }: Pick<VendorRequest, "secrets" | "overflow"> = {},
+  { secrets = [], overflowPattern }: Pick<VendorRequest, "secrets" | "overflowPattern"> = {},
 ): Vendor {
   const { model, apiKey, headers = {} } = request;
   const resolved = Object.entries(headers).filter(([name, value]) => model.headers[name] !== value);
   const mask = createMask([apiKey, ...resolved.map(([, value]) => value), ...secrets]);
-  return { name: model.provider, mask, retryServerErrors, overflow: overflowPattern };
+  return { name: model.provider, mask, retryServerErrors, overflowPattern };
 }
 
 /** A configured value is added to these headers, and replaces all others. */

@@ -4,7 +4,7 @@ export type ServerEvent = {
   readonly event: string | undefined;
   readonly data: string;
   /** The vendor marks the event, apart from its data, as an error. */
-  readonly failed?: boolean;
+  readonly isError?: boolean;
 };
 
 /** Reads bytes in slices of any size and returns events. */

@@ -7,9 +7,9 @@ export type HttpLimits = {
   /** From the request to the head of the answer. */
   readonly firstByteTimeoutMs: number;
   /** Between two pieces of the answer. A comment or a ping counts as a piece. */
-  readonly silenceTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
   /** Between two pieces of the answer that are progress: comments, pings and empty pieces are not. */
-  readonly idleTimeoutMs: number;
+  readonly stallTimeoutMs: number;
 };
 
 type FailedCall = { readonly url: string; readonly vendor: Vendor; readonly signal: AbortSignal };
@@ -58,17 +58,14 @@ function describeTimeout(code: string, limits: HttpLimits): string | undefined {
     case "UND_ERR_HEADERS_TIMEOUT":
       return `no answer within ${limits.firstByteTimeoutMs} ms`;
     case "UND_ERR_BODY_TIMEOUT":
-      return `silent for ${limits.silenceTimeoutMs} ms in the middle of its answer`;
+      return `silent for ${limits.bodyTimeoutMs} ms in the middle of its answer`;
     default:
       return undefined;
   }
 }
 
 /** Creates the error for a connection that stays open without progress. */
-export function createStalledError(
-  vendor: Vendor,
-  { idleTimeoutMs: stallTimeoutMs }: HttpLimits,
-): ProviderError {
+export function createStalledError(vendor: Vendor, { stallTimeoutMs }: HttpLimits): ProviderError {
   return new ProviderError(
     "network",
     `${vendor.name}: its answer made no progress for ${stallTimeoutMs} ms, so Holdfast ended it`,

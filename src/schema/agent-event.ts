@@ -165,7 +165,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
   }),
   /** Another model gives the next answer, or a compaction's texts, because the models before it failed. */
   z.object({
-    type: z.literal("ModelFellBack"),
+    type: z.literal("ModelFallback"),
     loopId,
     turnIndex: z.number().int().nonnegative(),
     ...ModelFallback.shape,
@@ -173,7 +173,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     timestamp,
   }),
   /** A message arrived while the queues were full, and was rejected. */
-  z.object({ type: z.literal("MessageRefused"), loopId, ...RejectedMessage.shape, timestamp }),
+  z.object({ type: z.literal("MessageRejected"), loopId, ...RejectedMessage.shape, timestamp }),
   /** The agent was updated to another definition between turns, or the update was rejected. */
   z.object({
     type: z.literal("DefinitionChanged"),

@@ -70,11 +70,11 @@ function hasRoom(config: {
 }
 
 /** The entries from `from` (inclusive) to `to` (exclusive), and the form in which a model sees them. */
-export type WantedSection = { readonly from: number; readonly to: number; readonly as: WantedForm };
+export type WantedSection = { readonly from: number; readonly to: number; readonly form: WantedForm };
 
 export type WantedForm =
   | "whole"
   /** Tool results keep this many lines of each text. */
-  | { readonly cut: number }
+  | { readonly maxLines: number }
   /** One message with this text replaces all entries. */
   | { readonly summary: string };

@@ -98,7 +98,7 @@ export type NudgeSettings = z.infer<typeof NudgeSettings>;
 /** What happens when a model repeats a call that fails in the same way; see docs/loop.md. */
 export const RepeatSettings = z.strictObject({
   /** The number of answers with the same failed call after which the model gets an explicit warning. */
-  tellAfter: z.number().int().min(1).default(5),
+  warnAfter: z.number().int().min(1).default(5),
   /** The number after which the loop ends or the user is asked; `null` lets the model continue. */
   endAfter: z.number().int().min(1).nullable().default(8),
   /** `ask`: the user decides whether the loop continues. */

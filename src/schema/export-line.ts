@@ -40,7 +40,7 @@ export const SessionLine = z.object({
   grants: Grants.optional(),
   scope: z.literal("persistent").optional(),
   agentId: z.string().optional(),
-  formation: SessionOrigin.optional(),
+  origin: SessionOrigin.optional(),
 });
 export type SessionLine = z.infer<typeof SessionLine>;
 
@@ -83,7 +83,7 @@ export const BranchLine = z.object({
   /** The run that a conflict moved to this branch. */
   run: z.string().optional(),
   /** Present when a user has requested the branch. */
-  askedAtMs: atMs.optional(),
+  requestedAtMs: atMs.optional(),
   /** For a branch that began in another session: what was left of the view before its position. */
   inheritedView: ViewSnapshot.optional(),
   /** The position after its last entry, including the entries of its ancestors. */

@@ -14,7 +14,7 @@ const Commands = z
 const Grant = z.strictObject({
   tool: z.string().min(1).max(1024),
   commands: Commands.optional(),
-  exact: Commands.optional(),
+  exactCommands: Commands.optional(),
   hosts: z.array(z.string().min(1).max(1024)).min(1).max(64).optional(),
 });
 

@@ -42,11 +42,11 @@ const MAX_HOOKS = 16;
 
 const policy = {
   timeoutMs: z.number().int().positive().max(600_000).optional(),
-  /** What a failure means: by default `stop` before an event and `go-on` after it. */
-  onFailure: z.enum(["stop", "go-on"]).optional(),
+  /** What a failure means: by default `stop` before an event and `continue` after it. */
+  onFailure: z.enum(["stop", "continue"]).optional(),
 };
 
-const SETTINGS = '"timeoutMs" (1 to 600000) and "onFailure" ("stop" or "go-on")';
+const SETTINGS = '"timeoutMs" (1 to 600000) and "onFailure" ("stop" or "continue")';
 
 const HookName = z.string().min(1).max(128);
 

@@ -87,7 +87,7 @@ export const Permission = z.object({
     z.enum(["otherwise", "confirm", "grant", "repeated-failure"]),
   ]),
   /** The result of asking. */
-  answer: z.enum(["approved", "changed", "refused", "timed-out"]).optional(),
+  answer: z.enum(["approved", "changed", "denied", "timed-out"]).optional(),
   /** The name that the answering user gave. */
   by: z.string().optional(),
 });
@@ -119,7 +119,7 @@ export const PositionRange = z.object({
 export const DefinitionChange = z.object({
   field: z.string(),
   /** At most 160 bytes, free of secrets. */
-  said: z.string(),
+  description: z.string(),
   takesEffect: z.enum(["next-turn", "next-loop"]),
 });
 export type DefinitionChange = z.infer<typeof DefinitionChange>;
@@ -144,14 +144,14 @@ export const RejectedMessage = z.object({
   messageId: z.string(),
   queue: z.enum(["steering", "follow-up"]),
   waiting: z.object({ messages: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() }),
-  refused: z.number().int().positive(),
+  rejected: z.number().int().positive(),
 });
 
 /** A model other than the agent's own has answered. */
 export const ModelFallback = z.object({
   to: ModelName,
   /** In the order of the calls. */
-  from: z.array(ModelName.extend({ fault: z.string(), said: z.string() })),
+  from: z.array(ModelName.extend({ fault: z.string(), message: z.string() })),
 });
 export type ModelFallback = z.infer<typeof ModelFallback>;
 
@@ -261,16 +261,16 @@ export const EventBody = z.discriminatedUnion("type", [
   }),
   /** A fallback gives the next answer; why the models before it failed, each in at most 160 bytes. */
   z.object({
-    type: z.literal("ModelFellBack"),
+    type: z.literal("ModelFallback"),
     turn: z.number().int().nonnegative(),
     ...ModelFallback.shape,
     ...fallbackPurpose,
   }),
   /**
    * A user message arrived while the queues were full, and was rejected. `waiting`: the content of the queues then.
-   * `refused`: the number of rejections of the run so far, because not every one of many has an event.
+   * `rejected`: the number of rejections of the run so far, because not every one of many has an event.
    */
-  z.object({ type: z.literal("MessageRefused"), ...RejectedMessage.shape }),
+  z.object({ type: z.literal("MessageRejected"), ...RejectedMessage.shape }),
   /** The agent was updated to another definition, or the update was rejected. An applied one is in effect from here on. */
   z.object({
     type: z.literal("DefinitionChanged"),

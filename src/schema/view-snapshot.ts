@@ -13,9 +13,9 @@ const Span = z
     to: count,
     turns: count,
     tokens,
-    cut: count.optional(),
-    instead: z.looseObject({ position: count, section: count, branch: z.string().optional() }).optional(),
-    words: z.literal(true).optional(),
+    maxLines: count.optional(),
+    replacement: z.looseObject({ position: count, section: count, branch: z.string().optional() }).optional(),
+    isPruned: z.literal(true).optional(),
     memos: z.array(MemoRef).optional(),
   })
   .refine(({ from, to }) => from <= to, { message: "must not end before it begins" });
@@ -24,7 +24,7 @@ const category = z.enum(["failure", "tangent"]);
 
 export const ViewSnapshot: z.ZodType<unknown> = z.looseObject({
   spans: z.array(Span).max(10_000),
-  liveFrom: count.optional(),
-  tags: z.array(z.looseObject({ category, position: count, madeAt: z.number() })).optional(),
-  faded: z.partialRecord(category, count).optional(),
+  prunableFrom: count.optional(),
+  tags: z.array(z.looseObject({ category, position: count, createdAtTurn: z.number() })).optional(),
+  fadedBefore: z.partialRecord(category, count).optional(),
 });

@@ -12,7 +12,7 @@ export type WorkerProcessOptions = {
   /** Modules that export a tool or a list of tools by default. */
   readonly tools?: readonly string[] | undefined;
   /** False: dead workers are found only by missing heartbeats, as on a lost host. */
-  readonly recognition?: boolean | undefined;
+  readonly deadWorkerDetection?: boolean | undefined;
   /** How long the worker may take until it polls; 30 s by default. */
   readonly startTimeoutMs?: number | undefined;
 };
@@ -85,13 +85,13 @@ function buildArguments({
   home,
   taskQueue,
   tools = [],
-  recognition,
+  deadWorkerDetection,
 }: WorkerProcessOptions) {
   return [
     ...["--address", address, "--namespace", namespace, "--home", home],
     ...(taskQueue === undefined ? [] : ["--task-queue", taskQueue]),
     ...tools.flatMap((file) => ["--tools", file]),
-    ...(recognition === false ? ["--no-recognition"] : []),
+    ...(deadWorkerDetection === false ? ["--no-dead-worker-detection"] : []),
   ];
 }
 

@@ -57,7 +57,7 @@ export class ToolRegistry {
     return { ok: true, tools: [...tools], warnings: problems };
   }
 
-  #listCompanions({ together: companions = [] }: Tool): readonly Tool[] {
+  #listCompanions({ companions = [] }: Tool): readonly Tool[] {
     return companions.flatMap((name) => this.#tools.get(name) ?? []);
   }
 

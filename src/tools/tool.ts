@@ -42,7 +42,7 @@ export type ToolContext = {
    * Asks the user. If the user has not answered yet, it rejects, `signal` aborts, and the call is retried with the answer
    * under another `idempotencyKey`. Absent where no user can be asked.
    */
-  readonly ask?: AskUser | undefined;
+  readonly askUser?: AskUser | undefined;
 };
 
 export type CallMemo = {
@@ -100,7 +100,7 @@ export type OfferedTool = {
   /** Whether the user must approve each call that no permission rule allows. */
   readonly confirm: boolean;
   /** Tools that are offered together with this one. */
-  readonly together?: readonly string[];
+  readonly companions?: readonly string[];
   readonly parse: (parameters: unknown) => ParsedArguments;
 };
 
@@ -108,16 +108,16 @@ export type OfferedTool = {
 export type ExecutableTool = OfferedTool & {
   readonly kind: "executable";
   /** Marks the tools by which an autonomous agent decides its next round. The call's digest carries the value. */
-  readonly rest?: "done" | "sleep";
+  readonly nextRound?: "done" | "sleep";
   /** Rejects with a `ToolError`. The model receives any other error as "failed". */
   readonly execute: (parameters: unknown, context: ToolContext) => Promise<ToolOutput>;
 };
 
 /** A built-in tool that changes or reads the model's view. The worker answers its calls from the view itself. */
-export type ViewTool = OfferedTool & { readonly kind: "view"; readonly act: "prune" | "revert" | "read" };
+export type ViewTool = OfferedTool & { readonly kind: "view"; readonly action: "prune" | "revert" | "read" };
 
 /** A built-in tool of a team's lead. The job that the lead works for answers its calls. */
-export type TeamTool = OfferedTool & { readonly kind: "team"; readonly act: TeamAction };
+export type TeamTool = OfferedTool & { readonly kind: "team"; readonly action: TeamAction };
 
 /** A sub-agent: each call is a run of its own. */
 export type AgentTool = OfferedTool & { readonly kind: "agent" };

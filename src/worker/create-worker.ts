@@ -176,7 +176,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: WorkerParts): Pro
   );
   const sources = new ToolSources(listSources(options, { secrets, log }));
   const watch =
-    options.recognition === false ? undefined : await watchSiblings(self, transcript, takeover, log);
+    options.deadWorkerDetection === false ? undefined : await watchSiblings(self, transcript, takeover, log);
   const patient = createActivityTranscript(transcript, log);
   const drainMs = options.drainMs ?? readDrainMs(process.env) ?? DRAIN_MS;
   const drain = new Drain(drainMs, log);

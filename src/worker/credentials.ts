@@ -25,7 +25,7 @@ export function createSecretSource(
   const credentials = readTableFile(
     path,
     {
-      what: "The credentials",
+      description: "The credentials",
       variable: VARIABLE,
       schema: Credentials,
       isSecret: ([, key]) => key === "value",

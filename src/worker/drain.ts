@@ -117,7 +117,7 @@ export class Drain {
   }
 }
 
-const RELEASED = "handed-back";
+const RELEASED = "released";
 
 /** Builds the failure of a released step. If Temporal itself dispatches the step again, the workflow need not know. */
 function buildReleasedFailure(mayRetry: boolean): ApplicationFailure {

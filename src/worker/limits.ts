@@ -10,7 +10,7 @@ export function readWorkerLimits(configured: WorkerLimits | undefined, env: Node
   if (configured === undefined) {
     const path = env[VARIABLE];
     if (path === undefined || path === "") return {};
-    return readTableFile(path, { what: "The limits", variable: VARIABLE, schema: WorkerLimits }, env);
+    return readTableFile(path, { description: "The limits", variable: VARIABLE, schema: WorkerLimits }, env);
   }
   const found = check(WorkerLimits, configured, "limits");
   if (found.ok) return found.value;

@@ -100,7 +100,7 @@ export type HoldfastWorkerOptions = {
    */
   readonly encryption?: EncryptionOptions;
   /** Detects dead workers of this host and takes over from them at once; on by default. */
-  readonly recognition?: boolean;
+  readonly deadWorkerDetection?: boolean;
   /**
    * How long model streams and tools may still take after the worker is asked to end, before they are released; by
    * default `HOLDFAST_DRAIN_SECONDS`, or else 10 seconds.

@@ -47,7 +47,7 @@ export function listSources(
   { secrets, log }: { readonly secrets: SecretSource; readonly log: Logger },
 ): readonly ToolSource[] {
   const ours: readonly ToolSource[] = [
-    new McpSource({ secrets, log, version: readPackageVersion(), elicit: ({ ask: askUser }) => askUser }),
+    new McpSource({ secrets, log, version: readPackageVersion(), elicit: ({ askUser }) => askUser }),
     new OpenApiSource({ secrets }),
     new SkillSource(),
   ];

@@ -53,7 +53,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   parentScope?.cancelRequested.catch(() =>
     report({ type: "stop-requested", reason: "the workflow was cancelled" }),
   );
-  report({ type: "begun" });
+  report({ type: "started" });
   registerPromptHandler(() => state, report);
 
   for (;;) {
@@ -78,7 +78,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   }
 
   function takeCommand(): Command {
-    if (shouldRotate(settings) && !state.rotate) report({ type: "rotation-due" });
+    if (shouldRotate(settings) && !state.rotationRequested) report({ type: "rotation-requested" });
     show(state);
     return next(state);
   }
@@ -96,8 +96,8 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
     } while (state.stop === undefined);
   }
 
-  function callAll({ calls, beside }: CallToolsCommand): Promise<unknown> {
-    const writes = beside === undefined ? [] : [writeRecords(beside)];
+  function callAll({ calls, recordCommand }: CallToolsCommand): Promise<unknown> {
+    const writes = recordCommand === undefined ? [] : [writeRecords(recordCommand)];
     const runs = listPendingApprovals(state).length === 0 ? calls.map(completeCall) : [callBesideQuestions()];
     return awaitAll([...runs, ...writes]);
   }
@@ -107,7 +107,9 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
     return CancellationScope.nonCancellable(() => runStep(command, undefined)).then((happening) => {
       report(happening);
       const now = next(state);
-      return now.type === "call-tools" && now.beside !== undefined ? writeRecords(now.beside) : undefined;
+      return now.type === "call-tools" && now.recordCommand !== undefined
+        ? writeRecords(now.recordCommand)
+        : undefined;
     });
   }
 
@@ -159,7 +161,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   async function waitFor(untilMs: number | undefined): Promise<void> {
     const isDue = () => next(state).type !== "wait";
     if (untilMs === undefined) await condition(isDue);
-    else if (!(await condition(isDue, Math.max(1, untilMs - Date.now())))) report({ type: "time-passed" });
+    else if (!(await condition(isDue, Math.max(1, untilMs - Date.now())))) report({ type: "timer-fired" });
   }
 }
 
@@ -179,7 +181,7 @@ function initialise(input: RunInput): { session: string; settings: RunSettings; 
     idleTimeoutMs: input.idleTimeoutMs ?? null,
     localSteps: settings.localSteps,
     ...getRedaction(settings),
-    asked: {
+    requestedDefinition: {
       ...(input.definition === undefined ? {} : { definition: input.definition }),
       ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),
     },
@@ -189,7 +191,7 @@ function initialise(input: RunInput): { session: string; settings: RunSettings; 
     ...(task === undefined ? {} : { task }),
     ...(input.share === undefined ? {} : { share: input.share }),
     ...("evaluation" in part ? { part } : {}),
-    rules: chooseRuleSet(),
+    ruleSet: chooseRuleSet(),
     nowMs: Date.now(),
   });
   return { session, settings, initial };

@@ -20,7 +20,7 @@ export function findApproval(state: State, input: ApprovalInput): PendingApprova
   const [found, other] = waiting.filter((one) => toolCallId === "" || one.toolCallId === toolCallId);
   if (toolCallId === "" && other !== undefined) {
     throw buildRejection(
-      "which-approval",
+      "ambiguous-approval",
       `${waiting.length} calls wait for the user; specify one with toolCallId: ${formatWaiting(waiting)}`,
     );
   }
@@ -31,7 +31,7 @@ export function findApproval(state: State, input: ApprovalInput): PendingApprova
     );
   }
   // Only a user who has read the tool's question may answer yes.
-  if (found.question !== undefined && isYes(answer) && question !== found.question) {
+  if (found.questionRef !== undefined && isYes(answer) && question !== found.questionRef) {
     throw buildRejection(
       "invalid-approval",
       `The answer does not name the question of call ${found.toolCallId}; read the question and answer it with \`holdfast answer\``,
@@ -40,13 +40,13 @@ export function findApproval(state: State, input: ApprovalInput): PendingApprova
   return found;
 }
 
-export function toApprovalAnswer(input: ApprovalInput, { question }: PendingApproval): ApprovalAnswer {
+export function toApprovalAnswer(input: ApprovalInput, { questionRef }: PendingApproval): ApprovalAnswer {
   const { answer, arguments: changed, always, reason, values } = input;
-  if (question !== undefined) {
+  if (questionRef !== undefined) {
     const userAnswer = isYes(answer) ? "accept" : answer === "cancel" ? answer : "decline";
     return { type: "answer", answer: userAnswer, ...(values === undefined ? {} : { values }) };
   }
-  if (!isYes(answer)) return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
+  if (!isYes(answer)) return { type: "deny", ...(reason === undefined ? {} : { reason }) };
   return {
     type: "approve",
     ...(changed === undefined ? {} : { arguments: changed }),
@@ -62,8 +62,8 @@ const HASH = /^[0-9a-f]{64}$/;
 
 function checkApprovalInput(input: unknown): void {
   const { answer, arguments: changed, reason, by, values } = (input ?? {}) as Record<string, unknown>;
-  if (!["approve", "refuse", "accept", "decline", "cancel"].includes(answer as string)) {
-    throw buildRejection("invalid-approval", '`answer` must be "approve" or "refuse"');
+  if (!["approve", "deny", "accept", "decline", "cancel"].includes(answer as string)) {
+    throw buildRejection("invalid-approval", '`answer` must be "approve" or "deny"');
   }
   if (values !== undefined && (typeof values !== "string" || !HASH.test(values))) {
     throw buildRejection("invalid-approval", "`values` must be the hash of a stored text");

@@ -27,10 +27,10 @@ import { buildSettings, isMessageInput } from "./run-input.ts";
 type CarriedState = {
   readonly job: JobState;
   readonly rounds: number;
-  readonly idle: number;
+  readonly idleRounds: number;
   readonly cause: RoundCause;
   /** Messages that wait for a round, oldest first. */
-  readonly wakes: readonly MessageInput[];
+  readonly waitingMessages: readonly MessageInput[];
 };
 
 type Input = AutonomousRequest & { readonly carried?: CarriedState };
@@ -71,13 +71,13 @@ class RoundLoop {
   #isWoken = false;
 
   constructor(input: Input, limits: RoundLimits, open: (status: () => ModeStatus) => JobRun) {
-    const { rounds = 0, idle = 0, cause = "task", wakes = [] } = input.carried ?? {};
+    const { rounds = 0, idleRounds = 0, cause = "task", waitingMessages = [] } = input.carried ?? {};
     this.#input = input;
     this.#limits = limits;
     this.#rounds = rounds;
-    this.#idleRounds = idle;
+    this.#idleRounds = idleRounds;
     this.#cause = cause;
-    this.#waitingMessages = [...wakes];
+    this.#waitingMessages = [...waitingMessages];
     this.#job = open(() => this.#status());
     setHandler(
       wakeSignal,
@@ -120,7 +120,7 @@ class RoundLoop {
       const { definitionHash } = this.#input;
       const end = await job.runPart(0, { definitionHash, prompt });
       if (job.stopOutcome !== undefined) return await this.#end(job.stopOutcome);
-      if (end.type === "refused") {
+      if (end.type === "denied") {
         this.#rounds -= 1;
         return await this.#end(end.outcome);
       }
@@ -131,9 +131,9 @@ class RoundLoop {
         this.#limits,
       );
       if (after.type === "end")
-        return await (after.done ? this.#finish(after.outcome) : this.#end(after.outcome));
-      this.#idleRounds = after.type === "round" ? after.idle : 0;
-      this.#cause = after.type === "round" ? "go-on" : await this.#sleep(after.seconds, after.reason);
+        return await (after.isDone ? this.#finish(after.outcome) : this.#end(after.outcome));
+      this.#idleRounds = after.type === "round" ? after.idleRounds : 0;
+      this.#cause = after.type === "round" ? "continue" : await this.#sleep(after.seconds, after.reason);
       this.#isWoken = false;
     }
   }
@@ -157,14 +157,14 @@ class RoundLoop {
     const { deadlineMs } = job.state.account.own;
     const wanted = Date.now() + seconds * 1000;
     const untilMs = deadlineMs === null ? wanted : Math.min(wanted, deadlineMs);
-    const suffix = job.settings.words === "none" ? "" : `: ${reason}`;
+    const suffix = job.settings.redactContent === true ? "" : `: ${reason}`;
     this.#sleepsUntilMs = untilMs;
-    job.update({ doing: `sleeping until ${new Date(untilMs).toISOString()}${suffix}` });
+    job.update({ statusText: `sleeping until ${new Date(untilMs).toISOString()}${suffix}` });
     const isUp = () => this.#isWoken || job.stopOutcome !== undefined;
     const woken = await condition(isUp, Math.max(1, untilMs - Date.now()));
     this.#sleepsUntilMs = undefined;
-    job.update({ doing: "" });
-    return woken ? "woken" : "slept";
+    job.update({ statusText: "" });
+    return woken ? "wake" : "timer";
   }
 
   #end(outcome: Outcome): Promise<JobResult> {
@@ -176,10 +176,10 @@ class RoundLoop {
     const { name, session, report } = this.#job.state.parts[0]!;
     const input: PassOutputInput = {
       task,
-      from: { name, session, definitionHash, ...report, finished: true },
+      from: { name, session, definitionHash, ...report, isFinished: true },
     };
-    const output = await scheduleActivity<Awaited<ReturnType<Activities["hand-over"]>>>(
-      "hand-over",
+    const output = await scheduleActivity<Awaited<ReturnType<Activities["pass-output"]>>>(
+      "pass-output",
       [input],
       buildWriteOptions("the result"),
     );
@@ -190,9 +190,9 @@ class RoundLoop {
     const carried: CarriedState = {
       job: this.#job.state,
       rounds: this.#rounds,
-      idle: this.#idleRounds,
+      idleRounds: this.#idleRounds,
       cause: this.#cause,
-      wakes: this.#waitingMessages,
+      waitingMessages: this.#waitingMessages,
     };
     return continueRunAsNew<typeof autonomous>({ ...this.#input, carried });
   }

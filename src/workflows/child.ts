@@ -18,7 +18,7 @@ export function runChild(
   session: string,
   settings: RunSettings,
 ): Promise<UntimedEvent> {
-  const { call, toolCallId, toolName, loopId, branch, answer, summary, arguments: changed } = command;
+  const { call, toolCallId, toolName, loopId, branch, answer, summary, changedArguments: changed } = command;
   const request: StartRequest = {
     definitionHash: child.definitionHash,
     settings,
@@ -26,15 +26,15 @@ export function runChild(
       spawn: { session: command.session, loopId, turn: command.turn, toolCallId, toolName },
       branch,
       answer,
-      ...(changed === undefined ? {} : { arguments: changed }),
+      ...(changed === undefined ? {} : { changedArguments: changed }),
       summary,
-      given: child.given,
+      allocation: child.allocation,
     },
   };
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
   return runPart(session, request, `${toolName} · ${label}`).then((end) => {
     if (end.type === "reported") return { type: "child-finished", call, report: end.report };
-    const { how: reason, report } = end;
-    return { type: "child-lost", call, how: reason, ...(report === undefined ? {} : { report }) };
+    const { reason, report } = end;
+    return { type: "child-lost", call, reason, ...(report === undefined ? {} : { report }) };
   });
 }

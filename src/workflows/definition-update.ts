@@ -39,16 +39,17 @@ export function awaitDefinitionUpdate(
 ): DefinitionUpdateResult | Promise<DefinitionUpdateResult> {
   const isMoving = () => {
     const { phase, loop } = read();
-    return loop === undefined && phase.type === "moving" && phase.to === hash;
+    return loop === undefined && phase.type === "updating-definition" && phase.to === hash;
   };
   if (!isMoving()) return { takesEffect: "next-turn" };
   return condition(() => !isMoving()).then(() => {
-    const { lastMove } = read();
-    if (lastMove?.to === hash && lastMove.refused !== undefined) throw buildRejection(lastMove.refused);
+    const { lastDefinitionUpdate } = read();
+    if (lastDefinitionUpdate?.to === hash && lastDefinitionUpdate.rejected !== undefined)
+      throw buildRejection(lastDefinitionUpdate.rejected);
     return { takesEffect: "now" };
   });
 }
 
 function buildRejection(message: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(message, "holdfast/update-refused");
+  return ApplicationFailure.nonRetryable(message, "holdfast/update-rejected");
 }

@@ -1,7 +1,7 @@
 import type { Payload } from "@temporalio/common";
 
 /** The mark that the worker's codec leaves on a payload that it has decrypted. */
-const WAS_ENCRYPTED = "was-sealed";
+const WAS_ENCRYPTED = "was-encrypted";
 
 let isEncrypted = false;
 

@@ -49,13 +49,13 @@ export class Comparison {
   async askJudge(judge: OpenedAgent, asks: () => void): Promise<void> {
     const job = this.#job;
     const lost = [...this.#lost].sort((a, b) => a - b);
-    const { question, used } = await this.#steps.perform(
-      "weigh",
-      { ...this.#looked(), judgeHash: judge.definitionHash, lost },
+    const { question, lostUsage } = await this.#steps.perform(
+      "prepare-judge",
+      { ...this.#looked(), judgeHash: judge.definitionHash, lostBranches: lost },
       "the judge's prompt",
     );
     for (const [place, index] of lost.entries())
-      job.state = settlePart(job.state, index, used[place] ?? NO_AMOUNTS);
+      job.state = settlePart(job.state, index, lostUsage[place] ?? NO_AMOUNTS);
     if (question === undefined || job.stopOutcome !== undefined) return;
     asks();
     const index = this.#opened.branches.length;
@@ -90,7 +90,7 @@ export class Comparison {
     }
     const { name, session } = job.state.parts[index]!;
     job.update(startPart(job.state, index, Date.now(), partWorkflow(session, name)));
-    const end = await job.start(index, request, reservation.given, "when-known").end;
+    const end = await job.start(index, request, reservation.allocation, "when-known").end;
     if (end.report === undefined) this.#lost.push(index);
     return buildBranchEnd(loopId, end);
   }

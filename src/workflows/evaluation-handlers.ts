@@ -51,9 +51,9 @@ export class Inbox {
     return isKnown || hasRoomFor(waiting, message) ? undefined : waiting;
   }
 
-  waiting(): { readonly waiting: QueueSize; readonly refused?: RejectedMessages } {
-    const refused = this.#refused === undefined ? {} : { refused: this.#refused };
-    return { waiting: measureMessages(this.#kept), ...refused };
+  waiting(): { readonly waitingMessages: QueueSize; readonly rejected?: RejectedMessages } {
+    const rejected = this.#refused === undefined ? {} : { rejected: this.#refused };
+    return { waitingMessages: measureMessages(this.#kept), ...rejected };
   }
 }
 

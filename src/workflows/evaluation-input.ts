@@ -34,7 +34,7 @@ export type EvaluationResult = RunResult & {
   readonly decision: Decision;
   readonly selected: EvaluatedBranch;
   /** All other branches, in the order of their configurations (PAR-01). */
-  readonly losers: readonly EvaluatedBranch[];
+  readonly otherBranches: readonly EvaluatedBranch[];
   /** Of all branches and of the choice. The cost is `null` when the price of any of them is unknown. */
   readonly usage: Usage;
   readonly evaluationUsage: Usage;

@@ -6,7 +6,7 @@ import { toStepFailure } from "./step-failure.ts";
 /** The number of workers that may die during one step before the evaluation gives up. */
 const MAX_LOST_WORKERS = 10;
 
-type Step = "open-evaluation" | "weigh" | "decide" | "record";
+type Step = "open-evaluation" | "prepare-judge" | "select-branch" | "record";
 type Input<Name extends Step> = Omit<Parameters<Activities[Name]>[0], "number" | "generation">;
 type Result<Name extends Step> = Awaited<ReturnType<Activities[Name]>>;
 

@@ -20,7 +20,7 @@ import { buildRunFailure, type RunResult, throwIfFailed } from "./run-result.ts"
 /** The maximum size in bytes of a stop's reason in the decision. */
 const STOP_REASON_BYTES = 200;
 
-type Progress = Omit<EvaluationProgress, "waiting" | "refused">;
+type Progress = Omit<EvaluationProgress, "waitingMessages" | "rejected">;
 
 /** Runs several agents side by side from the session's current position, and continues with one of them (PAR-01). */
 export function evaluation(request: EvaluationRequest): Promise<EvaluationResult | ExplorationResult> {
@@ -105,14 +105,14 @@ async function evaluate(
       strategy: { type: strategy.type, ...custom },
       ...(job.state.stop === undefined
         ? {}
-        : { stopped: redactPreview(job.state.stop.reason, STOP_REASON_BYTES) }),
+        : { stopReason: redactPreview(job.state.stop.reason, STOP_REASON_BYTES) }),
     });
     return job
-      .runStep(() => steps.perform("decide", material(), name))
+      .runStep(() => steps.perform("select-branch", material(), name))
       .catch((error: unknown) => {
         if (!(error instanceof EvaluationStepError) || error.fault !== "cancelled") throw error;
         // A stop has cancelled the strategy: the step chooses without it.
-        return steps.repeat("decide", material(), name);
+        return steps.repeat("select-branch", material(), name);
       });
   }
 
@@ -140,7 +140,7 @@ function buildResult(session: string, decided: SelectedBranchDigest, head: strin
     ...words,
     decision,
     selected,
-    losers: branches.filter(({ index }) => index !== decision.selected),
+    otherBranches: branches.filter(({ index }) => index !== decision.selected),
     usage: sumUsage(branches, evaluationUsage),
     evaluationUsage,
     costUsd: sumCosts([...branches.map(({ costUsd }) => costUsd), evaluationCostUsd]),

@@ -50,7 +50,7 @@ async function reduceParts(job: JobRun, { parts, reducer = "list" }: FanOutReque
   if (job.stopOutcome !== undefined) return await job.end(job.stopOutcome);
   const answered = job.state.parts.filter(({ outcome }) => outcome?.type === "answered");
   if (answered.length === 0) return await job.end(getFirstFailure(job));
-  job.update({ doing: `combining ${answered.length} answers (${reducer})` });
+  job.update({ statusText: `combining ${answered.length} answers (${reducer})` });
   const input: ReduceInput = {
     reducer,
     parts: job.state.parts.map(({ name, agent, session, outcome, report }, index) => ({

@@ -122,11 +122,11 @@ export class JobRun {
     index: number,
     request: Omit<StartRequest, "share" | "settings">,
     waiting = 1,
-  ): Promise<PartEnd | { readonly type: "refused"; readonly outcome: Outcome }> {
+  ): Promise<PartEnd | { readonly type: "denied"; readonly outcome: Outcome }> {
     const begun = beginPart(this.state, index, waiting, Date.now());
     this.update(begun.state);
-    if (begun.type === "refused") return { type: "refused", outcome: begun.outcome };
-    return await this.start(index, request, begun.given).end;
+    if (begun.type === "denied") return { type: "denied", outcome: begun.outcome };
+    return await this.start(index, request, begun.allocation).end;
   }
 
   /** Reserves shares for parts that start together: see `reserveShares`. */
@@ -226,7 +226,7 @@ export function buildOpening({ task, limits, settings }: JobRequest): Omit<JobOp
   const words = (typeof task === "string" ? task : task?.text) ?? "";
   return {
     job: workflowInfo().workflowId,
-    goal: settings?.words === "none" ? "" : redactPreview(words, GOAL_BYTES),
+    goal: settings?.redactContent === true ? "" : redactPreview(words, GOAL_BYTES),
     limits: fillLimits(limits),
     nowMs: Date.now(),
   };

@@ -28,7 +28,7 @@ export const compactSignal = defineSignal<[{ readonly focus?: string }?]>("compa
 export const stopSignal = defineSignal<[string?]>("stop");
 
 /** Sent by a worker: a server offers other tools than when the loop was opened. */
-export const toolListChangedSignal = defineSignal<[ToolListChange]>("offersChanged");
+export const toolListChangedSignal = defineSignal<[ToolListChange]>("toolListChanged");
 
 /** Wakes an autonomous agent that sleeps; the message becomes its next prompt. */
 export const wakeSignal = defineSignal<[MessageInput?]>("wake");
@@ -46,12 +46,12 @@ export const followUpUpdate = defineUpdate<Acknowledgement, [MessageInput]>("fol
 export type ApprovalInput = {
   /** The id of the waiting call, as status displays it. Optional while only one call waits. */
   readonly toolCallId?: string;
-  readonly answer: "approve" | "refuse" | "accept" | "decline" | "cancel";
+  readonly answer: "approve" | "deny" | "accept" | "decline" | "cancel";
   /** With "approve": run the call with these arguments instead. At most 32 KiB as JSON. */
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** With "approve": calls of the same kind need no further approval in this session. */
   readonly always?: boolean;
-  /** With "refuse": the reason that the model reads. */
+  /** With "deny": the reason that the model reads. */
   readonly reason?: string;
   /**
    * The hash of the question that is answered, as status displays it. Rejected when the call asks another question

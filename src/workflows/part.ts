@@ -58,7 +58,7 @@ export function startRun(workflow: string, request: StartRequest, summary: strin
 
 function toPartEnd({ report }: RunResult): PartEnd {
   return report === undefined
-    ? { type: "lost", how: "it ended without a report", cause: "ended" }
+    ? { type: "lost", reason: "it ended without a report", cause: "ended" }
     : { type: "reported", report };
 }
 
@@ -70,7 +70,7 @@ function readFailedPart(
   givenUp: Promise<void> | undefined,
 ): PartEnd | Promise<PartEnd> {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
-    return { type: "lost", how: `a run of ${workflow} already exists`, cause: "taken" };
+    return { type: "lost", reason: `a run of ${workflow} already exists`, cause: "taken" };
   }
   if (!(error instanceof ChildWorkflowFailure) && !(error instanceof CancelledFailure)) throw error;
   const { cause } = error;
@@ -79,7 +79,7 @@ function readFailedPart(
   }
   const lost: PartEnd = {
     type: "lost",
-    how: givenUp === undefined ? describeCause(cause ?? error) : TERMINATED_TEXT,
+    reason: givenUp === undefined ? describeCause(cause ?? error) : TERMINATED_TEXT,
     cause: givenUp !== undefined ? "given-up" : error instanceof CancelledFailure ? "not-begun" : "ended",
   };
   if (session === undefined) return givenUp?.then(() => lost) ?? lost;
@@ -95,7 +95,7 @@ function readFailedPart(
 
 /** Reads the state of a session from its record; `null` when the record has none. */
 export function inspectChild(session: string, reason: string): Promise<TaskReport | null> {
-  return scheduleActivity<TaskReport | null>("look-at-child", [{ session }], buildWriteOptions(reason));
+  return scheduleActivity<TaskReport | null>("inspect-child", [{ session }], buildWriteOptions(reason));
 }
 
 const MAX_REASON_BYTES = 512;

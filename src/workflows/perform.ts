@@ -38,20 +38,20 @@ export function runStep(command: StepCommand, model: string | undefined): Promis
     options,
   ).then(
     (digest) => ({ type: done, digest }) as UntimedEvent,
-    (error) => ({ type: failed, setback: toStepFailure(error, false) }),
+    (error) => ({ type: failed, failure: toStepFailure(error, false) }),
   );
 }
 
 /** Runs one tool call. The activity's type is the tool's own name, which the timeline and the metrics display. */
 export function runTool(command: CallToolCommand): Promise<UntimedEvent> {
-  const { local, timeoutMs, queue, summary, toolName, ...input } = omitOwnSession(command);
+  const { isLocal, timeoutMs, queue, summary, toolName, ...input } = omitOwnSession(command);
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
-  const result = local
+  const result = isLocal
     ? scheduleLocalActivity<ToolDigest>(toolName, [input], buildLocalOptions(label))
     : scheduleActivity<ToolDigest>(toolName, [input], buildToolOptions(timeoutMs, queue, label));
   return result.then(
     (digest) => ({ type: "tool-finished", call: command.call, digest }),
-    (error) => ({ type: "tool-set-back", call: command.call, setback: toStepFailure(error, local) }),
+    (error) => ({ type: "tool-failed", call: command.call, failure: toStepFailure(error, isLocal) }),
   );
 }
 

@@ -12,7 +12,7 @@ import { inspectChild } from "./part.ts";
 import { checkRequest } from "./request-shapes.ts";
 import { buildSettings } from "./run-input.ts";
 
-type PassedOutput = Awaited<ReturnType<Activities["hand-over"]>>;
+type PassedOutput = Awaited<ReturnType<Activities["pass-output"]>>;
 type Source = NonNullable<PassOutputInput["from"]>;
 
 /** Runs agents one after the other: the output of one is the prompt of the next. */
@@ -36,20 +36,20 @@ async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResu
   if (typeof first !== "number") return await job.end(first);
   for (const [index, stage] of stages.entries()) {
     if (index < first) continue;
-    if (job.stopOutcome !== undefined) return await job.end(job.stopOutcome, { at: stage.name });
-    job.update({ doing: `preparing the prompt of ${stage.name}` });
+    if (job.stopOutcome !== undefined) return await job.end(job.stopOutcome, { endedAt: stage.name });
+    job.update({ statusText: `preparing the prompt of ${stage.name}` });
     const given = await passOutput(job, request, stage, index);
     if ("type" in given)
-      return await job.end(locateOutcome(`Stage "${stage.name}"`, given), { at: stage.name });
+      return await job.end(locateOutcome(`Stage "${stage.name}"`, given), { endedAt: stage.name });
     const end = await job.runPart(index, {
       definitionHash: stage.definitionHash,
       prompt: { ref: given.ref },
     });
-    const outcome = end.type === "refused" ? end.outcome : getOutcome(end);
+    const outcome = end.type === "denied" ? end.outcome : getOutcome(end);
     if (outcome.type !== "answered" || job.stopOutcome !== undefined)
       return await endEarly(job, stage, outcome);
   }
-  job.update({ doing: "reading the result" });
+  job.update({ statusText: "reading the result" });
   const last = await getOutput({ ...request, from: buildSource(job, stages.length - 1, stages) });
   if ("type" in last) return await job.end(locateOutcome(`Stage "${stages.at(-1)?.name}"`, last));
   const { ref, bytes, text } = last;
@@ -62,7 +62,7 @@ async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResu
  */
 async function endEarly(job: JobRun, stage: StageRequest, outcome: Outcome): Promise<JobResult> {
   const reason = job.stopOutcome ?? locateOutcome(`Stage "${stage.name}"`, outcome);
-  return await job.end(reason, { at: stage.name });
+  return await job.end(reason, { endedAt: stage.name });
 }
 
 /** Returns the number of stages that earlier starts of the job have completed. */
@@ -114,7 +114,7 @@ function getOutput({ task, from, to }: PassOutputInput): Promise<PassedOutput | 
     ...(to === undefined ? {} : { to }),
   };
   const summary = to === undefined ? "the result" : `to ${to.name}`;
-  return scheduleActivity<PassedOutput>("hand-over", [input], buildWriteOptions(summary)).catch(
+  return scheduleActivity<PassedOutput>("pass-output", [input], buildWriteOptions(summary)).catch(
     toFailedOutcome,
   );
 }

@@ -36,7 +36,7 @@ const settings = optional(
     localSteps: optional(flag),
     searchAttributes: optional(flag),
     rotateAfterEvents: optional(number),
-    words: optional(oneOf("shown", "none")),
+    redactContent: optional(flag),
   }),
 );
 
@@ -79,9 +79,9 @@ const run = fields({
       spawn,
       branch: text,
       answer: count,
-      arguments: optional(object),
+      changedArguments: optional(object),
       summary: text,
-      given: allowance,
+      allocation: allowance,
     }),
   ),
   share: optional(allowance),
@@ -143,7 +143,7 @@ const supervisor = fields({
 });
 
 const retention = fields({ policy: object, dryRun: optional(flag) });
-const wakeJob = fields({ job: filledText, words: looseMessage });
+const wakeJob = fields({ job: filledText, message: looseMessage });
 
 const REQUESTS = { run, evaluation, pipeline, fanOut, autonomous, supervisor, retention, wakeJob };
 

@@ -14,13 +14,13 @@ export type RetentionRequest = {
 };
 
 export type RetentionResult = {
-  readonly looked: number;
+  readonly examined: number;
   readonly deleted: number;
   /** Sessions that match the policy and are still needed: by an open run or job, by a schedule, or by a fork. */
-  readonly spared: number;
+  readonly retained: number;
   readonly texts: number;
   /** The first of these sessions, with the reasons. */
-  readonly sessions: readonly { readonly session: string; readonly why: string }[];
+  readonly sessions: readonly { readonly session: string; readonly reason: string }[];
 };
 
 /** Activities of one run, which is a history of about 2,000 events. */
@@ -29,7 +29,7 @@ const MAX_PAGES = 300;
 /** The most sessions that a result names, so that it stays small. */
 const MAX_NAMED = 50;
 
-const EMPTY_RESULT: RetentionResult = { looked: 0, deleted: 0, spared: 0, texts: 0, sessions: [] };
+const EMPTY_RESULT: RetentionResult = { examined: 0, deleted: 0, retained: 0, texts: 0, sessions: [] };
 
 /** Deletes what a policy selects, page by page. */
 export async function retention(request: RetentionRequest): Promise<RetentionResult> {
@@ -37,16 +37,18 @@ export async function retention(request: RetentionRequest): Promise<RetentionRes
   const { policy, dryRun = false } = request;
   let { cursor, done = EMPTY_RESULT } = request;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { retain } = proxyActivities<Pick<Activities, "retain">>(buildWriteOptions(`page ${page + 1}`));
-    const digest: RetentionDigest = await retain({
+    const { "apply-retention": applyRetention } = proxyActivities<Pick<Activities, "apply-retention">>(
+      buildWriteOptions(`page ${page + 1}`),
+    );
+    const digest: RetentionDigest = await applyRetention({
       policy,
       dryRun,
       ...(cursor === undefined ? {} : { cursor }),
     });
     done = {
-      looked: done.looked + digest.looked,
+      examined: done.examined + digest.examined,
       deleted: done.deleted + digest.deleted,
-      spared: done.spared + digest.spared,
+      retained: done.retained + digest.retained,
       texts: done.texts + digest.texts,
       sessions: [...done.sessions, ...digest.sessions].slice(0, MAX_NAMED),
     };

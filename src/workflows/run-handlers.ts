@@ -78,14 +78,14 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
     (request) => {
       const focus = request?.focus;
       const isShort = typeof focus === "string" && focus !== "" && countUtf8Bytes(focus) <= MAX_FOCUS_BYTES;
-      report({ type: "compaction-asked", ...(isShort ? { focus } : {}) });
+      report({ type: "compaction-requested", ...(isShort ? { focus } : {}) });
     },
     { description: "Compacts the context before the next answer" },
   );
   setHandler(
     toolListChangedSignal,
     (change) => {
-      if (isToolListChange(change)) report({ type: "offers-changed", ...change });
+      if (isToolListChange(change)) report({ type: "tool-list-changed", ...change });
     },
     { description: "Reports that a server offers other tools than before" },
   );
@@ -138,7 +138,7 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
     updateDefinitionUpdate,
     (input) => {
       const { definitionHash: hash } = checkDefinitionUpdate(read(), input);
-      report({ type: "update-asked", hash });
+      report({ type: "definition-update-requested", hash });
       return awaitDefinitionUpdate(read, hash);
     },
     {

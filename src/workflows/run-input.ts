@@ -16,11 +16,8 @@ export type RunSettings = {
   readonly searchAttributes: boolean;
   /** The number of history events after which the run continues as new at the latest. */
   readonly rotateAfterEvents: number;
-  /**
-   * `none`: Temporal stores only kinds, numbers and states of a run, and none of its texts. Absent: it stores texts
-   * too.
-   */
-  readonly words?: "shown" | "none";
+  /** Temporal stores only kinds, numbers and states of a run, and none of its texts. */
+  readonly redactContent?: boolean;
 };
 
 /**
@@ -44,10 +41,10 @@ export function buildSettings({ settings }: { readonly settings?: Partial<RunSet
 }
 
 /** Returns the setting for state and requests, which contain it only when it is set. */
-export function getRedaction({ words: redactContent }: Pick<RunSettings, "words">): {
-  readonly words?: "none";
+export function getRedaction({ redactContent }: Pick<RunSettings, "redactContent">): {
+  readonly redactContent?: true;
 } {
-  return redactContent === "none" ? { words: redactContent } : {};
+  return redactContent === true ? { redactContent } : {};
 }
 
 /** The input of a run, short enough to type into the Temporal UI. */

@@ -13,7 +13,7 @@ export type RunResult = {
   readonly text?: string;
   readonly position?: number;
   /** The answer is a structured output, and `text` is its JSON: whole, or cut because it is longer. */
-  readonly json?: "whole" | "cut";
+  readonly json?: "complete" | "truncated";
   /** The report of a run that is a part of another run's work, in place of its text. */
   readonly report?: TaskReport;
 };

@@ -15,7 +15,7 @@ import { truncateForPreview } from "../platform/text/preview.ts";
 const MAX_MESSAGE_BYTES = 1024;
 
 /** The types of failures that mean that no worker runs the step any more, although it did not fail. */
-const RELEASED = "handed-back";
+const RELEASED = "released";
 const LOST_TYPES = new Set(["WorkerLost", "fenced"]);
 
 /** Converts the failure of an activity for the machine. Any other error is a bug and is thrown. */
@@ -26,26 +26,26 @@ export function toStepFailure(error: unknown, local: boolean): StepFailure {
   if (cause instanceof CancelledFailure) return { type: "cancelled" };
   if (cause instanceof ApplicationFailure) return fromApplicationFailure(cause, local);
   if (cause instanceof TimeoutFailure) return fromTimeout(cause, local);
-  return local ? { type: "elsewhere" } : buildFailure("unknown", cause?.message ?? error.message);
+  return local ? { type: "not-local" } : buildFailure("unknown", cause?.message ?? error.message);
 }
 
 function fromApplicationFailure(cause: ApplicationFailure, local: boolean): StepFailure {
   const type = cause.type ?? "unknown";
-  if (type === RELEASED) return { type: "lost", attempts: 0, inOrder: true };
+  if (type === RELEASED) return { type: "lost", attempts: 0, isReleased: true };
   if (LOST_TYPES.has(type)) return { type: "lost", attempts: parseAttempts(cause.details?.[0]) };
-  if (type === "elsewhere") return { type: "elsewhere" };
-  if (local && cause.nonRetryable !== true) return { type: "elsewhere" };
+  if (type === "not-local") return { type: "not-local" };
+  if (local && cause.nonRetryable !== true) return { type: "not-local" };
   const wait = parseVendorDelay(cause.details?.[0]);
   const stepFailure = buildFailure(type.slice(type.indexOf("/") + 1), cause.message);
   return stepFailure.type === "failed" && wait !== undefined ? { ...stepFailure, wait } : stepFailure;
 }
 
 function fromTimeout(cause: TimeoutFailure, local: boolean): StepFailure {
-  if (local) return { type: "elsewhere" };
+  if (local) return { type: "not-local" };
   if (cause.timeoutType === TimeoutType.SCHEDULE_TO_START) {
     return buildFailure("host-gone", "The host that has the workspace did not take the call in time");
   }
-  const late = cause.timeoutType === TimeoutType.HEARTBEAT ? { late: true as const } : {};
+  const late = cause.timeoutType === TimeoutType.HEARTBEAT ? { isTimeout: true as const } : {};
   return { type: "lost", attempts: parseAttempts(cause.lastHeartbeatDetails), ...late };
 }
 

@@ -48,7 +48,7 @@ export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
     checkRequest(request, "supervisor");
     const { agents, maxAgents = DEFAULT_MAX_AGENTS } = request;
     const team: Team = { agents, maxAgents: Math.min(maxAgents, MAX_AGENTS) };
-    const { state, given } = openTeam(buildOpening(request), team);
+    const { state, allocation } = openTeam(buildOpening(request), team);
     const job = new JobRun(state, buildSettings(request), outside, {
       status: buildTeamStatus,
       descriptions: {
@@ -57,8 +57,11 @@ export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
       },
     });
     const ends = listenToLead(job, team);
-    const lead = await job.start(LEAD_SUFFIX, { definitionHash: request.lead, prompt: request.task }, given)
-      .end;
+    const lead = await job.start(
+      LEAD_SUFFIX,
+      { definitionHash: request.lead, prompt: request.task },
+      allocation,
+    ).end;
     job.stopParts();
     await condition(allHandlersFinished);
     await Promise.all(ends);
@@ -73,7 +76,7 @@ export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
  */
 function listenToLead(job: JobRun, team: Team): readonly Promise<PartEnd>[] {
   const ends: Promise<PartEnd>[] = [];
-  const isWordless = job.settings.words === "none";
+  const isWordless = job.settings.redactContent === true;
   setHandler(teamQuery, (ids) => buildTeamView(job.state, team, ids), {
     description: "Lists the agents for their lead",
   });
@@ -81,15 +84,15 @@ function listenToLead(job: JobRun, team: Team): readonly Promise<PartEnd>[] {
     delegateUpdate,
     async ({ id, agent, ref, task }) => {
       const handed = beginMember(job.state, team, { agent, task: isWordless ? "" : task }, Date.now());
-      if (handed.type === "refused") return handed;
+      if (handed.type === "denied") return handed;
       job.update(handed.state);
       const { name, session } = handed.state.parts[handed.part]!;
       const { definitionHash = "" } = team.agents.find((named) => named.name === agent) ?? {};
-      const run = job.start(handed.part, { definitionHash, prompt: { id, ref } }, handed.given);
+      const run = job.start(handed.part, { definitionHash, prompt: { id, ref } }, handed.allocation);
       ends.push(run.end);
       // The lead may send a message to the agent as soon as it has the id.
       await run.started;
-      return { type: "begun", id: name, session };
+      return { type: "started", id: name, session };
     },
     { validator: checkDelegateRequest, description: "Delegates a task to one of the named agents" },
   );
@@ -104,7 +107,7 @@ async function end(job: JobRun, lead: PartEnd): Promise<TeamResult> {
     report?.position === undefined
       ? null
       : await scheduleActivity<string | null>(
-          "last-words",
+          "read-answer",
           [{ session, branch: report.branch, position: report.position }],
           buildWriteOptions("the result"),
         );
@@ -114,7 +117,7 @@ async function end(job: JobRun, lead: PartEnd): Promise<TeamResult> {
 
 function getLeadOutcome(lead: PartEnd): Outcome {
   if (lead.type === "reported") return lead.report.outcome;
-  return { type: "failed", fault: "lead-lost", message: `The lead did not finish: ${lead.how}` };
+  return { type: "failed", fault: "lead-lost", message: `The lead did not finish: ${lead.reason}` };
 }
 
 /** Rejects an invalid request, because a request that a user types may be anything. */

@@ -43,6 +43,10 @@ function getStopTimeout(): number {
 /** Terminates a part. If that fails, the run waits for the part. */
 function terminatePart(workflow: string): Promise<void> {
   return CancellationScope.nonCancellable(() =>
-    scheduleActivity<void>("end-part", [{ workflow }], buildWriteOptions("it does not respond to the stop")),
+    scheduleActivity<void>(
+      "terminate-part",
+      [{ workflowId: workflow }],
+      buildWriteOptions("it does not respond to the stop"),
+    ),
   ).catch(() => undefined);
 }

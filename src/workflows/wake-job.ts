@@ -5,9 +5,9 @@ import { checkRequest } from "./request-shapes.ts";
 /** Wakes a job that sleeps, and ends. A schedule can only start workflows, so it starts this one. */
 export async function wakeJob(request: {
   readonly job: string;
-  readonly words?: MessageInput;
+  readonly message?: MessageInput;
 }): Promise<void> {
   checkRequest(request, "wakeJob");
-  const { job, words: message } = request;
+  const { job, message } = request;
   await getExternalWorkflowHandle(job).signal(wakeSignal, ...(message === undefined ? [] : [message]));
 }

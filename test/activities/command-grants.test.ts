@@ -359,6 +359,6 @@ describe("a rule that denies a subcommand", () => {
       commands: [{ words: ["git", "-C", ".", "push"] }],
     });
     const policy = PermissionPolicy.parse(denying("docker push"));
-    expect((await callOf("git -C . push", policy)).facts?.commands?.[0]).not.toHaveProperty("meant");
+    expect((await callOf("git -C . push", policy)).facts?.commands?.[0]).not.toHaveProperty("equivalents");
   });
 });

@@ -27,7 +27,7 @@ test("a key in a command is left out of the facts, which history stores; rules s
     workspace,
   );
   expect(JSON.stringify(facts)).not.toContain(KEY);
-  expect(facts?.commands?.[0]).toMatchObject({ words: ["curl", "--key", "***", "host"], fixed: 2 });
+  expect(facts?.commands?.[0]).toMatchObject({ words: ["curl", "--key", "***", "host"], fixedWords: 2 });
   const outcomeOf = (command: string) => {
     const policy = PermissionPolicy.parse({
       rules: [{ tool: "bash", command: [command, "rm"], outcome: "allow" }],
@@ -53,7 +53,7 @@ test("a tool that fails to list what it touches or to summarise its call does no
     execute: () => "ok",
   });
   const facts = await collectFacts(broken, {}, ASK, workspace);
-  expect(facts?.paths).toEqual([{ path: "/", inside: false }]);
+  expect(facts?.paths).toEqual([{ path: "/", isInWorkspace: false }]);
   const call = { type: "toolCall" as const, id: "c1", name: "broken", arguments: {} };
   expect(parseCall(call, [broken]).digest).toEqual({ id: "c1", name: "broken", summary: "" });
 });

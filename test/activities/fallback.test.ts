@@ -57,11 +57,11 @@ test.each([
     const { order, ended } = await asked({ "claude-x": [fault, facts] }, { isLast });
     expect(order).toEqual(falls ? ["claude-x", "small"] : ["claude-x"]);
     if (!falls) return expect(ended).toMatchObject({ fault, message: "claude-x failed" });
-    const from = [{ provider: "anthropic", model: "claude-x", fault, said: "claude-x failed" }];
+    const from = [{ provider: "anthropic", model: "claude-x", fault, message: "claude-x failed" }];
     expect(ended).toMatchObject({
       answer: "by small",
       definition: { model: { id: "small" } },
-      fellBack: { to: { provider: "local", model: "small" }, from },
+      fallback: { to: { provider: "local", model: "small" }, from },
     });
   },
 );
@@ -78,7 +78,7 @@ test("a fallback whose window is too small is skipped, and after any failure of 
   const { order, ended } = await asked(auth, { length: 4000 });
   expect(order).toEqual(["claude-x", "large"]);
   expect(ended).toMatchObject({
-    fellBack: { from: [{ fault: "auth" }, { model: "small", fault: "overflow" }] },
+    fallback: { from: [{ fault: "auth" }, { model: "small", fault: "overflow" }] },
   });
   expect((await asked({ ...auth, small: ["overflow"] })).order).toEqual(["claude-x", "small", "large"]);
   expect((await asked({ ...auth, small: ["cancelled"] })).order).toEqual(["claude-x", "small"]);
@@ -108,12 +108,12 @@ describe("what a worker remembers [PROV-28]", () => {
     clock.ms = 18_000;
     const { order, ended } = await asked({}, { outages });
     expect(order).toEqual(["small"]);
-    const said = "not called again for 42 s: claude-x failed";
+    const message = "not called again for 42 s: claude-x failed";
     expect(ended).toMatchObject({
       definition: { model: { id: "small" } },
-      fellBack: {
+      fallback: {
         to: { model: "small" },
-        from: [{ provider: "anthropic", model: "claude-x", fault: "network", said }],
+        from: [{ provider: "anthropic", model: "claude-x", fault: "network", message }],
       },
     });
     clock.ms = 60_000;

@@ -130,7 +130,7 @@ test("a rejected message is named, and the messages after it are not filtered [P
     seen.push(text);
     return { type: "reject", reason: "no" };
   };
-  expect(await filter(rejects, prompts)).toEqual({ prompts, rejected: "no", refused: [prompts[0]] });
+  expect(await filter(rejects, prompts)).toEqual({ prompts, rejected: "no", rejectedMessages: [prompts[0]] });
   expect(seen).toEqual(["s"]);
 });
 

@@ -29,16 +29,16 @@ async function planned(strategy: CompactionStrategy) {
     secrets: () => undefined,
     outages: new Outages(),
   };
-  const { sections, refused } = await askCustomCompaction(
+  const { sections, rejected } = await askCustomCompaction(
     "own",
     TALK,
-    { budget: 10_000, maxTextTokens: 200, why: "grown", focus: undefined },
+    { budget: 10_000, maxTextTokens: 200, reason: "size", focus: undefined },
     new TextModel(AgentDefinition.parse({ model: anthropic("some-model") }), dependencies),
     { compactions: new NamedRegistry("compaction strategy", { own: strategy }) },
     new AbortController().signal,
   );
-  expect(refused).toBeUndefined();
-  return sections.map(({ from, to, as }) => ({ from, to, as }));
+  expect(rejected).toBeUndefined();
+  return sections.map(({ from, to, form }) => ({ from, to, form }));
 }
 
 describe("a strategy of the application, by its use", () => {
@@ -49,8 +49,8 @@ describe("a strategy of the application, by its use", () => {
       await Promise.resolve();
       memory.push(...leaving.map(wordsOf));
       return [
-        { from: 0, to: 5, as: { summary: "Ask `recall` for the offers." } },
-        { from: 5, to: 6, as: "whole" },
+        { from: 0, to: 5, form: { summary: "Ask `recall` for the offers." } },
+        { from: 5, to: 6, form: "whole" },
       ];
     });
     expect(memory).toEqual([
@@ -65,14 +65,14 @@ describe("a strategy of the application, by its use", () => {
   test("inserts a marker where messages are left out, after the first ones that stay [CTX-16]", async () => {
     expect(
       await planned(({ entries }) => [
-        { from: 0, to: 1, as: "whole" },
-        { from: 1, to: 5, as: { summary: `${entries.length - 2} earlier messages were compacted` } },
-        { from: 5, to: 6, as: "whole" },
+        { from: 0, to: 1, form: "whole" },
+        { from: 1, to: 5, form: { summary: `${entries.length - 2} earlier messages were compacted` } },
+        { from: 5, to: 6, form: "whole" },
       ]),
     ).toEqual([
-      { from: 0, to: 1, as: "whole" },
-      { from: 1, to: 5, as: { summary: "4 earlier messages were compacted" } },
-      { from: 5, to: 6, as: "whole" },
+      { from: 0, to: 1, form: "whole" },
+      { from: 1, to: 5, form: { summary: "4 earlier messages were compacted" } },
+      { from: 5, to: 6, form: "whole" },
     ]);
   });
 
@@ -86,7 +86,7 @@ describe("a strategy of the application, by its use", () => {
       return turns.map(({ from, own }) => ({
         from,
         to: from + own.length,
-        as: own.some((entry) => wordsOf(entry).includes("IMPORTANT"))
+        form: own.some((entry) => wordsOf(entry).includes("IMPORTANT"))
           ? ("whole" as const)
           : { summary: "(left out)" },
       }));
@@ -97,10 +97,10 @@ describe("a strategy of the application, by its use", () => {
       }
     };
     expect(await planned(keep)).toEqual([
-      { from: 0, to: 1, as: { summary: "(left out)", wordsFrom: 0 } },
-      { from: 1, to: 3, as: "whole" },
-      { from: 3, to: 5, as: { summary: "(left out)" } },
-      { from: 5, to: 6, as: { summary: "(left out)", wordsFrom: 5 } },
+      { from: 0, to: 1, form: { summary: "(left out)", userTextFrom: 0 } },
+      { from: 1, to: 3, form: "whole" },
+      { from: 3, to: 5, form: { summary: "(left out)" } },
+      { from: 5, to: 6, form: { summary: "(left out)", userTextFrom: 5 } },
     ]);
   });
 });

@@ -26,8 +26,8 @@ function read(
 ) {
   const call = { type: "toolCall" as const, id: "r", name: "read_full_message", arguments: args };
   const view = { branch: "main", spans };
-  const asked = { tool: createReadFullMessageTool(), call, written: call, answer: 5, entries: ENTRIES };
-  const { output, isError } = answerViewCall({ ...asked, atHand: { view, loopFrom: 0 } });
+  const asked = { tool: createReadFullMessageTool(), call, original: call, answer: 5, entries: ENTRIES };
+  const { output, isError } = answerViewCall({ ...asked, toolView: { view, loopFrom: 0 } });
   return {
     isError,
     content: output.content,

@@ -23,7 +23,7 @@ const turn = (number: number, ...between: EventBody[]): EventBody[] => [
   { type: "TurnEnd", turn: number, position: 0, results: 0, usage },
 ];
 const fellBack = (number: number, more: object = {}): EventBody => ({
-  type: "ModelFellBack",
+  type: "ModelFallback",
   turn: number,
   to: { provider: "fake", model: "spare" },
   from: [],

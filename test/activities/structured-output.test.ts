@@ -26,11 +26,11 @@ function answer(
   } satisfies AssistantMessage;
 }
 const native = (text: string, stopReason: StopReason = "stop") =>
-  judgeOutput(answer(text, [], stopReason), { output, road: "native" });
+  judgeOutput(answer(text, [], stopReason), { output, mode: "native" });
 const emulated = (
   calls: readonly { name: string; arguments: unknown }[],
   stopReason: StopReason = "toolUse",
-) => judgeOutput(answer("", calls, stopReason), { output, road: "final-tool" });
+) => judgeOutput(answer("", calls, stopReason), { output, mode: "final-tool" });
 const final = (value: unknown) => ({ name: "final_answer", arguments: value });
 const unfit = (problems: string) => ({ ok: false, problems: expect.stringContaining(problems) });
 
@@ -58,7 +58,7 @@ describe("the verdict", () => {
     expect(native("x", "error")).toBeUndefined();
     expect(emulated([{ name: "bash", arguments: {} }])).toBeUndefined();
     expect(emulated([final({ a: "x" }), { name: "bash", arguments: {} }])).toBeUndefined();
-    expect(judgeOutput(answer("", [final({})], "toolUse"), { output, road: "native" })).toBeUndefined();
+    expect(judgeOutput(answer("", [final({})], "toolUse"), { output, mode: "native" })).toBeUndefined();
   });
 
   test("does not trust a call that was cut off, and does not read text as arguments [SO-01]", () => {
@@ -72,7 +72,7 @@ describe("the verdict", () => {
     const closed = { ...schema, additionalProperties: false };
     const verdict = judgeOutput(answer(`{"${secret}":1}`, [], "stop"), {
       output: { type: "json-schema", schema: closed },
-      road: "native",
+      mode: "native",
     });
     expect(JSON.stringify(verdict)).not.toContain(secret.slice(12));
     const wide = {
@@ -81,7 +81,7 @@ describe("the verdict", () => {
     };
     const long = judgeOutput(answer('{"a":1}', [], "stop"), {
       output: { type: "json-schema", schema: wide },
-      road: "native",
+      mode: "native",
     });
     expect(Buffer.byteLength((long as { problems: string }).problems)).toBe(512);
   });
@@ -96,7 +96,7 @@ describe("an answer that cannot be checked to its end does not fit [SO-01]", () 
     expect(
       judgeOutput(answer(text, [], "stop"), {
         output: { type: "json-schema", schema: slow },
-        road: "native",
+        mode: "native",
       }),
     ).toEqual(unfit("longer than 2 s"));
   });
@@ -119,7 +119,7 @@ describe("an answer that cannot be checked to its end does not fit [SO-01]", () 
     const message = answer("", [final({ a: Array.from({ length: 500_000 }, () => "x") })], "toolUse");
     const output = { type: "json-schema" as const, schema: lists };
     const spentMs = cpuMs(() => {
-      expect(judgeOutput(message, { output, road: "final-tool" })).toEqual(
+      expect(judgeOutput(message, { output, mode: "final-tool" })).toEqual(
         unfit('a.0: found the text "x", expected one of "value-0"'),
       );
     });
@@ -135,7 +135,7 @@ test("a field named after a schema keyword is checked against its own schema [SO
   expect(
     judgeOutput(answer('{"oneOf":{"a":"x"}}', [], "stop"), {
       output: { type: "json-schema", schema: named },
-      road: "native",
+      mode: "native",
     }),
   ).toEqual(unfit("oneOf.a: found the text"));
 });

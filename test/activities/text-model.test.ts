@@ -107,8 +107,7 @@ test("a summary's record is cut to the window of the model that is called [PROV-
   const compactions = {
     compactions: new NamedRegistry<CompactionStrategy>("compaction strategy", {}, ["block", "summary"]),
   };
-  const why = { type: "grown" } as const;
-  const step = { why, view, tokens: 10_000, estimated: 10_000 };
+  const step = { reason: { type: "size" } as const, view, contextTokens: 10_000, viewTokens: 10_000 };
   const more = { ...compactions, tools: new ToolRegistry(), log: pino({ enabled: false }) };
   const plan = await planCompaction(talk, definition, step, { ...helpers, ...more }, signal);
   const [own, small] = asked.map(({ messages }) => JSON.stringify(messages).length);
@@ -116,6 +115,6 @@ test("a summary's record is cut to the window of the model that is called [PROV-
   expect(small).toBeLessThan(4000 * 4);
   expect(small).toBeLessThan(own ?? 0);
   expect(JSON.stringify(plan.sections)).toContain("by small");
-  expect(plan).toMatchObject({ fellBack: [{ to: { model: "small" } }] });
+  expect(plan).toMatchObject({ fallbacks: [{ to: { model: "small" } }] });
   expect(plan.costUsd).toBeCloseTo(((asked.length - 1) * (1000 * 3 + 100 * 30)) / 1e6, 12);
 });

@@ -33,7 +33,7 @@ function after(...events: readonly DialogEvent[]): {
   const actions: DialogAction[] = [];
   for (const event of events) {
     const step = stepDialog(questions, event);
-    questions = step.questions;
+    questions = step.dialog;
     actions.push(...step.actions);
   }
   return { questions, actions };
@@ -51,9 +51,9 @@ describe("answers [TMP-11]", () => {
     [" Yes ", { type: "approve" }],
     ["a", { type: "approve", always: true }],
     ["always", { type: "approve", always: true }],
-    ["n", { type: "refuse" }],
-    ["no", { type: "refuse" }],
-    ["n not on a  Friday", { type: "refuse", reason: "not on a  Friday" }],
+    ["n", { type: "deny" }],
+    ["no", { type: "deny" }],
+    ["n not on a  Friday", { type: "deny", reason: "not on a  Friday" }],
   ])("%j", (text, answer) => {
     const { questions, actions } = after(waiting(one), line(text));
     expect(actions).toEqual([asks(one), { type: "answer", call: one, answer }]);
@@ -65,7 +65,7 @@ describe("answers [TMP-11]", () => {
     (text) => {
       const { questions, actions } = after(waiting(one), line(text));
       expect(actions.slice(1)).toEqual([{ type: "tell", text: expect.stringContaining("y: yes") }]);
-      expect(questions.asked?.call).toEqual(one);
+      expect(questions.current?.call).toEqual(one);
     },
   );
 
@@ -82,7 +82,7 @@ describe("answers [TMP-11]", () => {
   test("s displays all of it and asks again", () => {
     const { questions, actions } = after(waiting(one), line("s"));
     expect(actions).toEqual([asks(one), asks(one, true)]);
-    expect(questions.asked?.call).toEqual(one);
+    expect(questions.current?.call).toEqual(one);
   });
 });
 
@@ -93,15 +93,15 @@ describe("several questions", () => {
       asks(one),
       { type: "answer", call: one, answer: { type: "approve" } },
       asks(two),
-      { type: "answer", call: two, answer: { type: "refuse" } },
+      { type: "answer", call: two, answer: { type: "deny" } },
     ]);
   });
 
   test("are not asked again once answered, even if the run still lists them as pending", () => {
     const { questions, actions } = after(waiting(one), line("y"), waiting(one));
     expect(actions).toHaveLength(2);
-    expect(questions.asked).toBeUndefined();
-    expect(after(waiting(one), line("y"), waiting(), waiting(one)).questions.asked?.call).toEqual(one);
+    expect(questions.current).toBeUndefined();
+    expect(after(waiting(one), line("y"), waiting(), waiting(one)).questions.current?.call).toEqual(one);
   });
 
   test("are distinct when a later call has the same id", () => {
@@ -121,7 +121,7 @@ test("an answer from elsewhere withdraws the question with a message, and the ne
     { type: "tell", text: "No longer waiting: bash: echo c1 (answered elsewhere, or timed out)." },
     asks(two),
   ]);
-  expect(questions.asked?.call).toEqual(two);
+  expect(questions.current?.call).toEqual(two);
 });
 
 test("a question whose answer the run did not accept is asked again", () => {
@@ -133,7 +133,7 @@ describe("Ctrl-C", () => {
   test("leaves all pending questions open; a new one is asked; /approvals displays them again", () => {
     const left = after(waiting(one, two), interrupt, waiting(one, two));
     expect(left.actions).toEqual([asks(one), { type: "left", calls: [one, two] }]);
-    expect(left.questions.asked).toBeUndefined();
+    expect(left.questions.current).toBeUndefined();
     const three = call("c3");
     expect(stepDialog(left.questions, waiting(one, two, three)).actions).toEqual([asks(three)]);
     expect(stepDialog(left.questions, { type: "again" }).actions).toEqual([asks(one)]);
@@ -141,7 +141,7 @@ describe("Ctrl-C", () => {
 
   test("while the arguments are edited returns to the question", () => {
     const { questions } = after(waiting(one), line("e"), interrupt);
-    expect(questions.asked).toEqual({ call: one, editing: undefined });
+    expect(questions.current).toEqual({ call: one, editedText: undefined });
   });
 });
 
@@ -171,7 +171,7 @@ describe("e", () => {
   test("an empty line returns to the question", () => {
     const { questions, actions } = after(waiting(one), line("e"), line(""));
     expect(actions.at(-1)).toEqual(asks(one));
-    expect(questions.asked?.editing).toBeUndefined();
+    expect(questions.current?.editedText).toBeUndefined();
   });
 
   test.each([
@@ -181,6 +181,6 @@ describe("e", () => {
   ])("arguments that are %s must be edited elsewhere", (_, question) => {
     const { questions, actions } = after(waiting(question), line("e"));
     expect(actions.at(-1)).toEqual({ type: "tell", text: expect.stringContaining("--arguments @FILE") });
-    expect(questions.asked?.editing).toBeUndefined();
+    expect(questions.current?.editedText).toBeUndefined();
   });
 });

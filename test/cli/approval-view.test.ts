@@ -80,7 +80,7 @@ describe("a question displays", () => {
     const question = call(
       "write_file",
       { path: "a.txt", content: "one\n2\n" },
-      { present: { type: "text", text: "one\ntwo\n" } },
+      { currentFile: { type: "text", text: "one\ntwo\n" } },
     );
     expect(getComparedPath(question)).toBe("a.txt");
     expect(shown(question).slice(0, -1)).toEqual([
@@ -96,7 +96,7 @@ describe("a question displays", () => {
     ["absent", "which does not exist"],
     ["unknown", "cannot be compared"],
   ] as const)("the whole content of a file that is %s", (type, said) => {
-    const lines = shown(call("write_file", { path: "a.txt", content: "new" }, { present: { type } }));
+    const lines = shown(call("write_file", { path: "a.txt", content: "new" }, { currentFile: { type } }));
     expect(lines[0]).toContain(said);
     expect(lines[1]).toBe("  + new");
   });
@@ -188,8 +188,8 @@ test("the scope of `always` is displayed before it is granted", () => {
       formatWaitingRows(one, { options: {}, nowMs: 0 }).map(([name, text]) => `${name}: ${text}`),
     ];
   };
-  for (const lines of shown({ covers })) expect(lines).toContain(line);
-  for (const lines of shown({ covers: [] })) {
+  for (const lines of shown({ grantDescriptions: covers })) expect(lines).toContain(line);
+  for (const lines of shown({ grantDescriptions: [] })) {
     expect(lines).toContain("always: covers nothing; each such call needs approval");
   }
   for (const lines of shown({})) expect(lines.join()).not.toContain("always");

@@ -32,8 +32,8 @@ test("a Node version that is too old fails", () => {
 
 test("a missing key is a warning, and an empty key counts as missing", () => {
   expect(checkKeys({ OPENAI_API_KEY: "" }).verdict).toBe("warn");
-  expect(checkKeys({ GEMINI_API_KEY: "x" })).toMatchObject({ verdict: "ok", found: "GEMINI_API_KEY" });
-  expect(checkKeys({ OPENAI_API_KEY: "x" })).toMatchObject({ verdict: "ok", found: "OPENAI_API_KEY" });
+  expect(checkKeys({ GEMINI_API_KEY: "x" })).toMatchObject({ verdict: "ok", details: "GEMINI_API_KEY" });
+  expect(checkKeys({ OPENAI_API_KEY: "x" })).toMatchObject({ verdict: "ok", details: "OPENAI_API_KEY" });
 });
 
 test("a home that others can read is a warning, a home that is a file fails", async () => {
@@ -55,6 +55,6 @@ test("the server's answers become verdicts", () => {
     "search attributes": "fail",
   });
   expect(verdicts({ pollers: { workflow: 0, activity: 0 } })).toMatchObject({ workers: "warn" });
-  expect(verdicts({ transcript: { path: "/t.db", said: "damaged" } })).toMatchObject({ transcript: "fail" });
+  expect(verdicts({ transcript: { path: "/t.db", error: "damaged" } })).toMatchObject({ transcript: "fail" });
   expect(verdicts({ transcript: { path: "/t.db", exists: false } })).toMatchObject({ transcript: "ok" });
 });

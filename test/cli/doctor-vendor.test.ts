@@ -195,7 +195,9 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
       ]);
       expect(said.key).toBe(vendor.key);
       const asked = model.requests.slice(from);
-      expect(asked.map(({ outcome, objection }) => [outcome, objection])).toEqual([["answered", undefined]]);
+      expect(asked.map(({ outcome, validationError }) => [outcome, validationError])).toEqual([
+        ["answered", undefined],
+      ]);
       const { out } = await doctor(vendor, KEY, vendor.at(model), false);
       expect(out).toMatch(
         new RegExp(
@@ -206,7 +208,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
 
     test("does not know the key", async () => {
       const { code, said } = await doctor(vendor, WRONG);
-      expect([code, said]).toMatchObject([1, { ok: false, answer: "refused" }]);
+      expect([code, said]).toMatchObject([1, { ok: false, answer: "key-rejected" }]);
       expect(said.advice).toMatch(keyName);
       expect([400, 401, 403]).toContain(said.status);
     });
@@ -235,7 +237,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
       const { code, said } = await doctor(vendor, KEY);
       expect([code, said]).toMatchObject([
         1,
-        { ok: false, answer: "busy", status: 429, advice: "the key works; try again in 7 s" },
+        { ok: false, answer: "rate-limited", status: 429, advice: "the key works; try again in 7 s" },
       ]);
     });
 

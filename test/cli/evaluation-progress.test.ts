@@ -57,7 +57,7 @@ const branch = (index: number, of: Partial<EvaluatedBranch> = {}): EvaluatedBran
 test("the table lists all branches in the order of their configurations, with a star at the selected one", () => {
   const failed = branch(0, { status: { type: "failed", reason: "x" }, costUsd: null, startedAtMs: 1000 });
   const { endedAtMs: _, ...open } = failed;
-  const outcome = { selected: branch(1), losers: [open, branch(2)] } as unknown as EvaluationOutcome;
+  const outcome = { selected: branch(1), otherBranches: [open, branch(2)] } as unknown as EvaluationOutcome;
   expect(formatEvaluation(outcome)).toEqual([
     ["", "agent", "model", "status", "turns", "tokens", "cost", "seconds"],
     ["", "agent-0", "m", "failed", "1", "15", "—", "-"],

@@ -38,7 +38,7 @@ test("a log on a full disk drops text and reports it once; when there is room ag
   log.write(Buffer.from("and on\n"));
   log.close();
   expect(await readFile(file, "utf8")).toBe("\n[23 bytes of this log could not be written]\nafter\nand on\n");
-  expect(troubles[1]).toEqual({ type: "log-written-again", file, lostBytes: 23 });
+  expect(troubles[1]).toEqual({ type: "log-restored", file, lostBytes: 23 });
   expect(troubles).toHaveLength(2);
 });
 
@@ -46,5 +46,5 @@ test("a log in a missing folder is reported and ends nothing", async () => {
   const troubles: LogProblem[] = [];
   const log = new LogFile(join(folder, "nowhere", "worker.log"), (trouble) => troubles.push(trouble));
   log.write(Buffer.from("lost\n"));
-  expect(troubles.map(({ type }) => type)).toEqual(["log-lost"]);
+  expect(troubles.map(({ type }) => type)).toEqual(["log-failed"]);
 });

@@ -93,7 +93,7 @@ describe("doctor --vendor", () => {
     [
       "a key that is refused",
       { status: 401, body: refusal("authentication_error", `bad ${KEY}`) },
-      "refused",
+      "key-rejected",
       /ANTHROPIC_API_KEY/,
     ],
     [
@@ -102,17 +102,17 @@ describe("doctor --vendor", () => {
       "model-unknown",
       /check the name claude-opus-5/,
     ],
-    ["a wrong path", { status: 404, body: '{"detail":"Not Found"}' }, "no-vendor", /base URL/],
+    ["a wrong path", { status: 404, body: '{"detail":"Not Found"}' }, "not-a-vendor", /base URL/],
     [
       "a page of a proxy",
       { status: 200, type: "text/html", body: "<html>Log in</html>" },
-      "no-vendor",
+      "not-a-vendor",
       /proxy/,
     ],
     [
       "a redirect",
       { status: 302, body: "", headers: { location: "https://login.example" } },
-      "no-vendor",
+      "not-a-vendor",
       /base URL/,
     ],
     [
@@ -124,25 +124,25 @@ describe("doctor --vendor", () => {
     [
       "too many questions",
       { status: 429, body: refusal("rate_limit_error", "slow down"), headers: { "retry-after": "7" } },
-      "busy",
+      "rate-limited",
       /in 7 s/,
     ],
     [
       "a vendor in trouble",
       { status: 500, body: refusal("api_error", "oops") },
-      "vendor-trouble",
+      "vendor-error",
       /status page/,
     ],
     [
       "a question that is not taken",
       { status: 400, body: refusal("invalid_request_error", "max_tokens: too small") },
-      "rejected",
+      "request-rejected",
       /see its message/,
     ],
     [
       "half an answer",
       { status: 200, type: "text/event-stream", body: DONE.slice(0, 200) },
-      "broken",
+      "connection-broken",
       /did not end/,
     ],
   ])("explains %s", async (_, reply, answer, advice) => {
@@ -156,12 +156,12 @@ describe("doctor --vendor", () => {
     vendor = await LoopbackServer.start(() => undefined);
     const at = ["doctor", "--vendor", "openai", "--json", "--base-url"];
     const silent = await runHoldfast([...at, vendor.url, "--timeout", "0.3"], env);
-    expect(JSON.parse(silent.out)).toMatchObject({ answer: "time", found: "no answer within 0.3 s" });
+    expect(JSON.parse(silent.out)).toMatchObject({ answer: "timeout", details: "no answer within 0.3 s" });
     await vendor.stop();
     const closed = await runHoldfast([...at, vendor.url], env);
     expect(JSON.parse(closed.out)).toMatchObject({
       answer: "unreachable",
-      found: expect.stringContaining("ECONNREFUSED"),
+      details: expect.stringContaining("ECONNREFUSED"),
     });
     vendor = undefined;
     const keyless = await runHoldfast([...at, "http://127.0.0.1:1"], { HOLDFAST_HOME: folder });
@@ -177,7 +177,9 @@ describe("doctor --vendor", () => {
     );
     const { out } = await runHoldfast(["doctor", "--vendor", "anthropic", "--base-url", vendor.url], env);
     expect(out).toMatch(/model +anthropic\/claude-haiku-5-5 by anthropic_messages\n +address +http:\/\/127/);
-    expect(out).toMatch(/key +in ANTHROPIC_API_KEY\n +response +refused, after \d+ ms: .*\n +advice +check/);
+    expect(out).toMatch(
+      /key +in ANTHROPIC_API_KEY\n +response +key-rejected, after \d+ ms: .*\n +advice +check/,
+    );
   });
 
   test("requires a known provider, and a deployment for a vendor whose models only a deployment identifies", async () => {

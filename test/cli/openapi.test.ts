@@ -67,9 +67,9 @@ test("the filter, the prefix, and lines of JSON", async () => {
     .map((line) => JSON.parse(line) as object);
   expect(lines).toMatchObject([
     { type: "tool", name: "git__repos_list", operation: "repos/list", method: "get", replay: "pure" },
-    { type: "left-out", method: "post", byFilter: true },
-    { type: "left-out", id: "users/delete", byFilter: true },
-    { type: "api", title: "Test", tools: 1, leftOut: 2, warnings: [] },
+    { type: "skipped", method: "post", byFilter: true },
+    { type: "skipped", id: "users/delete", byFilter: true },
+    { type: "api", title: "Test", tools: 1, skipped: 2, warnings: [] },
   ]);
 });
 

@@ -3,10 +3,16 @@ import { parseAttachLine } from "../../src/apps/cli/parse-attach-line.ts";
 import { PrefixedLines } from "../../src/apps/cli/prefixed-lines.ts";
 
 test("a line steers the first session, or the one that it names", () => {
-  expect(parseAttachLine(" use pnpm ", 2)).toEqual({ to: 0, action: { type: "steer", text: "use pnpm" } });
-  expect(parseAttachLine("@2 use pnpm", 2)).toEqual({ to: 1, action: { type: "steer", text: "use pnpm" } });
+  expect(parseAttachLine(" use pnpm ", 2)).toEqual({
+    sessionIndex: 0,
+    action: { type: "steer", text: "use pnpm" },
+  });
+  expect(parseAttachLine("@2 use pnpm", 2)).toEqual({
+    sessionIndex: 1,
+    action: { type: "steer", text: "use pnpm" },
+  });
   expect(parseAttachLine("@2 /f then commit it", 2)).toEqual({
-    to: 1,
+    sessionIndex: 1,
     action: { type: "follow-up", text: "then commit it" },
   });
   expect(parseAttachLine("  ", 2)).toBeUndefined();
@@ -15,7 +21,7 @@ test("a line steers the first session, or the one that it names", () => {
 test("a message to an unknown session is not sent", () => {
   for (const line of ["@3 stop", "@0 stop"]) {
     expect(parseAttachLine(line, 2)).toEqual({
-      to: 0,
+      sessionIndex: 0,
       action: { type: "tell", text: expect.stringContaining("there are 2 sessions") },
     });
   }
@@ -25,7 +31,7 @@ test("calls are answered by their id; a single pending call needs none", () => {
   expect(parseAttachLine("/approve", 1)?.action).toEqual({ type: "approve" });
   expect(parseAttachLine("/approve call_1", 1)?.action).toEqual({ type: "approve", call: "call_1" });
   expect(parseAttachLine("/deny call_1 not on a Friday", 1)?.action).toEqual({
-    type: "refuse",
+    type: "deny",
     call: "call_1",
     reason: "not on a Friday",
   });

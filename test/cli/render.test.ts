@@ -82,7 +82,7 @@ function shown(...items: WatchItem[]): string {
       text += part;
     },
     paint: createPalette({}, {}),
-    ownWords: new Set(["my prompt"]),
+    ownPrompts: new Set(["my prompt"]),
   });
   for (const item of items) renderer.show(item);
   renderer.endLine();
@@ -173,7 +173,7 @@ test("a call in one line", () => {
 
 test("an update to another definition is a line of its own, and so is a rejected one [3.8]", () => {
   const move = { type: "DefinitionChanged" as const, from: "a", to: "b", changes: [], warnings: [] };
-  const changes = [{ field: "model", said: "id a → b", takesEffect: "next-turn" as const }];
+  const changes = [{ field: "model", description: "id a → b", takesEffect: "next-turn" as const }];
   expect(shown(event({ ...move, applied: true, changes }))).toBe("(definition updated: model)\n");
   expect(shown(event({ ...move, applied: false, reason: "no such hook" }))).toBe(
     "(definition not updated: no such hook)\n",
@@ -182,10 +182,10 @@ test("an update to another definition is a line of its own, and so is a rejected
 
 test("the reason for a wait is a line of its own, and so is the model that wrote a summary", () => {
   const to = { provider: "openai", model: "spare" };
-  const from = [{ provider: "anthropic", model: "own", fault: "network", said: "gone" }];
+  const from = [{ provider: "anthropic", model: "own", fault: "network", message: "gone" }];
   expect(
     shown(
-      event({ type: "ModelFellBack", turn: 0, for: "compaction", to, from }),
+      event({ type: "ModelFallback", turn: 0, for: "compaction", to, from }),
       live({ type: "waiting", text: "waits for its turn: \u001bx" }),
       live({ type: "text", text: "Now." }),
     ),

@@ -71,7 +71,7 @@ test("starts that fail are retried with growing delays, and the same reason is r
   await again;
   await keeper.stop();
   expect(asked).toHaveLength(4);
-  expect(events.map(({ type }) => type)).toEqual(["server-ended", "server-not-started", "server-restarted"]);
+  expect(events.map(({ type }) => type)).toEqual(["server-ended", "server-start-failed", "server-restarted"]);
   expect(events[1]).toMatchObject({ reason: "the disk is full", restartInMs: 500 });
 });
 
@@ -79,7 +79,7 @@ test("a supervisor that is stopped while it waits for a restart starts nothing m
   const { asked, end, start } = servers(100);
   const { tell, next } = heard();
   const keeper = await ServerSupervisor.start({ dataDir: "/d" }, tell, start);
-  const failed = next("server-not-started");
+  const failed = next("server-start-failed");
   end("with code 1");
   await failed;
   await keeper.stop();

@@ -60,7 +60,7 @@ test("a full disk is a failure, with advice", async () => {
   expect(await checkFreeSpace(join(NO_DISK, "holdfast"))).toEqual({
     name: "room",
     verdict: "fail",
-    found: "0 MB are free at /proc: the disk is full",
+    details: "0 MB are free at /proc: the disk is full",
     advice: "free some space, then start again",
   });
 });

@@ -33,7 +33,7 @@ test("options become the worker's arguments", () => {
       namespace: "n",
       taskQueue: "q",
       tools: ["t.js"],
-      recognition: false,
+      deadWorkerDetection: false,
     }),
   ).toEqual([
     "--home",
@@ -46,7 +46,7 @@ test("options become the worker's arguments", () => {
     "q",
     "--tools",
     "t.js",
-    "--no-recognition",
+    "--no-dead-worker-detection",
   ]);
   expect(buildWorkerArguments({})).toEqual([]);
 });

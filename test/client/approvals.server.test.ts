@@ -66,7 +66,7 @@ async function results(session: TestSession): Promise<readonly string[]> {
 thoroughTest("client and command line answer pending calls, each with its own answer [TMP-11]", async () => {
   const session = await asking("ann", "bob", "cleo");
   const status = await holdfast.status(session.id);
-  expect(status).toMatchObject({ status: "needs-approval", doing: expect.stringContaining("pay: ann") });
+  expect(status).toMatchObject({ status: "needs-approval", statusText: expect.stringContaining("pay: ann") });
   const [first] = await holdfast.approvals(session.id);
   expect(first).toMatchObject({
     toolCallId: "call-ann",
@@ -91,7 +91,7 @@ thoroughTest("client and command line answer pending calls, each with its own an
   const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
   expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
     code: 0,
-    out: { answer: "refused", toolCallId: "call-bob", tool: "pay", waiting: 1 },
+    out: { answer: "denied", toolCallId: "call-bob", tool: "pay", waiting: 1 },
   });
   const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
   expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });

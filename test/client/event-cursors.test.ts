@@ -103,12 +103,12 @@ describe("a cursor", () => {
             next,
             turnAt: Math.max(0, next - back),
             ...(started ? { started: true as const } : {}),
-            ...(told === 0 ? {} : { told }),
+            ...(told === 0 ? {} : { delivered: told }),
           })),
       ),
       { maxLength: 5 },
     ),
-    group: fc.option(fc.record({ index: fc.nat(), told: fc.nat({ max: 7 }) }), { nil: undefined }),
+    group: fc.option(fc.record({ index: fc.nat(), delivered: fc.nat({ max: 7 }) }), { nil: undefined }),
   });
 
   test("holds a complete position, and is safe in a URL", () => {

@@ -175,7 +175,10 @@ describe("a rewind", () => {
     expect(tree.out).toMatch(/● main 4 messages\n.*#0 .*initial.*\n.*#2 .*initial/);
     expect(tree.out).toMatch(/ {2}● back-1 from #2 · 4 messages · a rewind.*← head\n.*#2 .*\.3 /);
     const forward = await holdfast.session(session.id).rewind({ to: { branch: "main" } });
-    expect(forward).toMatchObject({ head: { branch: "main", position: 4 }, before: { branch: "back-1" } });
+    expect(forward).toMatchObject({
+      head: { branch: "main", position: 4 },
+      previousHead: { branch: "back-1" },
+    });
     expect(await texts(session.id)).toHaveLength(4);
     expect((await cli("show", session.id, "--branch", "back-1")).out).toContain("Third");
   });
@@ -303,7 +306,7 @@ describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () =
     );
     expect(young).toMatchObject({
       agentId: old?.agentId,
-      formation: { type: "explicit", previousSession: session.id },
+      origin: { type: "explicit", previousSession: session.id },
       loops: 1,
     });
     expect(old?.agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -323,7 +326,7 @@ describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () =
     expect(moved.session).not.toBe(session.id);
     expect((await holdfast.session(moved.session).result()).outcome.type).toBe("answered");
     expect(session.listSeenMessages(2)).toEqual(["user: Third"]);
-    expect((await stage.transcript.readSession(moved.session))?.formation).toEqual({
+    expect((await stage.transcript.readSession(moved.session))?.origin).toEqual({
       type: "inactivity_timeout",
       thresholdSecs: 0.001,
       previousSession: session.id,

@@ -54,7 +54,7 @@ async function forgedFile(id: string, grants: unknown): Promise<string> {
 test("an imported agent is rejected by client, command line and worker until it is accepted, once", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
   await session.run("Go");
-  const file = await forgedFile(session.id, [{ tool: "bash", exact: [["rm", "-rf", "/"]] }]);
+  const file = await forgedFile(session.id, [{ tool: "bash", exactCommands: [["rm", "-rf", "/"]] }]);
   const copy = `${session.id}-copy`;
   const imported = await runCommandLine(stage, "import", file, "--as", copy);
   expect(imported).toMatchObject({ code: 0 });
@@ -91,7 +91,7 @@ test("an imported agent is rejected by client, command line and worker until it 
   expect(accepted.err).toContain("Accepted");
   await holdfast.prompt(copy, "On");
   expect(await holdfast.result(copy)).toMatchObject({ text: "Two." });
-  expect(await holdfast.acceptDefinition(copy)).toMatchObject({ already: true });
+  expect(await holdfast.acceptDefinition(copy)).toMatchObject({ wasAccepted: true });
 }, 90_000);
 
 test("a file with a forged grant is rejected, and starts no run", async () => {
@@ -99,7 +99,7 @@ test("a file with a forged grant is rejected, and starts no run", async () => {
   await session.run("Go");
   for (const grants of [[{ tool: "bash", commands: [[]] }], [null], "x", { length: 1 }]) {
     const file = await forgedFile(session.id, grants);
-    await expect(holdfast.import(file, { renew: true })).rejects.toMatchObject({
+    await expect(holdfast.import(file, { newIds: true })).rejects.toMatchObject({
       code: "input-invalid",
       message: expect.stringContaining("grants"),
     });
@@ -110,7 +110,7 @@ test("an import that accepts its agent can be continued at once", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("Go");
   const file = await forgedFile(session.id, undefined);
-  const imported = await holdfast.import(file, { renew: true, accept: true });
+  const imported = await holdfast.import(file, { newIds: true, accept: true });
   expect(imported.agents).toMatchObject([{ accepted: true }]);
   await holdfast.prompt(imported.session, "On");
   expect(await holdfast.result(imported.session)).toMatchObject({ text: "Two." });

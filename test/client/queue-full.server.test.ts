@@ -69,8 +69,8 @@ test("a run whose queue is full rejects one more message: by update, before a si
 
   // A signal has no reply: the run reports what it rejected.
   await session.handle.signal(followUpSignal, { id: "late", text: "one too many" });
-  await eventually(async () => (await session.readStatus()).refusedMessages !== undefined);
-  expect((await session.readStatus()).refusedMessages).toMatchObject({
+  await eventually(async () => (await session.readStatus()).rejectedMessages !== undefined);
+  expect((await session.readStatus()).rejectedMessages).toMatchObject({
     messages: 1,
     newest: [{ id: "late" }],
   });
@@ -84,9 +84,9 @@ test("a run whose queue is full rejects one more message: by update, before a si
     Array.from({ length: MAX_WAITING_MESSAGES }, (_, index) => `user: note ${index}`),
   );
   const recorded = (await session.readEvents()).flatMap(({ body }) =>
-    body.type === "MessageRefused" ? [body] : [],
+    body.type === "MessageRejected" ? [body] : [],
   );
-  expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", refused: 1 }]);
+  expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", rejected: 1 }]);
 }, 60_000);
 
 thoroughTest("a session whose inbox is full accepts no further message while no run is open", async () => {

@@ -49,7 +49,7 @@ function closed(id: string): Partial<EvaluationRecord> {
   return {
     endedAtMs: 3_000,
     closed: {
-      decision: { selected: 0, by: "strategy", reason: "" },
+      decision: { selected: 0, decidedBy: "strategy", reason: "" },
       loopIds: [`${id}.1`, `${id}.2`],
       selectedLoopId: `${id}.1`,
       evaluationUsage: NO_USAGE,

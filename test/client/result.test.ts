@@ -39,7 +39,7 @@ test("a run whose agent reports a failure returns its result", async () => {
 test.each([
   ["run-terminated", new TerminatedFailure("by an operator")],
   ["run-timed-out", new TimeoutFailure("too long", undefined, TimeoutType.START_TO_CLOSE)],
-  ["run-broken", ApplicationFailure.create({ type: "other", message: "odd" })],
+  ["run-failed", ApplicationFailure.create({ type: "other", message: "odd" })],
 ])("%s when it ended in another way", async (code, cause) => {
   await expect(awaitResult(failing(cause), "s")).rejects.toMatchObject({ code, facts: { session: "s" } });
 });

@@ -36,7 +36,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     const session = stage.session({ replies: answers(1) });
     await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
     const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
-    expect(sent).toMatchObject({ session: session.id, messageId: "m1", as: "opened" });
+    expect(sent).toMatchObject({ session: session.id, messageId: "m1", delivery: "opened" });
     expect(await session.readResult()).toMatchObject({ text: "Answer 0." });
     expect((await session.readEvents())[0]?.body).toMatchObject({
       type: "AgentStart",
@@ -49,7 +49,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     await session.start("Go");
     await session.readFailure();
     const again = await holdfast.send(session.id, "Go", { agent: session.definition });
-    expect(again.as).toBe("opened");
+    expect(again.delivery).toBe("opened");
     await session.readFailure();
   });
 
@@ -58,7 +58,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     async () => {
       const session = stage.session({ replies: answers(2) });
       await session.run("First");
-      expect(await holdfast.send(session.id, "Second")).toMatchObject({ as: "prompted" });
+      expect(await holdfast.send(session.id, "Second")).toMatchObject({ delivery: "prompted" });
       await session.readResult();
       expect(session.listSeenMessages(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
     },
@@ -73,7 +73,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
       });
       await session.start("First");
       await session.readFailure();
-      expect(await holdfast.send(session.id, "Please")).toMatchObject({ as: "continued" });
+      expect(await holdfast.send(session.id, "Please")).toMatchObject({ delivery: "continued" });
       await session.readResult();
       expect(session.listSeenMessages(1)).toEqual(["user: First", "user: Please"]);
       expect((await stage.transcript.readLoops(session.id)).map(({ kind }) => kind.type)).toEqual([
@@ -94,7 +94,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
       });
       await session.start("First");
       await session.readFailure();
-      expect(await holdfast.send(session.id, "Go on")).toMatchObject({ as: "continued" });
+      expect(await holdfast.send(session.id, "Go on")).toMatchObject({ delivery: "continued" });
       await session.readResult();
       expect(session.listSeenMessages(2)).toEqual([
         "user: First",
@@ -110,7 +110,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     await session.start("First", { mode: "interactive" });
     await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
     const sent = await holdfast.send(session.id, "Second");
-    expect(sent).toMatchObject({ as: "prompted" });
+    expect(sent).toMatchObject({ delivery: "prompted" });
     expect(sent.runId).toBeUndefined();
     await session.waitForRequest(1);
     await holdfast.stop(session.id);
@@ -147,12 +147,12 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
   test.each([
     ["steer", "steered", 1],
     ["follow-up", "followed-up", 2],
-  ] as const)("%s: the message reaches the agent", async (whileRunning, as, request) => {
-    const session = stage.session({ replies: [hold(as), ...answers(2)], agent: { tools: ["hold"] } });
+  ] as const)("%s: the message reaches the agent", async (whileRunning, delivery, request) => {
+    const session = stage.session({ replies: [hold(delivery), ...answers(2)], agent: { tools: ["hold"] } });
     await session.start("First");
-    await gates.get(as).arrived;
-    expect(await holdfast.send(session.id, "Second", { whileRunning })).toMatchObject({ as });
-    gates.get(as).open();
+    await gates.get(delivery).arrived;
+    expect(await holdfast.send(session.id, "Second", { whileRunning })).toMatchObject({ delivery });
+    gates.get(delivery).open();
     await session.readResult();
     expect(session.listSeenMessages(request).at(-1)).toBe("user: Second");
     expect(session.listSeenMessages(request - 1)).not.toContain("user: Second");
@@ -168,7 +168,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
           holdfast.send(session.id, text, { agent: session.definition, whileRunning: "steer" }),
         ),
       );
-      expect(sent.some(({ as }) => as === "opened")).toBe(true);
+      expect(sent.some(({ delivery }) => delivery === "opened")).toBe(true);
       await session.readResult();
       expect((await taken(session)).sort()).toEqual(texts);
     },

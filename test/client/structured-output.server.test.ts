@@ -60,7 +60,7 @@ describe("a run with a zod schema", () => {
     const { id, definition } = scripted(long);
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
     const { output, json } = await session.result();
-    expect([json, output?.city]).toEqual(["cut", long.city]);
+    expect([json, output?.city]).toEqual(["truncated", long.city]);
   });
 
   thoroughTest("has no output when the answer does not fit the schema [SO-01]", async () => {

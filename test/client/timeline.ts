@@ -172,7 +172,7 @@ export class Timeline {
     for (const body of bodies) this.book.addEvent("l", body);
     const calls = bodies.flatMap((body) => (body.type === "ToolExecutionEnd" ? [body.toolCallId] : []));
     const isEnd = bodies.some(({ type }) => type === "TurnEnd" || type === "AgentEnd");
-    this.hub.publish(delta("l", 0, { type: "recorded", sequence: 0, over: isEnd ? "all" : calls }));
+    this.hub.publish(delta("l", 0, { type: "recorded", sequence: 0, completed: isEnd ? "all" : calls }));
     await this.#waitForEvents(bodies.length);
   }
 

@@ -164,8 +164,8 @@ thoroughTest(
   "a waiting branch of an evaluation is found at the evaluation's session, and answered there",
   async () => {
     const contest = new TestEvaluation(stage, [
-      { says: pays("cid"), agent: asks },
-      { says: [{ text: "Nobody is paid." }] },
+      { replies: pays("cid"), agent: asks },
+      { replies: [{ text: "Nobody is paid." }] },
     ]);
     await contest.start("Pay cid");
     await expect.poll(() => holdfast.approvals(contest.id).catch(() => []), POLL).toHaveLength(1);

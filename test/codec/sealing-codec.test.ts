@@ -57,9 +57,9 @@ describe("a payload can be decrypted in its own workflow alone [TMP-09]", () => 
   test("a payload that was moved to another workflow is rejected, under its own name or a false one", async () => {
     const [sealed] = await a.encode([words], of("w"));
     await expect(a.decode([sealed!], of("x"))).rejects.toThrow(/workflow x was encrypted for workflow w/);
-    const renamed = { ...sealed, metadata: { ...sealed?.metadata, "sealed-for": Buffer.from("x") } };
+    const renamed = { ...sealed, metadata: { ...sealed?.metadata, "encrypted-for": Buffer.from("x") } };
     await expect(a.decode([renamed], of("x"))).rejects.toThrow(/key "a".*moved/);
-    const { "sealed-for": _, ...nameless } = sealed?.metadata ?? {};
+    const { "encrypted-for": _, ...nameless } = sealed?.metadata ?? {};
     await expect(a.decode([{ ...sealed, metadata: nameless }], of("x"))).rejects.toThrow(/moved/);
   });
 

@@ -421,12 +421,12 @@ ${SPARE}`);
 
   test("each value records its source [CFG-29]", () => {
     const { agents } = load(`${PROVIDER}[agent]\nfallbacks = ["spare"]\n${SPARE}`);
-    const by = Object.fromEntries(agents[0]!.values.map(({ path, ...rest }) => [path, rest]));
+    const by = Object.fromEntries(agents[0]!.resolvedValues.map(({ path, ...rest }) => [path, rest]));
     expect(by["fallbacks[0].id"]).toMatchObject({
       value: "gpt-x",
       from: "agent.toml:9:9",
       field: "provider.instances[0].model",
-      via: "provider spare",
+      suppliedBy: "provider spare",
     });
     expect(by["fallbacks[0].baseUrl"]).toMatchObject({ from: "default", note: "of openai_completions" });
     expect(by["fallbacks[0].reasoning"]).toEqual({ value: false, from: "default" });
@@ -505,7 +505,7 @@ max_children = "none"
     const text = `[callbacks]
 before_loop = "plug::before_loop"
 before_task = "./on start.sh"
-after_task = ["python3 y.py", { name = "audit", timeout_ms = 9, on_failure = "go-on" }]
+after_task = ["python3 y.py", { name = "audit", timeout_ms = 9, on_failure = "continue" }]
 before_tool_execution = { command = ["x", "y"] }
 after_compaction_end = { hook = "with space" }
 [hooks]
@@ -517,7 +517,7 @@ convert_to_llm = "c"
       hooks: {
         "before-loop": ["plug::before_loop"],
         "before-task": [{ command: "./on start.sh" }],
-        "after-task": [{ command: "python3 y.py" }, { name: "audit", timeoutMs: 9, onFailure: "go-on" }],
+        "after-task": [{ command: "python3 y.py" }, { name: "audit", timeoutMs: 9, onFailure: "continue" }],
         "before-tool": [{ command: ["x", "y"] }],
         "after-compaction": ["with space"],
       },
@@ -644,7 +644,7 @@ describe("skills", () => {
 
   test("a profile's names are recorded as coming from it [CFG-29]", () => {
     const { agents } = load(`${PROVIDER}[agent.profile]\nskills = ["x"]\n`);
-    const value = agents[0]?.values.find(({ path }) => path === "skills.names[0]");
+    const value = agents[0]?.resolvedValues.find(({ path }) => path === "skills.names[0]");
     expect(value).toMatchObject({ value: "x", from: "agent.toml:5:11", field: "agent.profile.skills[0]" });
   });
 });

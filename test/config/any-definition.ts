@@ -106,7 +106,7 @@ function isPlainKey(key: string): boolean {
 
 const policy = {
   timeoutMs: optional(fc.integer({ min: 1, max: 600_000 })),
-  onFailure: optional(fc.constantFrom("stop", "go-on")),
+  onFailure: optional(fc.constantFrom("stop", "continue")),
 };
 const hookName = text.filter((said) => said !== "");
 const named = fc.oneof(hookName, object({ name: hookName, ...policy }));
@@ -354,7 +354,7 @@ const fields = {
   nudges: optional(object({ enabled: optional(fc.boolean()), max: optional(fc.nat(9)) })),
   repeatedFailures: optional(
     object({
-      tellAfter: optional(fc.integer({ min: 1, max: 9 })),
+      warnAfter: optional(fc.integer({ min: 1, max: 9 })),
       endAfter: optional(fc.option(fc.integer({ min: 1, max: 20 }), { nil: null })),
       action: optional(fc.constantFrom("end" as const, "ask" as const)),
     }),

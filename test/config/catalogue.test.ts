@@ -261,7 +261,7 @@ describe("an agent file", () => {
       reasoning: true,
       cost: { input: 4, output: 20, cacheRead: 0.2, cacheWrite: 5 },
     });
-    expect(agents[0]?.values.find(({ path }) => path === "model.contextWindow")).toMatchObject({
+    expect(agents[0]?.resolvedValues.find(({ path }) => path === "model.contextWindow")).toMatchObject({
       from: "default",
       note: expect.stringContaining("from the catalogue"),
     });

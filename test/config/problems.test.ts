@@ -53,7 +53,7 @@ system_prompt = "\${NOT_SET}"
   });
 
   test.each([
-    ['{ name = "x", on_failure = "goon" }', "callbacks.before_turn.on_failure", '"goon"', "go-on"],
+    ['{ name = "x", on_failure = "contine" }', "callbacks.before_turn.on_failure", '"contine"', "continue"],
     ['[{ command = "x y", on_failure = "stpo" }]', "callbacks.before_turn[0].on_failure", '"stpo"', "stop"],
     ['{ name = "x", timeout_ms = -4 }', "callbacks.before_turn.timeout_ms", "-4", undefined],
     ['[{ name = "x", onFailure = "stop" }]', "callbacks.before_turn[0].onFailure", undefined, "on_failure"],
@@ -375,12 +375,12 @@ agent_profile = "coder"
 before_turn = { command = "./x", timeout_ms = 3 }
 `;
   const { agents } = load(text, { env: { MAX: "5" }, files: { "/home/me/project/p.md": "p" } });
-  const by = Object.fromEntries(agents[0]!.values.map(({ path, ...rest }) => [path, rest]));
+  const by = Object.fromEntries(agents[0]!.resolvedValues.map(({ path, ...rest }) => [path, rest]));
   expect(by["model.id"]).toEqual({ value: "claude-x", from: "agent.toml:2:9", field: "provider.model" });
   expect(by["model.maxTokens"]).toMatchObject({ value: 5, environment: ["MAX"] });
   expect(by["systemPrompt"]).toMatchObject({
     from: "agent.toml:7:17",
-    via: "agent_profile coder",
+    suppliedBy: "agent_profile coder",
     read: "/home/me/project/p.md",
   });
   expect(by["hooks.before-turn[0].timeoutMs"]).toMatchObject({ from: "agent.toml:12:47" });

@@ -26,7 +26,7 @@ export type Action =
   | { readonly type: "step" }
   | { readonly type: "tool"; readonly pick: number; readonly isError: boolean }
   | { readonly type: "lose"; readonly pick: number; readonly reached: Reached; readonly attempts: number }
-  | { readonly type: "elsewhere"; readonly pick: number; readonly reached: Reached }
+  | { readonly type: "not-local"; readonly pick: number; readonly reached: Reached }
   | { readonly type: "cancelled" | "failed"; readonly pick: number; readonly reached: Reached }
   | { readonly type: "steer" | "follow-up" | "prompt" | "rotation" | "stop" | "intrude" }
   | { readonly type: "gone"; readonly pick: number; readonly shown: boolean }
@@ -48,7 +48,7 @@ const tool: Arbitrary<Action> = record({ type: constant("tool" as const), pick, 
 /** What a tool answers must not hang on when it is asked, where a script is played twice. */
 const works: Arbitrary<Action> = record({ type: constant("tool" as const), pick, isError: constant(false) });
 const lose: Arbitrary<Action> = record({ type: constant("lose" as const), pick, reached, attempts: nat(3) });
-const elsewhere: Arbitrary<Action> = record({ type: constant("elsewhere" as const), pick, reached });
+const elsewhere: Arbitrary<Action> = record({ type: constant("not-local" as const), pick, reached });
 const broken: Arbitrary<Action> = record({
   type: constantFrom("cancelled" as const, "failed" as const),
   pick,
@@ -218,7 +218,7 @@ function fates(seed: number): NonNullable<Setting["reports"]> {
     const mood = seed + 3 * numberIn(toolCallId);
     if (mood % 7 === 0) return "gone";
     if (mood % 11 === 0) return "unseen";
-    const { turns, tokens, nanoUsd, children } = child?.given ?? NO_SHARE;
+    const { turns, tokens, nanoUsd, children } = child?.allocation ?? NO_SHARE;
     const most = (part: number | null, usual: number) => Math.min(part ?? usual, usual);
     const isGreedy = mood % 3 === 0;
     const part = (whole: number) => (isGreedy ? whole : Math.floor((whole * (mood % 5)) / 4));
@@ -244,16 +244,17 @@ const OUTCOMES: readonly Outcome[] = [
 
 /** What hooks answer, by what they are asked alone: a crash makes them be asked again. */
 function moody(seed: number): NonNullable<Setting["words"]> {
-  return ({ ask, turn }) => {
+  return ({ question, turn }) => {
     const wordOf = (subject: number): HookResult => {
-      const mood = (seed + 7 * turn + 3 * subject + ask.point.length) % 11;
+      const mood = (seed + 7 * turn + 3 * subject + question.point.length) % 11;
       if (mood === 0) return { type: "no", hook: "guard", reason: "no" };
-      if (ask.point === "before-turn" && mood === 1) return { type: "end", hook: "guard", text: "enough" };
-      if (ask.point === "before-turn" && mood < 5) return { type: "yes", notices: ["a notice"] };
-      const goesOn = ask.point === "on-text" && mood < 6 && turn < 4;
-      return goesOn ? { type: "go-on", hook: "guard" } : { type: "yes" };
+      if (question.point === "before-turn" && mood === 1)
+        return { type: "end", hook: "guard", text: "enough" };
+      if (question.point === "before-turn" && mood < 5) return { type: "yes", notices: ["a notice"] };
+      const goesOn = question.point === "on-text" && mood < 6 && turn < 4;
+      return goesOn ? { type: "continue", hook: "guard" } : { type: "yes" };
     };
-    return "calls" in ask ? ask.calls.map(({ call }) => wordOf(call)) : [wordOf(0)];
+    return "calls" in question ? question.calls.map(({ call }) => wordOf(call)) : [wordOf(0)];
   };
 }
 
@@ -342,7 +343,7 @@ export async function act(run: Run, action: Action): Promise<boolean> {
     action.type !== "follow-up" &&
     action.type !== "stop"
   ) {
-    run.tell({ type: "begun" });
+    run.tell({ type: "started" });
     return true;
   }
   const { command } = run;
@@ -369,8 +370,8 @@ export async function act(run: Run, action: Action): Promise<boolean> {
     }
     case "lose":
       return await setBack(run, action.pick, { type: "lost", attempts: action.attempts }, action.reached);
-    case "elsewhere":
-      return await setBack(run, action.pick, { type: "elsewhere" }, action.reached);
+    case "not-local":
+      return await setBack(run, action.pick, { type: "not-local" }, action.reached);
     case "cancelled":
       if (run.state.stop === undefined && command.type !== "call-model") return false;
       return await setBack(run, action.pick, { type: "cancelled" }, action.reached);
@@ -465,7 +466,7 @@ export async function playAll(setting: Setting, actions: readonly Action[]): Pro
 }
 
 export async function finish(run: Run): Promise<Run> {
-  if (run.phase === "starting") run.tell({ type: "begun" });
+  if (run.phase === "starting") run.tell({ type: "started" });
   await run.settle();
   if (run.command.type === "wait") await run.stop().settle();
   return run;

@@ -283,7 +283,7 @@ describe("what a model does to its own view", () => {
   });
 
   test("a move to another definition says what changes and when; where its terms are kept is the record's affair [3.8]", () => {
-    const change = { field: "model", said: "id a → b", takesEffect: "next-turn" as const };
+    const change = { field: "model", description: "id a → b", takesEffect: "next-turn" as const };
     const told = { from: "a", to: "b", applied: true, changes: [change], warnings: ["dear"] };
     const body = { type: "DefinitionChanged" as const, ...told, terms: "hash" };
     const event = buildAgentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
@@ -293,9 +293,9 @@ describe("what a model does to its own view", () => {
   });
 
   test("a fallback names the model that answers, and why those before it did not [PROV-28]", () => {
-    const from = [{ provider: "anthropic", model: "a", fault: "rate-limited", said: "overloaded" }];
+    const from = [{ provider: "anthropic", model: "a", fault: "rate-limited", message: "overloaded" }];
     const told = { to: { provider: "openai", model: "b" }, from };
-    const body = { type: "ModelFellBack" as const, turn: 2, ...told };
+    const body = { type: "ModelFallback" as const, turn: 2, ...told };
     const event = buildAgentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
     const timestamp = "1970-01-01T00:00:00.000Z";
     expect(event).toEqual({ type: body.type, turnIndex: 2, ...told, loopId: "s.test.1", timestamp });
@@ -315,10 +315,10 @@ describe("the schema of events", () => {
       "DefinitionChanged",
       "InputRejected",
       "MessageEnd",
-      "MessageRefused",
+      "MessageRejected",
       "MessageStart",
       "MessageUpdate",
-      "ModelFellBack",
+      "ModelFallback",
       "ParallelLoopEnd",
       "ParallelLoopStart",
       "ProgressMessage",

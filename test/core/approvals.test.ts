@@ -22,7 +22,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     expect(buildStatus(run.state)).toMatchObject({
       status: "needs-approval",
-      doing: "waiting for approval of bash",
+      statusText: "waiting for approval of bash",
       approvals: [{ toolCallId: "c0.0", tool: "bash", reason: "bash is powerful" }],
     });
     expect(run.eventLines().at(-1)).toContain("MessageEnd");
@@ -46,7 +46,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
       answer: { type: "approve", arguments: { text: "", command: "ls" } },
       by: "ada",
     });
-    expect(run.call(0).arguments).toEqual({ text: "", command: "ls" });
+    expect(run.call(0).changedArguments).toEqual({ text: "", command: "ls" });
     await run.settle();
     expect(run.lines).toContain("bash: bash ok");
   });
@@ -153,7 +153,9 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
       permissions: ASK_BASH,
     });
     await run.until("wait");
-    expect(listPendingApprovals(run.state)).toMatchObject([{ covers: ["exactly `git push origin`"] }]);
+    expect(listPendingApprovals(run.state)).toMatchObject([
+      { grantDescriptions: ["exactly `git push origin`"] },
+    ]);
     await run.answer("c0.0", true, true).settle();
     expect(run.executed).toHaveLength(2);
     expect(waiting(run)).toEqual(["c2.0"]);
@@ -183,7 +185,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     const fed = bash("psql db < dump");
     const run = play({ replies: [fed, fed, says("done")], permissions: ASK_BASH });
     await run.until("wait");
-    expect(listPendingApprovals(run.state)).toMatchObject([{ covers: [] }]);
+    expect(listPendingApprovals(run.state)).toMatchObject([{ grantDescriptions: [] }]);
     await run.answer("c0.0", true, true).settle();
     expect(waiting(run)).toEqual(["c1.0"]);
   });
@@ -270,7 +272,7 @@ describe("writing down what happened while a person is asked", () => {
   });
 
   test("is over when it is answered twice: the second changes nothing", async () => {
-    const again = { type: "record-set-back" as const, setback: { type: "lost" as const, attempts: 0 } };
+    const again = { type: "record-failed" as const, failure: { type: "lost" as const, attempts: 0 } };
     const before = await asked().until("call-tools");
     const running = before.state.phase;
     expect((await before.tell(again)).state.phase).toEqual(running);

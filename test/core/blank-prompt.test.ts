@@ -11,12 +11,12 @@ const begun = () =>
       mode: "run",
       idleTimeoutMs: null,
       localSteps: false,
-      asked: {},
+      requestedDefinition: {},
       prompts: [],
       problem: PROBLEM,
       nowMs: 0,
     }),
-    { type: "begun", atMs: 0 },
+    { type: "started", atMs: 0 },
   );
 const failed = { type: "failed", fault: "invalid", message: PROBLEM };
 

@@ -148,14 +148,14 @@ export class Tree {
     const { account, reservations } = reserve(agent.account, agent.spent, asked, 0, keep);
     agent.account = account;
     for (const [index, reservation] of reservations.entries()) {
-      if (reservation.type === "refused") continue;
-      expectNarrower(reservation.given, own[index] as Allowance);
+      if (reservation.type === "denied") continue;
+      expectNarrower(reservation.allocation, own[index] as Allowance);
       if (unborn && index === 0) {
         agent.account = release(agent.account, reservation.id);
         this.#released += 1;
         continue;
       }
-      this.#add(reservation.id, agent, openAccount(own[index] as Allowance, reservation.given));
+      this.#add(reservation.id, agent, openAccount(own[index] as Allowance, reservation.allocation));
     }
     agent.crews.push(agent.children.filter(({ over }) => !over));
   }
@@ -198,7 +198,7 @@ export class Tree {
 
   #wrong(agent: Agent, { total, agents, height, sideBySide }: Sums): readonly string[] {
     const limits = getAllowance(agent.account);
-    const { open } = agent.account;
+    const { reserved } = agent.account;
     const atWork = agent.children.filter(({ over }) => !over).length;
     const passed = (part: (typeof SPENDING)[number]) => {
       const limit = limits[part];
@@ -210,9 +210,9 @@ export class Tree {
       ["depth is passed", height > limits.depth],
       [
         "what is set aside is no whole number",
-        ![...Object.values(open), sumReserved(agent.account)].every(isWhole),
+        ![...Object.values(reserved), sumReserved(agent.account)].every(isWhole),
       ],
-      ["open children are not those at work", !agent.over && Object.keys(open).length !== atWork],
+      ["open children are not those at work", !agent.over && Object.keys(reserved).length !== atWork],
       [
         "something left is below zero",
         Object.values(computeRemaining(agent.account, agent.spent, 0)).some(
@@ -228,7 +228,7 @@ export class Tree {
     for (const child of this.root.children) if (!child.over) this.#end(child);
     if (this.root.over) return;
     this.#endStep(this.root);
-    expect(this.root.account.open).toEqual({});
+    expect(this.root.account.reserved).toEqual({});
     expect(sumReserved(this.root.account)).toEqual(NO_AMOUNTS);
     const started = this.all.length - 1;
     expect(sumUsed(this.root.account, this.root.spent)).toEqual({ ...totalOf(this.root), children: started });

@@ -51,10 +51,12 @@ const asked = (...own: readonly Partial<Allowance>[]) =>
   own.map((parts, index) => ({ id: `c${index}`, own: allowed(parts) }));
 const givenOf = (reservations: readonly Reservation[]) =>
   reservations.map((reservation) =>
-    reservation.type === "reserved" ? reservation.given : reservation.reason,
+    reservation.type === "reserved" ? reservation.allocation : reservation.reason,
   );
 const sharesOf = (part: keyof Allowance, reservations: readonly Reservation[]) =>
-  reservations.map((reservation) => (reservation.type === "reserved" ? reservation.given[part] : "refused"));
+  reservations.map((reservation) =>
+    reservation.type === "reserved" ? reservation.allocation[part] : "denied",
+  );
 const begin = (account: Account, own: readonly Partial<Allowance>[], spent = UNSPENT, keep: 0 | 1 = 1) =>
   reserve(account, spent, asked(...own), 0, keep);
 
@@ -87,7 +89,7 @@ describe("an account", () => {
         depth: 2,
       }),
       settled: { turns: 10, tokens: 100, nanoUsd: toNanoUsd(0.25), children: 3 },
-      open: {
+      reserved: {
         a: { turns: 5, tokens: 200, nanoUsd: toNanoUsd(0.125), children: 1 },
         b: { turns: 1, tokens: 50, nanoUsd: 0, children: 2 },
       },
@@ -216,18 +218,18 @@ describe("setting aside for children that begin together", () => {
   test("when there is not enough for all, the first begin and the others are told why", () => {
     const account = openAccount(allowed({ children: 2, turns: 60 }));
     const { account: after, reservations } = begin(account, [{ depth: 0 }, { depth: 0 }, { depth: 0 }]);
-    expect(sharesOf("turns", reservations)).toEqual([20, 20, "refused"]);
+    expect(sharesOf("turns", reservations)).toEqual([20, 20, "denied"]);
     expect(reservations[2]).toEqual({
-      type: "refused",
+      type: "denied",
       id: "c2",
       reason:
         "Not started: too few sub-agents are left for one more agent, 0 of 2 (0 spent, 2 reserved for running agents). Wait for the agents that are running: you get back what they do not use.",
     });
-    expect(Object.keys(after.open)).toEqual(["c0", "c1"]);
+    expect(Object.keys(after.reserved)).toEqual(["c0", "c1"]);
     expect(sharesOf("turns", begin(openAccount(allowed({ turns: 3 })), [{}, {}, {}]).reservations)).toEqual([
       1,
       1,
-      "refused",
+      "denied",
     ]);
     expect(
       sharesOf("turns", begin(openAccount(allowed({ turns: 3 })), [{}, {}, {}], UNSPENT, 0).reservations),
@@ -295,13 +297,16 @@ test("a budget that is spent or set aside is told in words, the tree's and the p
 
 test("behind a child whose cost is unknown nothing is left of a budget of dollars, and nothing else changes", () => {
   const spent = { ...NO_AMOUNTS, turns: 1, nanoUsd: null };
-  const bounded = { ...openAccount({ ...FREE, nanoUsd: toNanoUsd(2), depth: 1 }), open: { a: NO_AMOUNTS } };
+  const bounded = {
+    ...openAccount({ ...FREE, nanoUsd: toNanoUsd(2), depth: 1 }),
+    reserved: { a: NO_AMOUNTS },
+  };
   const account = settle(bounded, "a", spent);
   expect(sumUsed(account, UNSPENT)).toMatchObject({ turns: 1, nanoUsd: null });
   expect(computeRemaining(account, UNSPENT, 0)).toMatchObject({ nanoUsd: 0, turns: null });
   expect(findExhaustedBudget(account, UNSPENT, 0)).toBe(
     "Budget of dollars cannot be enforced: the amount spent of $2.0000 is unknown",
   );
-  const unbounded = settle({ ...openAccount(FREE), open: { a: NO_AMOUNTS } }, "a", spent);
+  const unbounded = settle({ ...openAccount(FREE), reserved: { a: NO_AMOUNTS } }, "a", spent);
   expect(findExhaustedBudget(unbounded, UNSPENT, 0)).toBeUndefined();
 });

@@ -84,7 +84,7 @@ describe("hooks behind tools", () => {
     await run.tool(2, true).tool(1).fail("host-gone", "no host", 0);
     expect(run.command).toMatchObject({
       type: "run-hook",
-      ask: {
+      question: {
         calls: [
           { call: 0, isError: true },
           { call: 1, isError: false },

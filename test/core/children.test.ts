@@ -27,7 +27,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     const run = await delegating("scout").until("call-tools");
     expect(called(run)[0]?.child).toMatchObject({
       definitionHash: "scout",
-      given: { turns: 10, tokens: 1_000_000, children: 0, depth: 0 },
+      allocation: { turns: 10, tokens: 1_000_000, children: 0, depth: 0 },
     });
     await run.settle();
     expect(texts(run)).toEqual(["scout: done", "model: done"]);
@@ -42,18 +42,18 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
 
   test("has what waits written down beside it, once", async () => {
     const run = await delegating("scout", "writer").until("call-tools");
-    const { beside } = run.command as CallToolsCommand;
-    expect(beside?.outbox.events.map(({ body }) => body.type)).toContain("ToolExecutionStart");
-    await run.tell(await run.perform(beside!));
-    expect(run.command).not.toHaveProperty("beside");
+    const { recordCommand } = run.command as CallToolsCommand;
+    expect(recordCommand?.outbox.events.map(({ body }) => body.type)).toContain("ToolExecutionStart");
+    await run.tell(await run.perform(recordCommand!));
+    expect(run.command).not.toHaveProperty("recordCommand");
     await run.child(0);
-    expect(run.command).not.toHaveProperty("beside");
+    expect(run.command).not.toHaveProperty("recordCommand");
     await run.settle();
   });
 
   test("beside other tools leaves the outbox to them [TOOL-08]", async () => {
     const run = await delegating("scout", "edit", "writer").until("call-tools");
-    expect(run.command).not.toHaveProperty("beside");
+    expect(run.command).not.toHaveProperty("recordCommand");
     await run.child(2).tool(1).child(0).settle();
     expect(texts(run).map((line) => line.split(":")[0])).toEqual(["scout", "edit", "writer", "model"]);
   });
@@ -86,9 +86,9 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
 
   test("that is gone gives an error result; a second word of it changes nothing", async () => {
     const run = await delegating("scout", "writer").until("call-tools");
-    await run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
+    await run.tell({ type: "child-lost", call: 0, reason: "it was terminated" });
     const { state } = run;
-    await run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
+    await run.tell({ type: "child-lost", call: 0, reason: "it was terminated" });
     expect({ ...run.state, nowMs: 0 }).toEqual({ ...state, nowMs: 0 });
     await run.child(1).settle();
     expect(texts(run)[0]).toContain("ended without a result: it was terminated");
@@ -110,9 +110,9 @@ describe("what sub-agents may spend [SUB-03]", () => {
       replies: [calls("scout"), calls("scout"), says("done")],
     });
     await run.until("call-tools");
-    expect(called(run)[0]?.child?.given.turns).toBe(2);
+    expect(called(run)[0]?.child?.allocation.turns).toBe(2);
     await run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).until("call-tools");
-    expect(called(run)[0]?.child?.given.turns).toBe(1);
+    expect(called(run)[0]?.child?.allocation.turns).toBe(1);
     await run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
@@ -214,7 +214,7 @@ describe("what people are shown of sub-agents", () => {
       limit: 10,
       used: 0,
       reserved,
-      left: 10 - reserved,
+      remaining: 10 - reserved,
     });
     run.child(0, { used });
     const { budget } = buildStatus(run.state);
@@ -252,11 +252,11 @@ describe("what people are shown of sub-agents", () => {
     for (let call = 0; call < 30; call += 1) run.child(call, { session: `s.${call}` });
     await run.until("call-tools").tell({ type: "child-started", call: 0, session: "s.writer" });
     const { children } = buildStatus(run.state);
-    expect(children).toMatchObject({ running: 1, over: 30 });
+    expect(children).toMatchObject({ running: 1, ended: 30 });
     expect(children?.rows).toHaveLength(10);
     expect(children?.rows[0]).toMatchObject({ session: "s.writer", agent: "writer", status: "running" });
     expect(children?.rows[1]).toMatchObject({ agent: "scout", status: "completed" });
-    expect(run.state.childrenOver?.last).toHaveLength(10);
+    expect(run.state.endedChildren?.last).toHaveLength(10);
     expect(formatDashboard(run.state)).toContain(
       "- **Sub-agents**: 1 running, 30 ended\n  - writer (running)",
     );

@@ -40,7 +40,7 @@ test("in a conversation that goes on, answers and results of before can be prune
   );
   const view = { branch: "main", spans: [{ from: 0, to: 7, turns: 1, tokens: 70 }] };
   const chosen = choosePrune({ view, loopFrom: 4 }, entries, 6, 1_000_000);
-  if (chosen.type !== "pruned") throw new Error(chosen.why);
+  if (chosen.type !== "pruned") throw new Error(chosen.reason);
   const { pruned } = chosen.request;
   const gone = [...entries.keys()].filter((at) => pruned.some(({ from, to }) => at >= from && at < to));
   const roles = gone.map((at) => messages[at]?.role);

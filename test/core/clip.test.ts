@@ -70,8 +70,8 @@ describe("a message that is clipped", () => {
     const [entry] = entriesOf([user("w".repeat(900))]);
     if (entry === undefined) throw new Error("there is one");
     const length = (message: AgentMessage) => texts([message])[0]?.length;
-    expect(length(formatEntry(entry, { wordChars: 400 }))).toBeLessThanOrEqual(400);
-    expect(length(formatEntry(entry, { chars: 400, cut: 1 }))).toBe(900);
-    expect(length(formatEntry({ ...entry, origin: "machine" }, { wordChars: 400 }))).toBe(900);
+    expect(length(formatEntry(entry, { maxUserChars: 400 }))).toBeLessThanOrEqual(400);
+    expect(length(formatEntry(entry, { maxChars: 400, maxLines: 1 }))).toBe(900);
+    expect(length(formatEntry({ ...entry, origin: "machine" }, { maxUserChars: 400 }))).toBe(900);
   });
 });

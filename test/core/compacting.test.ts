@@ -20,7 +20,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     const after = run.commands[at + 1];
     expect(after?.type).toBe("call-model");
     const asked = run.asked.find((command) => command.number === (after as { number: number }).number);
-    expect(asked?.view.ranges[0]).toMatchObject({ from: 0, instead: { section: 0 } });
+    expect(asked?.view.ranges[0]).toMatchObject({ from: 0, replacement: { section: 0 } });
   });
 
   test("says so in events, between TurnStart and the answer, and only when something has changed (X-11)", async () => {
@@ -61,15 +61,15 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
         pinned: { ...state.pinned, context: { compactAbove } } as typeof state.pinned,
       });
     expect(due(countContextTokens(state))).toBeUndefined();
-    expect(due(countContextTokens(state) - 1)).toEqual({ type: "grown" });
+    expect(due(countContextTokens(state) - 1)).toEqual({ type: "size" });
   });
 
   test("is not pruned afterwards: what a model may take out begins behind the compaction [PRUN-09]", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).until("compact");
     const position = run.state.length;
     await run.step();
-    while (run.state.view.liveFrom === undefined) await run.until("compact").step();
-    expect(run.state.view.liveFrom).toBe(run.state.length);
+    while (run.state.view.prunableFrom === undefined) await run.until("compact").step();
+    expect(run.state.view.prunableFrom).toBe(run.state.length);
     expect(run.state.length).toBeGreaterThan(position);
   });
 
@@ -130,7 +130,7 @@ describe("a person asks for a compaction [CMP-13, CMP-14, CTX-18]", () => {
     const run = await play({ replies: TURNS, compactAbove: 1_000_000 }).until("call-tools");
     await run.compact("the prices").settle();
     const asked = run.commands.filter((command) => command.type === "compact");
-    expect(asked).toMatchObject([{ why: { type: "asked", focus: "the prices" } }]);
+    expect(asked).toMatchObject([{ reason: { type: "request", focus: "the prices" } }]);
   });
 
   test("where the definition has switched compaction off, nothing comes of it", async () => {
@@ -161,10 +161,10 @@ describe("a compaction of a session at rest [CMP-13, LOOP-06]", () => {
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "contextCompacted" });
     expect(run.command.type).toBe("wait");
     expect(run.commands.findLast(({ type }) => type === "compact")).toMatchObject({
-      why: { type: "asked", focus: "the prices" },
+      reason: { type: "request", focus: "the prices" },
     });
     await run.prompt("next").until("call-model");
-    expect(run.state.view.spans[0]).toMatchObject({ from: 0, instead: { section: 0 } });
+    expect(run.state.view.spans[0]).toMatchObject({ from: 0, replacement: { section: 0 } });
   });
 
   test("that is stopped in the middle ends as stopped, once", async () => {

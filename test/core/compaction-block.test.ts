@@ -53,21 +53,21 @@ function planBlock(
 }
 
 const config = (changes: object = {}) => CompactionConfig.parse(changes);
-const forms = (sections: readonly Section[]) => sections.map(({ from, to, as }) => [from, to, as]);
+const forms = (sections: readonly Section[]) => sections.map(({ from, to, form }) => [from, to, form]);
 const tokensOf = (sections: readonly Section[]) => sections.reduce((sum, { tokens }) => sum + tokens, 0);
 const summaryOf = (section: Section | undefined) =>
-  section !== undefined && typeof section.as === "object" && "summary" in section.as
-    ? section.as.summary
+  section !== undefined && typeof section.form === "object" && "summary" in section.form
+    ? section.form.summary
     : undefined;
 
 /** What a model sees of a plan. */
 function shown(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
-  return sections.flatMap(({ from, to, as }) => {
+  return sections.flatMap(({ from, to, form: as }) => {
     const inside = entries.filter(({ position }) => position >= from && position < to);
     const form = as === "whole" ? {} : as;
     if (!isText(as)) return inside.map((entry) => formatEntry(entry, form));
-    const { wordsFrom = Number.POSITIVE_INFINITY } = as;
-    const words = inside.filter((entry) => entry.position >= wordsFrom && isUserText(entry));
+    const { userTextFrom = Number.POSITIVE_INFINITY } = as;
+    const words = inside.filter((entry) => entry.position >= userTextFrom && isUserText(entry));
     return [buildPlaceholder(as.summary, 0), ...words.map((entry) => formatEntry(entry, form))];
   });
 }
@@ -217,7 +217,7 @@ describe("the default plan", () => {
     expect(forms(sections)).toEqual([
       [0, 5, "whole"],
       [5, 21, { summary: expect.stringMatching(/^\[Summary\] Assistant: turn 2\n(.*\n){6}.*turn 9$/) }],
-      [21, 39, { cut: 50 }],
+      [21, 39, { maxLines: 50 }],
       [39, 41, "whole"],
     ]);
     expect(sections.map(({ turns }) => turns)).toEqual([2, 8, 9, 1]);
@@ -245,7 +245,7 @@ describe("the default plan", () => {
       getEntries(turns, range),
     );
     expect(messages.slice(0, first.length)).toEqual(first.map(({ message }) => message));
-    const as = sections[1]?.as;
+    const as = sections[1]?.form;
     expect(messages[first.length]).toMatchObject({
       role: "user",
       content: [{ type: "text", text: typeof as === "object" && "summary" in as ? as.summary : "" }],
@@ -314,10 +314,11 @@ describe("the default plan", () => {
     const read = [...loop("L.1", 3, lines(60, "some words of a line")), inTurn(answer("so"), "L.1", 2)];
     const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 3)]);
     const settings = config({ keepFirstTurns: 0, keepRecentTurns: 3 });
-    const cutAt = (budget: number) => planBlock(entries, settings, budget, WINDOW).flatMap(({ as }) => as);
-    expect(cutAt(500)).toContainEqual({ cut: 50 });
-    expect(cutAt(300)).toContainEqual({ cut: 25 });
-    expect(cutAt(130)).toContainEqual({ cut: 6 });
+    const cutAt = (budget: number) =>
+      planBlock(entries, settings, budget, WINDOW).flatMap(({ form }) => form);
+    expect(cutAt(500)).toContainEqual({ maxLines: 50 });
+    expect(cutAt(300)).toContainEqual({ maxLines: 25 });
+    expect(cutAt(130)).toContainEqual({ maxLines: 6 });
     expect(planBlock(entries, settings, 60, WINDOW).map(({ from, to }) => [from, to])).toEqual([
       [0, 8],
       [8, 9],
@@ -327,7 +328,7 @@ describe("the default plan", () => {
   test("leaves results that no answer has read whole while there is room, whatever their lines [CTX-15]", () => {
     const entries = entriesOf([...loop("L.1", 3), ...loop("L.2", 6, lines(600))]);
     const sections = planBlock(entries, config(), 4000, WINDOW);
-    expect(sections.at(-1)).toMatchObject({ from: 18, to: 20, as: "whole" });
+    expect(sections.at(-1)).toMatchObject({ from: 18, to: 20, form: "whole" });
   });
 
   test("shares what is left among results that no answer has read, by their size [CTX-15]", () => {
@@ -353,7 +354,7 @@ describe("the default plan", () => {
     const read = [...loop("L.1", 3, "x".repeat(200_000)), inTurn(answer("so"), "L.1", 3)];
     const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 4)]);
     const sections = planBlock(entries, config({ keepFirstTurns: 0 }), 20_000, WINDOW);
-    expect(sections.map(({ as }) => as)).toContainEqual({ cut: 50, chars: 10_000 });
+    expect(sections.map(({ form }) => form)).toContainEqual({ maxLines: 50, maxChars: 10_000 });
     expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
   });
 
@@ -362,8 +363,8 @@ describe("the default plan", () => {
     const long = () => "x".repeat(4000);
     const sections = planBlock(entries, config(), 310, { ...WINDOW, summarise: long });
     expect(forms(sections)).toEqual([
-      [0, 40, { summary: "[Context compacted: 40 messages removed]", wordsFrom: 3 }],
-      [40, 42, { cut: 50 }],
+      [0, 40, { summary: "[Context compacted: 40 messages removed]", userTextFrom: 3 }],
+      [40, 42, { maxLines: 50 }],
       [42, 44, "whole"],
     ]);
     expect(texts(shown(sections, entries)).slice(0, 2)).toEqual([
@@ -378,7 +379,7 @@ describe("the default plan", () => {
     const whole = totalOf(asked.map(({ message }) => message));
     expect(forms(planBlock(asked, config(), whole, WINDOW))).toEqual([[0, 1, "whole"]]);
     const [cut] = planBlock(asked, config(), whole - 1, WINDOW);
-    expect(cut?.as).toEqual({ wordChars: expect.any(Number) });
+    expect(cut?.form).toEqual({ maxUserChars: expect.any(Number) });
     expect(cut?.tokens).toBeLessThanOrEqual(whole / 2);
     expect(planned(asked, config(), 40, WINDOW)).toEqual({
       ok: false,
@@ -414,7 +415,7 @@ describe("the default plan", () => {
     );
     const sections = planBlock(entries, config({ keepFirstTurns: 0 }), ROOMY, WINDOW);
     expect(texts(shown(sections, entries)).slice(1, 3)).toEqual(["prompt of L.1", "in French"]);
-    expect(sections[0]?.as).toMatchObject({ wordsFrom: 0 });
+    expect(sections[0]?.form).toMatchObject({ userTextFrom: 0 });
   });
 
   test("a loop without words of its own goes on with those of the loop before it", () => {
@@ -567,11 +568,11 @@ describe("any entries, any budget", () => {
     () => {
       always(placed(anyMessages), (sections, entries) => {
         let behind = 0;
-        for (const { from, to, as } of sections) {
+        for (const { from, to, form } of sections) {
           must(from >= behind && to > from, `${from} to ${to} is behind ${behind}`);
           behind = to;
           const inside = entries.filter(({ position }) => position >= from && position < to);
-          must(isText(as) || inside.length === to - from, `${from} to ${to} has no hole`);
+          must(isText(form) || inside.length === to - from, `${from} to ${to} has no hole`);
         }
       });
     },
@@ -585,7 +586,7 @@ describe("any entries, any budget", () => {
         const formAt = (position: number) => {
           const section = sections.find(({ from, to }) => position >= from && position < to);
           if (section === undefined || summaryOf(section) !== undefined) return "gone";
-          return section.as;
+          return section.form;
         };
         const positionAt = (index: number) => entries[index]?.position ?? -1;
         for (const pair of pairsOf(entries.map(({ message }) => message))) {

@@ -49,17 +49,17 @@ describe("what a strategy wants", () => {
     const long = entriesOf([user("go"), answer("", ["a"]), result("a", lines(100)), user("and now")]);
     const plan = checkPlan(
       [
-        { from: 0, to: 1, as: notes() },
-        { from: 1, to: 3, as: { cut: 4 } },
-        { from: 3, to: 4, as: "whole" },
+        { from: 0, to: 1, form: notes() },
+        { from: 1, to: 3, form: { maxLines: 4 } },
+        { from: 3, to: 4, form: "whole" },
       ],
       long,
       ROOMY,
     );
     expect(sectionsOf(plan)).toMatchObject([
-      { from: 0, to: 1, turns: 1, as: { summary: "what was said" } },
-      { from: 1, to: 3, turns: 1, as: { cut: 4 } },
-      { from: 3, to: 4, turns: 1, as: "whole" },
+      { from: 0, to: 1, turns: 1, form: { summary: "what was said" } },
+      { from: 1, to: 3, turns: 1, form: { maxLines: 4 } },
+      { from: 3, to: 4, turns: 1, form: "whole" },
     ]);
     expect(sectionsOf(plan)[1]?.tokens).toBeLessThan(100);
     expect(sectionsOf(plan)[2]?.tokens).toBe(totalOf([user("and now")]));
@@ -67,12 +67,12 @@ describe("what a strategy wants", () => {
 
   test("is divided where entries are missing, so that none of them comes back [CMP-10]", () => {
     const entries = [...entriesOf([user("a")], 3), ...entriesOf([user("b"), user("c")], 6)];
-    const plan = checkPlan([{ from: 0, to: 10, as: "whole" }], entries, ROOMY);
+    const plan = checkPlan([{ from: 0, to: 10, form: "whole" }], entries, ROOMY);
     expect(sectionsOf(plan).map(({ from, to }) => [from, to])).toEqual([
       [3, 4],
       [6, 8],
     ]);
-    const text = checkPlan([{ from: 0, to: 10, as: notes() }], entries, ROOMY);
+    const text = checkPlan([{ from: 0, to: 10, form: notes() }], entries, ROOMY);
     expect(sectionsOf(text).map(({ from, to }) => [from, to])).toEqual([[3, 8]]);
   });
 
@@ -83,46 +83,46 @@ describe("what a strategy wants", () => {
   });
 
   test.each([
-    [[{ from: 0, to: 4, as: "whole" }], "leaves out the entry at 4"],
-    [[{ from: 1, to: 5, as: "whole" }], "leaves out the entry at 0"],
+    [[{ from: 0, to: 4, form: "whole" }], "leaves out the entry at 4"],
+    [[{ from: 1, to: 5, form: "whole" }], "leaves out the entry at 0"],
     [
       [
-        { from: 0, to: 5, as: "whole" },
-        { from: 4, to: 5, as: "whole" },
+        { from: 0, to: 5, form: "whole" },
+        { from: 4, to: 5, form: "whole" },
       ],
       "overlaps the one before",
     ],
     [
       [
-        { from: 0, to: 0, as: "whole" },
-        { from: 0, to: 5, as: "whole" },
+        { from: 0, to: 0, form: "whole" },
+        { from: 0, to: 5, form: "whole" },
       ],
       "is empty",
     ],
     [
       [
-        { from: 0, to: 5, as: "whole" },
-        { from: 5, to: 9, as: "whole" },
+        { from: 0, to: 5, form: "whole" },
+        { from: 5, to: 9, form: "whole" },
       ],
       "from 5 to 9 holds no entry",
     ],
     [
       [
-        { from: 0, to: 3, as: notes() },
-        { from: 3, to: 5, as: "whole" },
+        { from: 0, to: 3, form: notes() },
+        { from: 3, to: 5, form: "whole" },
       ],
       "from 3 to 5 begins between a call and its result",
     ],
     [
       [
-        { from: 0, to: 2, as: notes() },
-        { from: 2, to: 5, as: "whole" },
+        { from: 0, to: 2, form: notes() },
+        { from: 2, to: 5, form: "whole" },
       ],
       "from 2 to 5 begins between a call and its result",
     ],
-    [[{ from: 0, to: 5, as: notes(" ") }], "a blank text"],
+    [[{ from: 0, to: 5, form: notes(" ") }], "a blank text"],
     [
-      [{ from: 0, to: 5, as: notes("x".repeat(5000)) }],
+      [{ from: 0, to: 5, form: notes("x".repeat(5000)) }],
       "has a text of 1254 tokens; at most 1000 are allowed",
     ],
   ] as const)("is refused, with what is wrong: %j [CMP-10, CMP-08]", (wanted, problem) => {
@@ -135,7 +135,7 @@ describe("what a strategy wants", () => {
     expect(section).toMatchObject({
       from: 0,
       to: 5,
-      as: { summary: "[Context compacted: 5 messages removed]" },
+      form: { summary: "[Context compacted: 5 messages removed]" },
     });
     expect(section?.tokens).toBeLessThan(50);
     expect(checkPlan([], [], ROOMY)).toEqual({ ok: true, sections: [] });
@@ -143,73 +143,73 @@ describe("what a strategy wants", () => {
   });
 
   test("is refused over its budget, or in too many pieces [CMP-10, CTX-15]", () => {
-    expect(problemOf(checkPlan([{ from: 0, to: 5, as: "whole" }], TALK, { ...ROOMY, budget: 10 }))).toMatch(
+    expect(problemOf(checkPlan([{ from: 0, to: 5, form: "whole" }], TALK, { ...ROOMY, budget: 10 }))).toMatch(
       /has \d+ tokens; the budget is 10/,
     );
     const many = entriesOf(Array.from({ length: 40 }, (_, n) => user(`${n}`)));
-    const each = many.map(({ position }) => ({ from: position, to: position + 1, as: "whole" as const }));
+    const each = many.map(({ position }) => ({ from: position, to: position + 1, form: "whole" as const }));
     expect(problemOf(checkPlan(each, many, ROOMY))).toContain("has 40 sections; at most 32 are allowed");
   });
 
   test("is taken with just as many tokens and sections as it may have [CMP-10, CTX-15]", () => {
-    const whole = [{ from: 0, to: 5, as: "whole" as const }];
+    const whole = [{ from: 0, to: 5, form: "whole" as const }];
     const all = totalOf(TALK.map(({ message }) => message));
     expect(checkPlan(whole, TALK, { ...ROOMY, budget: all }).ok).toBe(true);
     expect(checkPlan(whole, TALK, { ...ROOMY, budget: all - 1 }).ok).toBe(false);
-    const text = [{ from: 0, to: 5, as: notes("x".repeat(400)) }];
+    const text = [{ from: 0, to: 5, form: notes("x".repeat(400)) }];
     const maxTextTokens = totalOf([user("x".repeat(400))]);
     expect(checkPlan(text, TALK, { ...ROOMY, maxTextTokens }).ok).toBe(true);
     expect(checkPlan(text, TALK, { ...ROOMY, maxTextTokens: maxTextTokens - 1 }).ok).toBe(false);
     const most = entriesOf(Array.from({ length: 32 }, (_, n) => user(`${n}`)));
-    const each = most.map(({ position }) => ({ from: position, to: position + 1, as: "whole" as const }));
+    const each = most.map(({ position }) => ({ from: position, to: position + 1, form: "whole" as const }));
     expect(sectionsOf(checkPlan(each, most, ROOMY))).toHaveLength(32);
   });
 
   test("is refused with a section that lies in a hole [CMP-10]", () => {
     const apart = [...entriesOf([user("a")]), ...entriesOf([user("b")], 4)];
     const wanted = [
-      { from: 0, to: 1, as: "whole" as const },
-      { from: 1, to: 4, as: notes() },
-      { from: 4, to: 5, as: "whole" as const },
+      { from: 0, to: 1, form: "whole" as const },
+      { from: 1, to: 4, form: notes() },
+      { from: 4, to: 5, form: "whole" as const },
     ];
     expect(problemOf(checkPlan(wanted, apart, ROOMY))).toBe("the section from 1 to 4 holds no entry");
   });
 });
 
-type Piece = { readonly length: number; readonly as: SectionForm };
+type Piece = { readonly length: number; readonly form: SectionForm };
 
 function blindPlan(pieces: readonly Piece[]) {
   let at = 0;
-  return pieces.map(({ length, as }) => {
+  return pieces.map(({ length, form }) => {
     const from = at;
     at += length;
-    return { from, to: at, as };
+    return { from, to: at, form };
   });
 }
 
 /** Each piece has an entry at least, and ends before no result; the last one takes the rest. */
 function soundPlan(pieces: readonly Piece[], entries: readonly Entry[]) {
   let at = 0;
-  return pieces.flatMap(({ length, as }, index) => {
+  return pieces.flatMap(({ length, form }, index) => {
     const from = at;
     if (from >= entries.length) return [];
     at = index === pieces.length - 1 ? entries.length : Math.min(entries.length, at + length + 1);
     while (entries[at]?.message.role === "toolResult") at++;
-    return [{ from, to: at, as }];
+    return [{ from, to: at, form }];
   });
 }
 
 test("whatever is wanted: a plan that is taken keeps every entry once, no orphan, no token too many [CMP-10, CMP-08, CTX-15, PHI-13g]", () => {
   const forms = oneof(
     constant<SectionForm>("whole"),
-    nat(5).map((cut): SectionForm => ({ cut })),
+    nat(5).map((cut): SectionForm => ({ maxLines: cut })),
     nat(80).map((length): SectionForm => notes("y".repeat(length))),
   );
   let taken = 0;
   fc.assert(
     property(
       soundMessages,
-      array(record({ length: nat(9), as: forms }), { maxLength: 8 }),
+      array(record({ length: nat(9), form: forms }), { maxLength: 8 }),
       // Most plans that are drawn blindly are refused: three of four keep calls with their results, and reach the end.
       nat(3).map((drawn) => drawn > 0),
       oneof(nat(3000), constant(100_000)),
@@ -223,8 +223,8 @@ test("whatever is wanted: a plan that is taken keeps every entry once, no orphan
           entries.filter((e) => e.position >= from && e.position < to),
         );
         expect(covered).toEqual(entries);
-        const texts = plan.sections.flatMap(({ as }) =>
-          typeof as === "object" && "summary" in as ? [{ text: as.summary }] : [],
+        const texts = plan.sections.flatMap(({ form }) =>
+          typeof form === "object" && "summary" in form ? [{ text: form.summary }] : [],
         );
         const position = entries.length;
         const kept = entriesOf(

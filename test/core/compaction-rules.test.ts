@@ -165,7 +165,10 @@ const strategies = {
   ),
   "an application's": record({
     lengths: array(nat(6), { maxLength: 6 }),
-    forms: array(constantFrom("whole", { cut: 3 }, { summary: "a text" }), { minLength: 8, maxLength: 8 }),
+    forms: array(constantFrom("whole", { maxLines: 3 }, { summary: "a text" }), {
+      minLength: 8,
+      maxLength: 8,
+    }),
   }).map(({ lengths, forms }) => ({ entries, budget }: Asked) => {
     const given = selectPlannableEntries(entries);
     const wanted: WantedSection[] = [];
@@ -175,7 +178,7 @@ const strategies = {
       const from = at;
       at = Math.min(given.length, at + length + 1);
       while (given[at]?.message.role === "toolResult") at++;
-      wanted.push({ from, to: at, as: forms[index] as WantedSection["as"] });
+      wanted.push({ from, to: at, form: forms[index] as WantedSection["form"] });
     }
     return checkPlan(wanted, given, { budget, maxTextTokens: 100 });
   }),
@@ -184,7 +187,7 @@ const strategies = {
 /** What the model is sent: by the same code as in a run. */
 function seenOf(plan: Extract<Plan, { ok: true }>, entries: readonly Entry[]): readonly Message[] {
   const position = entries.length;
-  const sections = plan.sections.flatMap(({ as }) => (isText(as) ? [{ text: as.summary }] : []));
+  const sections = plan.sections.flatMap(({ form }) => (isText(form) ? [{ text: form.summary }] : []));
   const kept: Entry = {
     position,
     origin: "machine",

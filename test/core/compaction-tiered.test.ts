@@ -43,12 +43,12 @@ function planned(
 
 /** What a model sees of a plan. */
 function shown(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
-  return sections.flatMap(({ from, to, as }) => {
+  return sections.flatMap(({ from, to, form: as }) => {
     const inside = entries.filter(({ position }) => position >= from && position < to);
     const form = as === "whole" ? {} : as;
     if (!isText(as)) return inside.map((entry) => formatEntry(entry, form));
-    const { wordsFrom = Number.POSITIVE_INFINITY } = as;
-    const words = inside.filter((entry) => entry.position >= wordsFrom && isUserText(entry));
+    const { userTextFrom = Number.POSITIVE_INFINITY } = as;
+    const words = inside.filter((entry) => entry.position >= userTextFrom && isUserText(entry));
     return [buildPlaceholder(as.summary, 0), ...words.map((entry) => formatEntry(entry, form))];
   });
 }
@@ -94,7 +94,7 @@ describe("cutting a text", () => {
 describe("the three tiers", () => {
   test("messages that fit come back as they are [CTX-11]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(80)), answer("done")];
-    expect(planned(messages, OPTIONS).map(({ as }) => as)).toEqual(["whole"]);
+    expect(planned(messages, OPTIONS).map(({ form }) => form)).toEqual(["whole"]);
     const exactly = { ...OPTIONS, budget: totalOf(messages) };
     expect(compacted(messages, exactly)).toEqual(messages);
     expect(compacted(messages, { ...exactly, budget: exactly.budget - 1 })).not.toEqual(messages);

@@ -12,10 +12,16 @@ const message = (id: string) => ({ id, text: id, atMs: 0 });
 function begun(continuation: Continuation): State {
   const common = { session: "s", mode: "run", idleTimeoutMs: null, localSteps: true } as const;
   const asked = { hash: "hash-asked" };
-  const fresh = buildInitialState({ ...common, asked, prompts: [message("prompt")], continuation, nowMs: 0 });
+  const fresh = buildInitialState({
+    ...common,
+    requestedDefinition: asked,
+    prompts: [message("prompt")],
+    continuation,
+    nowMs: 0,
+  });
   const steered = apply(fresh, { type: "steered", message: message("steering"), atMs: 1 });
   const queued = apply(steered, { type: "followed-up", message: message("follow-up"), atMs: 2 });
-  return apply(queued, { type: "begun", atMs: 3 });
+  return apply(queued, { type: "started", atMs: 3 });
 }
 
 const ids = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id);
@@ -40,7 +46,7 @@ describe("a continuation", () => {
     const continuation = { kind: { type: "compaction" as const }, focus: "the prices" };
     const state = begun(continuation);
     expect(next(state)).toMatchObject({ type: "open-loop", continuation, prompts: [] });
-    expect(state.compact).toEqual({ focus: "the prices" });
+    expect(state.requestedCompaction).toEqual({ focus: "the prices" });
     expect(ids(state.queues.steering)).toEqual(["steering"]);
     expect(ids(state.queues.followUps)).toEqual(["follow-up", "prompt"]);
   });

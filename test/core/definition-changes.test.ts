@@ -23,7 +23,7 @@ const definition = (rest: Partial<AgentDefinitionInput> = {}) =>
 const between = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionInput>) =>
   compareDefinitions(definition(from), definition(to));
 const said = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionInput>) =>
-  between(from, to).changes.map((change) => `${change.field}: ${change.said}`);
+  between(from, to).changes.map((change) => `${change.field}: ${change.description}`);
 
 describe("what another definition changes [3.8]", () => {
   test("is said field by field, in a few words", () => {
@@ -69,14 +69,14 @@ describe("what another definition changes [3.8]", () => {
   test("is refused where it would remove the permission policy, and warned of where it is laxer", () => {
     const rules = [{ tool: "bash", outcome: "deny" as const }];
     const strict = { permissions: { rules } };
-    expect(between(strict, {}).refusals[0]).toMatch(
+    expect(between(strict, {}).rejections[0]).toMatch(
       /would remove the permission policy \(1 rule, otherwise ask-unsafe\)/,
     );
-    expect(between({ permissions: { otherwise: "ask" } }, {}).refusals).toHaveLength(1);
-    expect(between(strict, { permissions: { rules: [], otherwise: "deny" } }).refusals).toEqual([]);
-    expect(between({}, strict).refusals).toEqual([]);
+    expect(between({ permissions: { otherwise: "ask" } }, {}).rejections).toHaveLength(1);
+    expect(between(strict, { permissions: { rules: [], otherwise: "deny" } }).rejections).toEqual([]);
+    expect(between({}, strict).rejections).toEqual([]);
     const laxer = between(strict, { permissions: { rules, otherwise: "allow" } });
-    expect([laxer.refusals, laxer.warnings]).toEqual([
+    expect([laxer.rejections, laxer.warnings]).toEqual([
       [],
       [expect.stringMatching(/were decided by "ask-unsafe", and are now decided by "allow"/)],
     ]);

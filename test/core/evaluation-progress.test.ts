@@ -23,7 +23,7 @@ const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({
 const COMPARING: EvaluationProgress = {
   strategy: "judge",
   phase: "comparing",
-  waiting: { messages: 0, bytes: 0 },
+  waitingMessages: { messages: 0, bytes: 0 },
 };
 
 function open(agents: readonly OpenedAgent[], limits: Partial<Limits> = {}): JobState {
@@ -61,7 +61,7 @@ describe("where an evaluation stands", () => {
   test("turns and dollars are those of all parts that are over, the judge among them", () => {
     expect(status(ended(ended(evaluation(2), 0), 2))).toMatchObject({
       status: "running",
-      doing: "running 2 branches, 1 of them ended",
+      statusText: "running 2 branches, 1 of them ended",
       turns: 4,
       costUsd: 1,
       agent: undefined,
@@ -73,12 +73,12 @@ describe("where an evaluation stands", () => {
 
   test("the word follows a stop and the outcome, and the chosen agent is the run's", () => {
     expect(status({ ...evaluation(1), stop: { reason: "enough" } }).status).toBe("stopping");
-    const decision = { selected: 1, by: "strategy", reason: "Best." } as const;
+    const decision = { selected: 1, decidedBy: "strategy", reason: "Best." } as const;
     expect(status({ ...evaluation(2), outcome: answered }, { phase: "ended", decision })).toMatchObject({
       status: "completed",
       agent: "agent 2",
       loopId: "s.m.2",
-      doing: "Best.",
+      statusText: "Best.",
     });
     const failed = { type: "failed", fault: "x", message: "y" } as const;
     expect(status({ ...evaluation(1), outcome: failed }, { phase: "ended" }).status).toBe("failed");
@@ -96,7 +96,7 @@ describe("where an evaluation stands", () => {
     ["given-up", "stopped", /it was deaf/],
     ["ended", "stopped", /without a result: it was deaf/],
   ] as const)("a branch that is gone without a report (%s) is one that %s", (cause, type, reason) => {
-    const lost: PartEnd = { type: "lost", how: "it was deaf", cause };
+    const lost: PartEnd = { type: "lost", reason: "it was deaf", cause };
     expect(buildBranchEnd("s.m.1", lost)).toMatchObject({
       loopId: "s.m.1",
       status: { type, reason: expect.stringMatching(reason) },
@@ -121,8 +121,8 @@ describe("what the parts of an evaluation may spend", () => {
     const agents = [agent(1, { maxTurns: 3 }), agent(2)];
     const { reservations } = reserveShares(open(agents), agents.map(shareRequest), 1000, 1);
     expect(reservations).toMatchObject([
-      { type: "reserved", given: { turns: 3, deadlineMs: null, depth: 1 } },
-      { type: "reserved", given: { turns: 50, deadlineMs: null } },
+      { type: "reserved", allocation: { turns: 3, deadlineMs: null, depth: 1 } },
+      { type: "reserved", allocation: { turns: 50, deadlineMs: null } },
     ]);
   });
 
@@ -131,11 +131,11 @@ describe("what the parts of an evaluation may spend", () => {
     const state = open(agents, { maxTurns: 3, maxDurationMs: 500 });
     const shared = reserveShares(state, agents.slice(0, 3).map(shareRequest), 1000, 1);
     expect(shared.reservations).toMatchObject([
-      { type: "reserved", given: { turns: 1, deadlineMs: 1500 } },
-      { type: "reserved", given: { turns: 1 } },
-      { type: "refused", reason: expect.stringMatching(/turns/) },
+      { type: "reserved", allocation: { turns: 1, deadlineMs: 1500 } },
+      { type: "reserved", allocation: { turns: 1 } },
+      { type: "denied", reason: expect.stringMatching(/turns/) },
     ]);
     const { reservations } = reserveShares(shared.state, [shareRequest(agent(4), 3)], 1100);
-    expect(reservations).toMatchObject([{ type: "reserved", given: { turns: 1 } }]);
+    expect(reservations).toMatchObject([{ type: "reserved", allocation: { turns: 1 } }]);
   });
 });

@@ -13,8 +13,8 @@ describe("a judge's reply", () => {
 
   test("its first integer is the number of a response, of those that were compared [PAR-08, GAP-10]", () => {
     expect(listJudgedBranches(outcomes)).toEqual([0, 2, 3]);
-    expect(reply("1")).toMatchObject({ selected: 0, by: "strategy" });
-    expect(reply("Response 2 is better than 3.")).toMatchObject({ selected: 2, by: "strategy" });
+    expect(reply("1")).toMatchObject({ selected: 0, decidedBy: "strategy" });
+    expect(reply("Response 2 is better than 3.")).toMatchObject({ selected: 2, decidedBy: "strategy" });
     expect(reply("3").reason).toBe(
       "The judge chose branch 4 as response 3. Without an answer: branch 2 (failed).",
     );
@@ -36,7 +36,7 @@ describe("a judge's reply", () => {
   test("without a usable number the first branch that answered is taken, with the reason [GAP-10]", () => {
     for (const words of ["", "the second", "0", "4", "-1", "99999999999999999999999999"]) {
       const decision = reply(words);
-      expect(decision).toMatchObject({ selected: 0, by: "fallback" });
+      expect(decision).toMatchObject({ selected: 0, decidedBy: "fallback" });
       expect(decision.reason).toContain(`The judge replied "${words}" instead of a number from 1 to 3.`);
     }
     const later = branches(["stopped", 1], ["answered", 1], ["answered", 1]);
@@ -46,7 +46,7 @@ describe("a judge's reply", () => {
   test("a judge that did not answer leaves it to the fallback; its words are short and free of secrets [GAP-10]", () => {
     const reason = `401 for key sk-${"a".repeat(40)} ${"x".repeat(999)}`;
     const decision = parseJudgeReply(outcomes, { status: { type: "failed", reason }, text: "2" });
-    expect(decision).toMatchObject({ selected: 0, by: "fallback" });
+    expect(decision).toMatchObject({ selected: 0, decidedBy: "fallback" });
     expect(decision.reason).toMatch(
       /^The judge gave no answer \(failed\): 401 for key \*\*\* x+\.\.\. Branch 1 is taken/,
     );
@@ -58,11 +58,11 @@ describe("a judge's reply", () => {
     expect(decideWithoutJudge(outcomes)).toBeUndefined();
     expect(decideWithoutJudge(branches(["failed", 1], ["answered", 1]))).toMatchObject({
       selected: 1,
-      by: "strategy",
+      decidedBy: "strategy",
     });
     expect(decideWithoutJudge(branches(["failed", 1, 0], ["stopped", 1, 4]))).toMatchObject({
       selected: 1,
-      by: "fallback",
+      decidedBy: "fallback",
     });
   });
 });

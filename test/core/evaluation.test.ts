@@ -41,7 +41,7 @@ describe("strategies that ask no model", () => {
   test("transparent passes its one branch through, and refuses more before anything begins [PAR-05]", () => {
     expect(chooseBranch("transparent", branches(["answered", 7]))).toEqual({
       selected: 0,
-      by: "strategy",
+      decidedBy: "strategy",
       reason: "Branch 1 is the only one.",
     });
     expect(findStrategyProblem("transparent", 1)).toBeUndefined();
@@ -92,7 +92,7 @@ describe("strategies that ask no model", () => {
     expect(selected("elaborate", ...mixed)).toBe(3);
     expect(chooseBranch("pick-first", branches(...mixed))).toEqual({
       selected: 1,
-      by: "strategy",
+      decidedBy: "strategy",
       reason:
         "Branch 2 is the first that answered. Without an answer: branch 1 (failed), branch 3 (over-budget), branch 5 (stopped).",
     });
@@ -103,15 +103,15 @@ describe("strategies that ask no model", () => {
     for (const strategy of ["pick-first", "token-efficient", "elaborate"] as const) {
       expect(chooseBranch(strategy, worded)).toEqual({
         selected: 1,
-        by: "fallback",
+        decidedBy: "fallback",
         reason:
           "No branch answered. Branch 2 is taken, the first that left a text. Without an answer: branch 1 (failed), branch 2 (stopped), branch 3 (over-budget).",
       });
     }
     const silent = chooseBranch("elaborate", branches(["failed", 5, 0], ["failed", 9, 0]));
-    expect(silent).toMatchObject({ selected: 0, by: "fallback" });
+    expect(silent).toMatchObject({ selected: 0, decidedBy: "fallback" });
     expect(silent.reason).toContain("Branch 1 is taken, the first branch, which left no text either.");
-    expect(chooseBranch("transparent", branches(["failed", 0, 0])).by).toBe("fallback");
+    expect(chooseBranch("transparent", branches(["failed", 0, 0])).decidedBy).toBe("fallback");
   });
 
   const anyBranches = listOf(
@@ -135,7 +135,7 @@ describe("strategies that ask no model", () => {
             const taken = outcomes[decision.selected];
             expect(taken).toBeDefined();
             if (outcomes.some(isUsable)) expect(taken?.status.type).toBe("answered");
-            else expect(decision.by).toBe("fallback");
+            else expect(decision.decidedBy).toBe("fallback");
           }
         },
       ),
@@ -147,7 +147,7 @@ describe("strategies of an application", () => {
   const outcomes = branches(["failed", 1], ["answered", 30], ["answered", 40]);
 
   test("the index that one gives is followed [PAR-04]", () => {
-    expect(checkCustomChoice("longest", outcomes, 2)).toMatchObject({ selected: 2, by: "strategy" });
+    expect(checkCustomChoice("longest", outcomes, 2)).toMatchObject({ selected: 2, decidedBy: "strategy" });
     expect(checkCustomChoice("longest", outcomes, 2).reason).toContain('Strategy "longest" chose branch 3.');
   });
 
@@ -161,14 +161,14 @@ describe("strategies of an application", () => {
       [undefined, "a value of type undefined"],
     ] as const) {
       const decision = checkCustomChoice("longest", outcomes, given);
-      expect(decision).toMatchObject({ selected: 1, by: "fallback" });
+      expect(decision).toMatchObject({ selected: 1, decidedBy: "fallback" });
       expect(decision.reason).toContain(
         `returned ${said} instead of the index of a branch that answered (1, 2).`,
       );
     }
     expect(checkCustomChoice("longest", branches(["failed", 1, 0], ["failed", 1, 0]), 1)).toMatchObject({
       selected: 0,
-      by: "fallback",
+      decidedBy: "fallback",
     });
   });
 });

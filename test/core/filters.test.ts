@@ -58,14 +58,14 @@ describe("what waits with a rejected prompt", () => {
       .steer("a")
       .steer("b")
       .followUp("c");
-    await run.tell({ type: "begun" }).steer("late").settle();
+    await run.tell({ type: "started" }).steer("late").settle();
     expect(run.command).toMatchObject({ last: { outcome: { type: "rejected" } } });
     expect(run.inboxTexts).toEqual(["a", "b", "late", "c"].map((text) => expect.stringContaining(text)));
     expect(run.lines).toEqual([]);
   });
 
   test("stays in the inbox when it lay there [PHI-10, PHI-13b]", async () => {
-    const after = await play({ prompts: [], held: true }).steer("early").tell({ type: "begun" }).settle();
+    const after = await play({ prompts: [], held: true }).steer("early").tell({ type: "started" }).settle();
     const run = await play({ prompts: ["bad"], rejects: "bad", after, run: "second" }).settle();
     expect(run.inboxTexts).toEqual(["early"]);
   });
@@ -267,7 +267,7 @@ describe("words that a loop begins with", () => {
     const run = await play({ judges: bad, held: true })
       .steer("bad")
       .steer("a")
-      .tell({ type: "begun" })
+      .tell({ type: "started" })
       .settle();
     expect(run.eventLines()).toEqual(["AgentStart initial", "InputRejected", "AgentEnd rejected 0..1"]);
     expect(run.lines).toEqual(["refused steering: bad"]);
@@ -278,7 +278,7 @@ describe("words that a loop begins with", () => {
     const after = await play({ prompts: [], held: true })
       .steer("bad")
       .steer("b")
-      .tell({ type: "begun" })
+      .tell({ type: "started" })
       .settle();
     await play({ prompts: ["one"], judges: bad, after, run: "second" }).settle();
     expect(after.inboxTexts).toEqual(["b"]);

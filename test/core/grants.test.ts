@@ -47,7 +47,7 @@ describe("what a user has allowed for the rest of a session", () => {
     for (const grant of [
       { tool: "bash", commands: [[]] },
       { tool: "bash", commands: [["rm"], []] },
-      { tool: "bash", exact: [[]] },
+      { tool: "bash", exactCommands: [[]] },
     ] as Grant[]) {
       expect(isGranted([grant], bash(["curl", "x"]))).toBe(false);
     }
@@ -65,7 +65,7 @@ describe("what a user has allowed for the rest of a session", () => {
   test("covers a program that only handles files with other arguments, and any other with the same words alone", () => {
     const known = (...words: string[]) => ({
       name: "bash",
-      facts: { commands: [{ words, known: true as const }] },
+      facts: { commands: [{ words, isKnownProgram: true as const }] },
     });
     const ls = [buildGrant(known("ls", "src"))!];
     expect(isGranted(ls, known("ls", "test"))).toBe(true);
@@ -85,12 +85,16 @@ describe("what a user has allowed for the rest of a session", () => {
 
   test("gives no grant for what may be something else the next time", () => {
     const facts = [
-      { opaque: "holds a variable", commands: [{ words: ["ls"] }] },
-      { cut: true as const, commands: [{ words: ["ls"] }] },
-      { paths: [{ path: "/etc", inside: false }], commands: [{ words: ["ls"] }] },
-      { commands: [{ words: ["cat", "*"], fixed: 1, known: true as const }] },
-      { commands: [{ words: ["cat", "/etc/x"], known: true as const, outside: true as const }] },
-      { commands: [{ words: ["psql"], fed: true as const }] },
+      { opaqueReason: "holds a variable", commands: [{ words: ["ls"] }] },
+      { isTruncated: true as const, commands: [{ words: ["ls"] }] },
+      { paths: [{ path: "/etc", isInWorkspace: false }], commands: [{ words: ["ls"] }] },
+      { commands: [{ words: ["cat", "*"], fixedWords: 1, isKnownProgram: true as const }] },
+      {
+        commands: [
+          { words: ["cat", "/etc/x"], isKnownProgram: true as const, leavesWorkspace: true as const },
+        ],
+      },
+      { commands: [{ words: ["psql"], readsInput: true as const }] },
       { commands: [{ words: [] }] },
     ];
     for (const one of facts) {
@@ -101,7 +105,7 @@ describe("what a user has allowed for the rest of a session", () => {
 
   test("says what it would cover before it is given", () => {
     const facts = {
-      commands: [{ words: ["ls", "src"], known: true as const }, { words: ["npm", "test"] }],
+      commands: [{ words: ["ls", "src"], isKnownProgram: true as const }, { words: ["npm", "test"] }],
     };
     expect(describeCoverage({ name: "bash", facts })).toEqual([
       "`ls` with any arguments within the workspace",
@@ -111,7 +115,10 @@ describe("what a user has allowed for the rest of a session", () => {
   });
 
   test("keeps a bounded number of grants and of words, the newest", () => {
-    const long = (index: number): Grant => ({ tool: "bash", exact: [[`p${index}`, "x".repeat(1000)]] });
+    const long = (index: number): Grant => ({
+      tool: "bash",
+      exactCommands: [[`p${index}`, "x".repeat(1000)]],
+    });
     let few: readonly Grant[] = [];
     let many: readonly Grant[] = [];
     for (let index = 0; index < 100; index++) {

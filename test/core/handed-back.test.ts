@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
-const GIVEN_BACK = { type: "lost", attempts: 0, inOrder: true } as const;
+const GIVEN_BACK = { type: "lost", attempts: 0, isReleased: true } as const;
 const DIED = { type: "lost", attempts: 0 } as const;
 
 describe("a step that its worker gave back when it was asked to end", () => {

@@ -12,8 +12,8 @@ const no = (reason = "not now"): HookResult => ({ type: "no", hook: "guard", rea
 /** This word at this point, yes at all others. */
 const saying =
   (point: string, ...words: readonly HookResult[]) =>
-  ({ ask }: RunHookCommand): readonly HookResult[] =>
-    ask.point === point ? words : "calls" in ask ? ask.calls.map(() => YES) : [YES];
+  ({ question }: RunHookCommand): readonly HookResult[] =>
+    question.point === point ? words : "calls" in question ? question.calls.map(() => YES) : [YES];
 const askedAt = (run: ReturnType<typeof play>) => run.hooked.map(({ line }) => line);
 const big = (text: string) => says(text, { usage: usageOf(500, 1) });
 
@@ -100,7 +100,7 @@ describe("the order of hooks and events", () => {
   test("asks no on-error behind an abort, and after-turn all the same, once [LOOP-16, CB-06]", async () => {
     const run = play({ hooks: ALL });
     await run.until("call-model").stop().setBack({ type: "cancelled" });
-    expect(run.command).toMatchObject({ type: "run-hook", brief: true });
+    expect(run.command).toMatchObject({ type: "run-hook", isBrief: true });
     await run.settle();
     expect(askedAt(run)).toEqual(["before-turn 0", "after-turn 0", "after-task"]);
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
@@ -260,7 +260,7 @@ describe("before-compaction", () => {
       replies: [large(calls("bash")), large(calls("bash")), large(calls("bash")), says("end")],
       compactAbove: 300,
     }).settle();
-    const asks = run.commands.flatMap((command) => (command.type === "run-hook" ? [command.ask] : []));
+    const asks = run.commands.flatMap((command) => (command.type === "run-hook" ? [command.question] : []));
     // One that changes nothing has no event, and nobody is told of it.
     const before = asks.findIndex(({ point }) => point === "after-compaction") - 1;
     const events = run.transcript.listEvents("s.test.1").map(({ body }) => body);
@@ -331,9 +331,9 @@ describe("on-text", () => {
       hooks: ["on-text"],
       words: ({ turn }) => [
         turn === 1
-          ? { type: "go-on", hook: "guard", text: "test it" }
+          ? { type: "continue", hook: "guard", text: "test it" }
           : turn === 2
-            ? { type: "go-on", hook: "guard" }
+            ? { type: "continue", hook: "guard" }
             : YES,
       ],
       replies: [says("one"), says("two"), says("three")],
@@ -351,7 +351,7 @@ describe("on-text", () => {
   test("three texts that are sent on with a limit of three turns leave three answers and the limit [IRON-13]", async () => {
     const run = await play({
       hooks: ["on-text"],
-      words: saying("on-text", { type: "go-on", hook: "guard" }),
+      words: saying("on-text", { type: "continue", hook: "guard" }),
       replies: [says("one"), says("two"), says("three"), says("four")],
       limits: { maxTurns: 3 },
     }).settle();
@@ -361,7 +361,7 @@ describe("on-text", () => {
   });
 
   test("a person's word that comes meanwhile is read before the hook's, and with it", async () => {
-    const words = saying("on-text", { type: "go-on", hook: "guard", text: "test it" });
+    const words = saying("on-text", { type: "continue", hook: "guard", text: "test it" });
     const run = play({ hooks: ["on-text"], words, replies: [says("one")], limits: { maxTurns: 2 } });
     await run.until("run-hook").steer("wait").step();
     await run.until("call-model").step();
@@ -372,7 +372,7 @@ describe("on-text", () => {
 describe("a loop that a hook refuses", () => {
   test("has one AgentEnd and no AgentStart; what was steered before it is in the inbox [LOOP-02, CB-05]", async () => {
     const run = play({ hooks: ALL, guarded: "bomb", prompts: ["a bomb"], held: true });
-    await run.steer("a shelter, I mean").tell({ type: "begun" }).settle();
+    await run.steer("a shelter, I mean").tell({ type: "started" }).settle();
     expect(run.story()).toEqual(["AgentEnd rejected 0..0"]);
     expect(run.inboxTexts).toEqual(["a shelter, I mean"]);
     expect(run.state.last?.outcome).toEqual({ type: "rejected", reason: 'not "bomb"', by: "guard" });
@@ -412,11 +412,11 @@ describe("a stop while hooks are asked", () => {
     const run = play({ hooks: ALL, replies: [calls("bash"), big("one")], compactAbove: 100 });
     for (let steps = 0; steps < 100; steps++) {
       const { command } = run;
-      if (command.type === "run-hook" && command.ask.point === point) break;
+      if (command.type === "run-hook" && command.question.point === point) break;
       if (point === "on-error" && command.type === "call-model") await run.fail("api");
       else await run.step();
     }
-    expect(run.command).toMatchObject({ type: "run-hook", ask: { point } });
+    expect(run.command).toMatchObject({ type: "run-hook", question: { point } });
     return run.stop().setBack({ type: "cancelled" }, "claimed");
   };
 
@@ -437,7 +437,7 @@ describe("a stop while hooks are asked", () => {
       replies: [{ ...calls("bash"), usage: usageOf(500, 1) }],
       compactAbove: 100,
     });
-    while (!(run.command.type === "run-hook" && run.command.ask.point === "before-compaction"))
+    while (!(run.command.type === "run-hook" && run.command.question.point === "before-compaction"))
       await run.step();
     await run.stop().setBack({ type: "cancelled" }).settle();
     expect(run.story().slice(-5)).toEqual([

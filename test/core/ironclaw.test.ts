@@ -28,7 +28,7 @@ describe("the tests of the source [IRON-16]", () => {
   test("a stop ends it before the model is asked", async () => {
     const run = play({ held: true });
     run.stop();
-    run.tell({ type: "begun" });
+    run.tell({ type: "started" });
     await run.settle();
     expect(run.asked).toHaveLength(0);
     expect(run.executed).toHaveLength(0);

@@ -44,28 +44,28 @@ const ended = (turns: number): PartEnd => ({
 
 function begun(state: JobState, index: number, waiting: number) {
   const result = beginPart(state, index, waiting, 0);
-  if (result.type === "refused") throw new Error(result.outcome.reason);
+  if (result.type === "denied") throw new Error(result.outcome.reason);
   return result;
 }
 
 describe("what a job may spend", () => {
   test("a part gets a fair share of what all that wait may have, and what it leaves is free again [SUB-03]", () => {
     const first = begun(job(4, 40), 0, 4);
-    expect(first.given.turns).toBe(10);
+    expect(first.allocation.turns).toBe(10);
     const second = begun(first.state, 1, 3);
-    expect(second.given.turns).toBe(10);
+    expect(second.allocation.turns).toBe(10);
     const over = endPart(second.state, 0, ended(1), 0);
-    expect(begun(over, 2, 2).given.turns).toBe(14);
+    expect(begun(over, 2, 2).allocation.turns).toBe(14);
   });
 
   test("a share whose use is unknown stays set aside until it is known", () => {
     const first = begun(job(2, 10), 0, 1);
-    const gone: PartEnd = { type: "lost", how: "it was terminated", cause: "ended" };
+    const gone: PartEnd = { type: "lost", reason: "it was terminated", cause: "ended" };
     const over = endPart(first.state, 0, gone, 0, "when-known");
     expect(over.counts).toMatchObject({ failed: 1, waiting: 1 });
-    expect(beginPart(over, 1, 1, 0)).toMatchObject({ type: "refused" });
+    expect(beginPart(over, 1, 1, 0)).toMatchObject({ type: "denied" });
     const settled = settlePart(over, 0, { ...NO_AMOUNTS, turns: 4 });
-    expect(begun(settled, 1, 1).given.turns).toBe(6);
+    expect(begun(settled, 1, 1).allocation.turns).toBe(6);
     expect(settlePart(settled, 0, { ...NO_AMOUNTS, turns: 4 })).toBe(settled);
   });
 
@@ -73,7 +73,7 @@ describe("what a job may spend", () => {
     const first = begun(job(2, 1), 0, 1);
     const over = endPart(first.state, 0, ended(1), 0);
     expect(beginPart(over, 1, 1, 0)).toMatchObject({
-      type: "refused",
+      type: "denied",
       outcome: { type: "limit-reached", reason: "Budget of turns reached: none left of 1 (1 spent)" },
       state: { counts: { completed: 1, "limit-reached": 1, waiting: 0 } },
     });
@@ -85,9 +85,9 @@ describe("how an autonomous agent goes on", () => {
   const now = { idle: 0, rounds: 1, waiting: false };
 
   test.each([
-    ["says that it is done", { type: "done", summary: "ok" } as const, now, { type: "end", done: true }],
+    ["says that it is done", { type: "done", summary: "ok" } as const, now, { type: "end", isDone: true }],
     ["sleeps", { type: "sleep", seconds: 9, reason: "r" } as const, now, { type: "sleep", seconds: 9 }],
-    ["says nothing", undefined, now, { type: "round", idle: 1 }],
+    ["says nothing", undefined, now, { type: "round", idleRounds: 1 }],
     [
       "says nothing once too often",
       undefined,
@@ -98,13 +98,13 @@ describe("how an autonomous agent goes on", () => {
       "is done, and words wait",
       { type: "done", summary: "ok" } as const,
       { ...now, waiting: true },
-      { type: "round", idle: 0 },
+      { type: "round", idleRounds: 0 },
     ],
     [
       "sleeps, and words wait",
       { type: "sleep", seconds: 9, reason: "r" } as const,
       { ...now, waiting: true },
-      { type: "round", idle: 0 },
+      { type: "round", idleRounds: 0 },
     ],
     [
       "sleeps in its last round",
@@ -116,7 +116,7 @@ describe("how an autonomous agent goes on", () => {
       "is done in its last round",
       { type: "done", summary: "ok" } as const,
       { ...now, rounds: 10, waiting: true },
-      { type: "end", done: true },
+      { type: "end", isDone: true },
     ],
   ])("one that %s", (_, rest, at, expected) => {
     expect(decideAfterRound(answered, rest, at, limits)).toMatchObject(expected);
@@ -125,13 +125,13 @@ describe("how an autonomous agent goes on", () => {
   test("a round at its own limit is followed by another; one that failed ends it", () => {
     expect(decideAfterRound({ type: "limit-reached", reason: "50/50" }, undefined, now, limits)).toEqual({
       type: "round",
-      idle: 1,
+      idleRounds: 1,
     });
     const failed: Outcome = { type: "failed", fault: "auth", message: "no" };
     expect(decideAfterRound(failed, undefined, now, limits)).toEqual({
       type: "end",
       outcome: failed,
-      done: false,
+      isDone: false,
     });
   });
 });
@@ -140,7 +140,12 @@ describe("whatever the parts do, and in whatever order", () => {
   type Step =
     | { readonly type: "add" }
     | { readonly type: "begin"; readonly part: number; readonly waiting: number }
-    | { readonly type: "end"; readonly part: number; readonly spends: number; readonly how: PartEnd["type"] }
+    | {
+        readonly type: "end";
+        readonly part: number;
+        readonly spends: number;
+        readonly reason: PartEnd["type"];
+      }
     | { readonly type: "stop" };
   const part = fc.nat(9);
   const step: fc.Arbitrary<Step> = fc.oneof(
@@ -150,7 +155,7 @@ describe("whatever the parts do, and in whatever order", () => {
       type: fc.constant("end" as const),
       part,
       spends: fc.double({ min: 0, max: 1, noNaN: true }),
-      how: fc.constantFrom("reported" as const, "lost" as const),
+      reason: fc.constantFrom("reported" as const, "lost" as const),
     }),
     fc.record({ type: fc.constant("stop" as const) }),
   );
@@ -166,13 +171,13 @@ describe("whatever the parts do, and in whatever order", () => {
       if (one.type === "begin" && state.parts[one.part]?.state === "waiting") {
         const result = beginPart(state, one.part, one.waiting, 0);
         state = result.state;
-        if (result.type === "begun") given.set(one.part, result.given.turns ?? 0);
+        if (result.type === "started") given.set(one.part, result.allocation.turns ?? 0);
       }
       if (one.type === "end") {
         const turns = Math.floor(one.spends * (given.get(one.part) ?? 0));
         const { report } = ended(turns);
-        const lost = { type: "lost", how: "gone", cause: "ended", ...(report && { report }) } as const;
-        state = endPart(state, one.part, one.how === "lost" ? lost : ended(turns), 0);
+        const lost = { type: "lost", reason: "gone", cause: "ended", ...(report && { report }) } as const;
+        state = endPart(state, one.part, one.reason === "lost" ? lost : ended(turns), 0);
       }
       each(before, state);
     }
@@ -183,7 +188,7 @@ describe("whatever the parts do, and in whatever order", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 50 }), (steps, maxTurns) => {
         play(steps, maxTurns, (_, { account }) => {
-          const aside = Object.values(account.open).reduce((sum, { turns }) => sum + turns, 0);
+          const aside = Object.values(account.reserved).reduce((sum, { turns }) => sum + turns, 0);
           expect(account.settled.turns + aside).toBeLessThanOrEqual(maxTurns);
         });
       }),
@@ -192,7 +197,7 @@ describe("whatever the parts do, and in whatever order", () => {
 
   test("a stop ends every part: none begins after it, and with the ends of those that ran no share is set aside", () => {
     const steps = fc.array(step, { maxLength: 20 });
-    const cancelled: PartEnd = { type: "lost", how: "it was terminated", cause: "given-up" };
+    const cancelled: PartEnd = { type: "lost", reason: "it was terminated", cause: "given-up" };
     fc.assert(
       fc.property(steps, steps, (earlier, later) => {
         const over = play([...earlier, { type: "stop" }, ...later], 20, (before, after) => {
@@ -201,7 +206,7 @@ describe("whatever the parts do, and in whatever order", () => {
             if (one.state === "running") expect(before.parts[at]).toBe(one);
         });
         const ends = over.parts.reduce((state, _, at) => endPart(state, at, cancelled, 0), over);
-        expect(ends.account.open).toEqual({});
+        expect(ends.account.reserved).toEqual({});
         for (const { state, outcome } of ends.parts)
           expect(state).toBe(outcome === undefined ? "waiting" : "done");
         expect(buildJobStatus(ends, {}, 0)).toMatchObject({
@@ -224,9 +229,9 @@ describe("whatever the parts do, and in whatever order", () => {
         });
         const running = over.parts.flatMap(({ state }, index) => (state === "running" ? [index] : []));
         const ends = running.reduce((state, index) => endPart(state, index, ended(0), 0), over);
-        expect(ends.account.open).toEqual({});
+        expect(ends.account.reserved).toEqual({});
         expect(ends.counts.running).toBe(0);
-        const spent = ends.parts.reduce((sum, { used }) => sum + used.turns, 0);
+        const spent = ends.parts.reduce((sum, { spent }) => sum + spent.turns, 0);
         expect(getSpentByJob(ends).turns).toBe(spent);
       }),
     );
@@ -245,8 +250,8 @@ test("the first reason of a stop counts, and none once the job is over", () => {
 test("what an earlier start of the job has done counts, and is not done again", () => {
   const { report } = ended(3);
   const recalled = recallPart(job(2, 5), 0, report!);
-  expect(recalled.parts[0]).toMatchObject({ state: "done", outcome: answered, used: { turns: 3 } });
-  expect(begun(recalled, 1, 1).given.turns).toBe(2);
+  expect(recalled.parts[0]).toMatchObject({ state: "done", outcome: answered, spent: { turns: 3 } });
+  expect(begun(recalled, 1, 1).allocation.turns).toBe(2);
 });
 
 test("status and dashboard of many parts stay small, and no name breaks the table", () => {
@@ -266,7 +271,7 @@ test("status and dashboard of many parts stay small, and no name breaks the tabl
   const status = buildJobStatus(state, {}, 0);
   expect(status).toMatchObject({
     status: "running",
-    doing: "150 parts are running",
+    statusText: "150 parts are running",
     job: { mode: "fan-out", counts: { waiting: 4700, running: 150, completed: 150 } },
   });
   expect(status.job.parts).toHaveLength(200);
@@ -282,10 +287,10 @@ test("status and dashboard show what of the budget is set aside, used and left, 
   const first = begun(job(2, 10), 0, 2);
   const show = (state: JobState) => jobDashboard(buildJobStatus(state, {}, 0));
   const turns = (state: JobState) => buildJobStatus(state, {}, 0).budget?.turns;
-  expect(turns(first.state)).toEqual({ limit: 10, used: 0, reserved: 5, left: 5 });
+  expect(turns(first.state)).toEqual({ limit: 10, used: 0, reserved: 5, remaining: 5 });
   expect(show(first.state)).toContain("turns 0 + 5 set aside of 10");
   const over = endPart(first.state, 0, ended(3), 0);
-  expect(turns(over)).toEqual({ limit: 10, used: 3, reserved: 0, left: 7 });
+  expect(turns(over)).toEqual({ limit: 10, used: 3, reserved: 0, remaining: 7 });
   expect(show(job(1, null))).toContain("**Budget**: without limit");
   expect(buildJobStatus({ ...over, outcome: answered }, {}, 0).budget).toBeUndefined();
 });

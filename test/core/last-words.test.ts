@@ -126,7 +126,7 @@ describe("a loop that opens without a new message", () => {
     const asked = { hash: "hash-asked" };
     const fresh = buildInitialState({
       ...common,
-      asked,
+      requestedDefinition: asked,
       prompts,
       nowMs: 0,
       ...(continuation === undefined ? {} : { continuation }),
@@ -141,7 +141,7 @@ describe("a loop that opens without a new message", () => {
       entries: [],
       warnings: [],
     } as unknown as LoopDigest;
-    return apply(apply(fresh, { type: "begun", atMs: 0 }), { type: "loop-opened", digest, atMs: 1 });
+    return apply(apply(fresh, { type: "started", atMs: 0 }), { type: "loop-opened", digest, atMs: 1 });
   };
 
   test("asks the model when it was to go on with what is there [LOOP-04]", async () => {

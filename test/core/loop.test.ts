@@ -92,7 +92,7 @@ describe("turns", () => {
     const run = play();
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "hash-asked" });
     await run.step();
-    expect(run.state.asked).toEqual({ hash: "hash" });
+    expect(run.state.requestedDefinition).toEqual({ hash: "hash" });
     expect(run.command).toMatchObject({ type: "call-model", definitionHash: "hash" });
   });
 
@@ -109,7 +109,7 @@ describe("turns", () => {
     const run = play();
     const recorded = { type: "recorded", digest: { branch: "main" }, atMs: 0 } as const;
     expect(() => apply(run.state, recorded)).toThrow(/"recorded" while opening/);
-    expect(() => apply(run.state, { type: "begun", atMs: 0 })).toThrow(/"begun" while opening/);
+    expect(() => apply(run.state, { type: "started", atMs: 0 })).toThrow(/"started" while opening/);
     const message = { id: "x", text: "x", atMs: 0 };
     expect(() => apply(run.state, { type: "prompted", message, atMs: 0 })).toThrow(
       /"prompted" while opening/,
@@ -125,8 +125,8 @@ describe("turns", () => {
     const run = await play({ replies: [calls("bash")] })
       .rotationDue()
       .until("rotate");
-    for (const newer of [{ version: 99 as 1 }, { rules: 99 }]) {
-      expect(() => apply({ ...run.state, ...newer }, { type: "begun", atMs: 0 })).toThrow(/newer/i);
+    for (const newer of [{ version: 99 as 1 }, { ruleSet: 99 }]) {
+      expect(() => apply({ ...run.state, ...newer }, { type: "started", atMs: 0 })).toThrow(/newer/i);
     }
     expect(run.state.version).toBe(1);
   });

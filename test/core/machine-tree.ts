@@ -52,7 +52,7 @@ export class MachineTree {
         return;
       case "lose":
         if (agent.run.command.type === "call-model" && agent.run.state.phase.type === "calling-model") {
-          if (agent.run.state.phase.issue.lost < 2) await agent.run.lose("claimed");
+          if (agent.run.state.phase.dispatch.lostWorkers < 2) await agent.run.lose("claimed");
         }
         return;
       case "rotation":
@@ -103,10 +103,10 @@ export class MachineTree {
       await run.step();
       return;
     }
-    if (command.beside !== undefined) run.tell(await run.perform(command.beside));
+    if (command.recordCommand !== undefined) run.tell(await run.perform(command.recordCommand));
     for (const one of command.calls) {
       if (one.child === undefined) await run.tool(one.call);
-      else if (one.child.session === undefined) this.#begin(agent, one, one.child.given);
+      else if (one.child.session === undefined) this.#begin(agent, one, one.child.allocation);
     }
   }
 
@@ -147,7 +147,7 @@ export class MachineTree {
     agent.parent?.run.tell({
       type: "child-lost",
       call: agent.call,
-      how: "it was terminated",
+      reason: "it was terminated",
       report: { ...report, outcome: { type: "stopped", reason: "it was ended from outside" } },
     });
   }

@@ -43,24 +43,24 @@ describe("a range", () => {
   });
 
   test("with outputs that are cut shows their beginning and end", () => {
-    const seen = materialise(of({ from: 0, to: 4, cut: 2 }), entries);
+    const seen = materialise(of({ from: 0, to: 4, maxLines: 2 }), entries);
     expect(texts(seen)[2]).toBe("line 1\n\n[... 7 lines truncated ...]\n\nline 9");
     expect(seen[0]).toBe(entries[0]?.message);
   });
 
   test("that a text stands for is that text, at the time of the last that it covers", () => {
     const instead = { position: 4, section: 1 };
-    expect(materialise(of({ from: 0, to: 3, instead }, { from: 3, to: 4 }), entries)).toEqual([
+    expect(materialise(of({ from: 0, to: 3, replacement: instead }, { from: 3, to: 4 }), entries)).toEqual([
       user("second", 3),
       user("b", 4),
     ]);
-    expect(materialise(of({ from: 20, to: 30, instead }), entries)).toEqual([user("second", 0)]);
+    expect(materialise(of({ from: 20, to: 30, replacement: instead }), entries)).toEqual([user("second", 0)]);
   });
 
   test("that a text of another branch stands for asks for it there", () => {
     const elsewhere = (branch: string, position: number) =>
       branch === "b" && position === 12 ? compaction("from b") : undefined;
-    const range = { from: 0, to: 3, instead: { branch: "b", position: 12, section: 0 } };
+    const range = { from: 0, to: 3, replacement: { branch: "b", position: 12, section: 0 } };
     expect(texts(materialise(of(range), entries, { readMessage: elsewhere }))).toEqual(["from b"]);
   });
 
@@ -71,7 +71,7 @@ describe("a range", () => {
     ["lies elsewhere, where nobody looks", { branch: "b", position: 4, section: 0 }],
   ])("whose text cannot be found is our mistake: the entry %s", (_, instead) => {
     const { position, section } = instead;
-    expect(() => materialise(of({ from: 0, to: 3, instead }), entries)).toThrow(
+    expect(() => materialise(of({ from: 0, to: 3, replacement: instead }), entries)).toThrow(
       `Entry ${position} holds no section ${section} of a compaction`,
     );
   });
@@ -82,14 +82,16 @@ describe("a range", () => {
     const empty = { ...compaction(), data: {} } as AgentMessage;
     for (const message of [other, empty]) {
       const given = entriesOf([user("a"), message]);
-      expect(() => materialise(of({ from: 0, to: 1, instead }), given)).toThrow("holds no section 0");
+      expect(() => materialise(of({ from: 0, to: 1, replacement: instead }), given)).toThrow(
+        "holds no section 0",
+      );
     }
   });
 
   test("that was pruned shows words of the user's side alone, behind its memos", () => {
     const given = [...entries.slice(0, 4), ...entriesOf([remembering("the key"), result("m", "ok", 8)], 4)];
     const memos = [{ position: 4, call: 0, tokens: 5 }];
-    const seen = materialise(of({ from: 0, to: 4, words: true, memos }), given);
+    const seen = materialise(of({ from: 0, to: 4, isPruned: true, memos }), given);
     expect(texts(seen)).toEqual(["[Memo on what was pruned here] the key", "a", "b"]);
     expect(seen[0]).toMatchObject({ role: "user", timestamp: 4 });
   });
@@ -97,7 +99,7 @@ describe("a range", () => {
   test("with a memo and a text has both, the memo first", () => {
     const given = [...entries, ...entriesOf([remembering("the key"), result("m", "ok")], 5)];
     const memos = [{ position: 5, call: 0, tokens: 5 }];
-    const range = { from: 0, to: 3, instead: { position: 4, section: 0 }, memos };
+    const range = { from: 0, to: 3, replacement: { position: 4, section: 0 }, memos };
     expect(texts(materialise(of(range), given))).toEqual(["[Memo on what was pruned here] the key", "first"]);
   });
 });
@@ -112,8 +114,8 @@ describe("tags of going back", () => {
   const entries = [...entriesOf([user("a")]), tagEntry(1), tagEntry(2)];
 
   test("are shown until they have faded", () => {
-    expect(materialise({ ...whole(entries), faded: { failure: 2 } }, entries)).toHaveLength(2);
-    expect(materialise({ ...whole(entries), faded: { tangent: 9 } }, entries)).toHaveLength(3);
+    expect(materialise({ ...whole(entries), fadedBefore: { failure: 2 } }, entries)).toHaveLength(2);
+    expect(materialise({ ...whole(entries), fadedBefore: { tangent: 9 } }, entries)).toHaveLength(3);
   });
 
   test("have no name that the model may call them by; the messages around them have", () => {

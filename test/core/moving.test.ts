@@ -22,17 +22,17 @@ describe("a run that is moved to another definition [3.8]", () => {
     const run = await running().update("other");
     expect(buildStatus(run.state)).toMatchObject({
       definitionHash: "hash",
-      movesTo: "other",
+      pendingDefinitionHash: "other",
       model: "model-1",
     });
     expect(run.call(0).definitionHash).toBe("hash");
     await run.step();
-    expect(run.command).toMatchObject({ type: "move-definition", from: "hash", to: "other", turn: 1 });
+    expect(run.command).toMatchObject({ type: "update-definition", from: "hash", to: "other", turn: 1 });
     await run.step();
     expect(run.command).toMatchObject({ type: "call-model", definitionHash: "other", turn: 1 });
     expect(buildStatus(run.state)).toMatchObject({
       definitionHash: "other",
-      movesTo: undefined,
+      pendingDefinitionHash: undefined,
       model: "model-2",
     });
     await run.settle();
@@ -92,7 +92,7 @@ describe("a run that is moved to another definition [3.8]", () => {
   test("is moved once, however often the worker dies over it", async () => {
     const run = await running().update("other").step();
     for (let deaths = 0; deaths < 5; deaths++) await run.lose(deaths === 4 ? "stored" : "claimed");
-    expect(run.command).toMatchObject({ type: "move-definition", generation: 5 });
+    expect(run.command).toMatchObject({ type: "update-definition", generation: 5 });
     await run.settle();
     expect(changed(run)).toHaveLength(1);
   });
@@ -116,7 +116,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     await run.pass(100).update("other").step();
     expect(run.state.phase).toEqual(phase);
     expect(run.state.pinned?.model).toBe("model-2");
-    expect(run.state.lastMove).toEqual({ to: "other" });
+    expect(run.state.lastDefinitionUpdate).toEqual({ to: "other" });
   });
 
   test("goes to the newest that was asked for, or to none when the first is wanted back", async () => {
@@ -143,6 +143,6 @@ describe("a run that is moved to another definition [3.8]", () => {
     const run = play({ definitions: OTHER, mode: "interactive", prompts: [] }).update("other").prompt("x");
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "other" });
     const opening = await play({ definitions: OTHER }).update("other").step();
-    expect(opening.command).toMatchObject({ type: "move-definition", to: "other", turn: 0 });
+    expect(opening.command).toMatchObject({ type: "update-definition", to: "other", turn: 0 });
   });
 });

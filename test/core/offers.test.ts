@@ -13,7 +13,7 @@ const change = (run: Run, more: Partial<ToolListChange> = {}): ToolListChange =>
   ...more,
 });
 const tell = (run: Run, more: Partial<ToolListChange> = {}) =>
-  run.tell({ type: "offers-changed", ...change(run, more) });
+  run.tell({ type: "tool-list-changed", ...change(run, more) });
 const asked = (setting: Setting = {}) => play({ replies: [calls("bash"), says("b")], ...setting });
 const told = (run: Run) => run.lines.filter((line) => line.startsWith("machine: The MCP server"));
 

@@ -35,7 +35,7 @@ describe("the order within a turn", () => {
       held: true,
     });
     run.steer("at the entry");
-    run.tell({ type: "begun" });
+    run.tell({ type: "started" });
     await run.until("call-tools").steer("behind tools");
     await run.until("call-model").steer("at the end").settle();
     expect(run.lines).toEqual([
@@ -60,9 +60,9 @@ describe("what a loop counts", () => {
   test("its usage, turns and the size of its context begin anew with each loop [CTX-06]", async () => {
     const replies = [{ ...calls("bash"), usage: usageOf(900, 50) }, says("one", { usage: usageOf(900, 5) })];
     const run = await play({ mode: "interactive", replies }).settle();
-    expect(run.state.counted).toBeDefined();
+    expect(run.state.reportedSize).toBeDefined();
     await run.prompt("more").until("call-model");
-    expect(run.state.counted).toBeUndefined();
+    expect(run.state.reportedSize).toBeUndefined();
     expect(run.state.loop).toMatchObject({ turn: 0, usage: NO_USAGE, turnUsage: NO_USAGE, costUsd: 0 });
     expect(run.state.loop?.startedAtMs).toBe(run.state.nowMs);
   });

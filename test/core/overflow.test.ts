@@ -3,8 +3,8 @@ import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/platform
 
 describe("the phrases", () => {
   test("are the nine of the requirements and six of ours, each with the page it is from [OVF-03, GAP-02]", () => {
-    const ours = OVERFLOW_PHRASES.filter((phrase) => phrase.ours === true);
-    const theirs = OVERFLOW_PHRASES.filter((phrase) => phrase.ours !== true);
+    const ours = OVERFLOW_PHRASES.filter((phrase) => phrase.isOurs === true);
+    const theirs = OVERFLOW_PHRASES.filter((phrase) => phrase.isOurs !== true);
     expect(theirs.map(({ phrase }) => phrase)).toEqual([
       "prompt is too long",
       "input is too long",

@@ -20,10 +20,10 @@ const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 
 const inside = (relative: string): PathFact => ({
   path: `/home/me/project/${relative}`,
-  inside: true,
+  isInWorkspace: true,
   relative,
 });
-const outside = (path: string): PathFact => ({ path, inside: false });
+const outside = (path: string): PathFact => ({ path, isInWorkspace: false });
 const commands = (...texts: string[]): CallFacts => ({
   commands: texts.map((text) => ({ words: text.split(" ") })),
 });
@@ -131,7 +131,9 @@ describe("rules", () => {
   });
 
   test("words that a pattern may become count against a call, never for it [PERM-01]", () => {
-    const call = (words: string[], fixed: number): CallFacts => ({ commands: [{ words, fixed }] });
+    const call = (words: string[], fixed: number): CallFacts => ({
+      commands: [{ words, fixedWords: fixed }],
+    });
     const deny = { rules: [{ command: "git push", outcome: "deny" as const }], otherwise: "allow" as const };
     const allow = { rules: [{ command: "git push", outcome: "allow" as const }], otherwise: "ask" as const };
     for (const word of ["pus?", "*", "p*", "[p]ush", "push"]) {
@@ -151,7 +153,7 @@ describe("rules", () => {
 
   test("a wrapper is judged by rules that name it, and otherwise by what it runs [PERM-01]", () => {
     const facts: CallFacts = {
-      commands: [{ words: ["timeout", "5", "npm", "test"], wrapper: true }, { words: ["npm", "test"] }],
+      commands: [{ words: ["timeout", "5", "npm", "test"], isWrapper: true }, { words: ["npm", "test"] }],
     };
     const allow = { command: "npm test", outcome: "allow" as const };
     expect(verdict({ rules: [allow], otherwise: "deny" }, facts)).toBe("allow 0");
@@ -193,11 +195,11 @@ describe("rules", () => {
 });
 
 describe("what is not certain", () => {
-  const opaque: CallFacts = { ...commands("git status", "rm x"), opaque: "holds a substitution" };
-  const cut: CallFacts = { ...commands("git status"), cut: true };
+  const opaque: CallFacts = { ...commands("git status", "rm x"), opaqueReason: "holds a substitution" };
+  const cut: CallFacts = { ...commands("git status"), isTruncated: true };
 
   test("matches no allow rule, not even one without conditions [PERM-01]", () => {
-    for (const facts of [opaque, cut, { opaque: "does not parse" }]) {
+    for (const facts of [opaque, cut, { opaqueReason: "does not parse" }]) {
       const rules = [{ outcome: "allow" as const }];
       expect(verdict({ rules, otherwise: "ask" }, facts)).toBe("ask otherwise");
       expect(verdict({ rules, otherwise: "deny" }, facts)).toBe("deny otherwise");
@@ -248,7 +250,7 @@ describe("reasons", () => {
     expect(judge({}, {}).reason).toBe(
       "no rule matches, and `bash` is not safe to repeat, so it needs approval",
     );
-    expect(judge({ otherwise: "ask" }, { opaque: "does not parse" }).reason).toBe(
+    expect(judge({ otherwise: "ask" }, { opaqueReason: "does not parse" }).reason).toBe(
       "no rule matches (the command does not parse)",
     );
   });
@@ -259,8 +261,8 @@ describe("properties", () => {
   const command = record(
     {
       words: array(word, { maxLength: 3 }),
-      fixed: constantFrom(0, 1, 2),
-      wrapper: constant(true as const),
+      fixedWords: constantFrom(0, 1, 2),
+      isWrapper: constant(true as const),
     },
     { requiredKeys: ["words"] },
   );
@@ -269,8 +271,8 @@ describe("properties", () => {
     {
       commands: array(command, { maxLength: 3 }),
       paths: array(path, { maxLength: 3 }),
-      opaque: constant("does not parse"),
-      cut: constant(true as const),
+      opaqueReason: constant("does not parse"),
+      isTruncated: constant(true as const),
     },
     { requiredKeys: [] },
   );
@@ -292,7 +294,7 @@ describe("properties", () => {
     void assert(
       property(policy, facts, asked, (policy, facts, asked) => {
         const { outcome, rule } = judge(policy, facts, asked);
-        if (facts.opaque === undefined && facts.cut === undefined) return;
+        if (facts.opaqueReason === undefined && facts.isTruncated === undefined) return;
         if (policy.rules.length > 0) expect(outcome).not.toBe("allow");
         if (rule !== "otherwise") expect(outcome).not.toBe("allow");
       }),
@@ -321,7 +323,7 @@ describe("properties", () => {
         if (facts.commands?.length) {
           const more = judge(policy, { ...facts, commands: [...facts.commands, command] }, asked);
           // A wrapper that stands alone in these facts is judged by `otherwise`; with a command it is not.
-          if (facts.commands.some(({ wrapper }) => wrapper === undefined)) {
+          if (facts.commands.some(({ isWrapper }) => isWrapper === undefined)) {
             expect(STRICTNESS[more.outcome]).toBeGreaterThanOrEqual(STRICTNESS[before.outcome]);
           }
         } else if (facts.paths?.length) {
@@ -343,9 +345,9 @@ describe("properties", () => {
     const outcome = (command: CommandFact) =>
       judge(policy, limitFacts({ commands: [command] }), asked).outcome;
     expect(outcome({ words: ["git", "y".repeat(200)] })).toBe("deny");
-    expect(outcome({ words: ["git", "y*"], fixed: 1 })).toBe("deny");
-    expect(outcome({ words: ["git", "s*"], fixed: 1 })).toBe("deny");
-    expect(outcome({ words: ["git", "status", "*.ts"], fixed: 2 })).toBe("ask");
+    expect(outcome({ words: ["git", "y*"], fixedWords: 1 })).toBe("deny");
+    expect(outcome({ words: ["git", "s*"], fixedWords: 1 })).toBe("deny");
+    expect(outcome({ words: ["git", "status", "*.ts"], fixedWords: 2 })).toBe("ask");
     expect(outcome({ words: ["git", "status"] })).toBe("ask");
   });
 
@@ -361,7 +363,7 @@ describe("properties", () => {
         expect(limitFacts(bounded)).toEqual(bounded);
         if (policy.rules.length === 0) return;
         const before = STRICTNESS[judge(policy, whole, asked).outcome];
-        if (bounded.cut === undefined) {
+        if (bounded.isTruncated === undefined) {
           expect(STRICTNESS[judge(policy, bounded, asked).outcome]).toBeGreaterThanOrEqual(before);
         } else {
           expect(judge(policy, bounded, asked).outcome).not.toBe("allow");

@@ -104,14 +104,14 @@ describe("crashes", () => {
 async function crash(run: Run, dying: readonly Crash[], at: number): Promise<void> {
   for (const { pick, reached, elsewhere } of dying.filter((one) => one.at === at)) {
     const { phase } = run.state;
-    if (!("issue" in phase) || run.command.type === "wait") return;
+    if (!("dispatch" in phase) || run.command.type === "wait") return;
     const flush = phase.type === "calling-tools" && typeof phase.flush === "object" ? phase.flush : undefined;
     const call = run.running[pick % Math.max(1, run.running.length)];
     const status = phase.type === "calling-tools" ? phase.calls[call ?? 0]?.status : undefined;
     const running = status?.type === "running" ? status : undefined;
-    const moves = elsewhere && running?.local === true;
-    if ((running ?? flush ?? phase.issue).lost >= 2 && !moves) continue;
-    await run.setBack(moves ? { type: "elsewhere" } : { type: "lost", attempts: 1 }, reached, call);
+    const moves = elsewhere && running?.isLocal === true;
+    if ((running ?? flush ?? phase.dispatch).lostWorkers >= 2 && !moves) continue;
+    await run.setBack(moves ? { type: "not-local" } : { type: "lost", attempts: 1 }, reached, call);
   }
 }
 

@@ -87,22 +87,22 @@ describe("where a message comes from [PHI-07]", () => {
       ["machine", compaction(2)],
     );
     const ranges: ViewRange[] = [
-      { from: 0, to: 1, instead: { position: 5, section: 1 } },
-      { from: 1, to: 3, cut: 2 },
-      { from: 3, to: 4, instead: { position: 5, section: 0 } },
+      { from: 0, to: 1, replacement: { position: 5, section: 1 } },
+      { from: 1, to: 3, maxLines: 2 },
+      { from: 3, to: 4, replacement: { position: 5, section: 0 } },
       { from: 4, to: 5 },
     ];
     expect(traceMessages({ branch: "main", ranges }, entries).map(({ origin }) => origin)).toMatchObject([
       { type: "compaction", position: 5, section: 1, from: 0, to: 1 },
       { type: "turn", role: "assistant", position: 1 },
-      { type: "turn", role: "toolResult", position: 2, cut: 2 },
+      { type: "turn", role: "toolResult", position: 2, maxLines: 2 },
       { type: "compaction", position: 5, section: 0, from: 3, to: 4 },
       { type: "turn", role: "assistant", position: 4 },
       { type: "machine" },
     ]);
     const made = traceMessages({ branch: "main", ranges }, entries);
     expect(made.at(-1)?.origin).not.toHaveProperty("position");
-    expect(made[1]?.origin).not.toHaveProperty("cut");
+    expect(made[1]?.origin).not.toHaveProperty("maxLines");
   });
 
   test("whatever the view: the same messages, each one from an entry with its words [PHI-07]", () => {
@@ -137,10 +137,10 @@ describe("where a message comes from [PHI-07]", () => {
             from,
             to,
             ...(text !== undefined
-              ? { instead: { position, section: text } }
+              ? { replacement: { position, section: text } }
               : cut === undefined
                 ? {}
-                : { cut }),
+                : { maxLines: cut }),
           };
           from = to;
           return range;
@@ -178,14 +178,14 @@ describe("the view of a past answer [PHI-07]", () => {
     estimatedTokensAfter: 1,
     loopsCompacted: 1,
   });
-  const left: ViewRange[] = [{ from: 0, to: 2, cut: 4 }];
+  const left: ViewRange[] = [{ from: 0, to: 2, maxLines: 4 }];
   const loop = (from: number, events: EventBody[], more: Partial<LoopTrace> = {}): LoopTrace => ({
     branches: ["main"],
     from,
     events,
     compactions: events.some(({ type }) => type === "CompactionEnded") ? [left] : [],
     isFirstOfRun: false,
-    asksBefore: false,
+    readsEarlierPrunes: false,
     ...more,
   });
   const started = (position: number): EventBody => ({ type: "MessageStart", position });
@@ -252,7 +252,7 @@ describe("the view of a past answer [PHI-07]", () => {
         branch: "main",
         ranges: [
           { from: 0, to: 1 },
-          { from: 1, to: 3, words: true, memos: [memo] },
+          { from: 1, to: 3, isPruned: true, memos: [memo] },
           { from: 3, to: 5 },
         ],
       },

@@ -12,14 +12,14 @@ const answer = (
   tokens,
   kind: "answer",
   callIds,
-  inProgress,
+  isInProgress: inProgress,
 });
 const result = (position: number, tokens: number, callId: string, inProgress = false): InRunItem => ({
   position,
   tokens,
   kind: "result",
   callIds: [callId],
-  inProgress,
+  isInProgress: inProgress,
 });
 
 describe("what leaves the view", () => {

@@ -31,7 +31,7 @@ const prunedAt = (
   forks: readonly BranchNode[] = [],
 ) =>
   replayEarlierPrunes({ branch, from }, loops, [{ id: "main" }, ...forks], [])
-    ?.spans.filter(({ words }) => words === true)
+    ?.spans.filter(({ isPruned }) => isPruned === true)
     .map((span) => [span.from, span.to]);
 
 describe("what a loop in the middle of earlier ones begins with", () => {
@@ -45,7 +45,7 @@ describe("what a loop in the middle of earlier ones begins with", () => {
     const view = replayEarlierPrunes({ branch: "main", from: 7 }, [loop], [{ id: "main" }], []);
     expect(view?.spans).toMatchObject([
       { from: 0, to: 1 },
-      { from: 1, to: 3, words: true, memos: [{ position: 5, call: 0, tokens: 3 }] },
+      { from: 1, to: 3, isPruned: true, memos: [{ position: 5, call: 0, tokens: 3 }] },
       { from: 3, to: 7 },
     ]);
   });

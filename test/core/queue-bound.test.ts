@@ -29,7 +29,7 @@ function send(state: State, count: number, way: "steered" | "followed-up" = "ste
 }
 
 const refusals = (state: State) =>
-  state.outbox.events.flatMap(({ body }) => (body.type === "MessageRefused" ? [body] : []));
+  state.outbox.events.flatMap(({ body }) => (body.type === "MessageRejected" ? [body] : []));
 
 describe("the queues of a run", () => {
   test(`hold ${MAX_WAITING_MESSAGES} messages, steering and follow-ups together, and refuse one more`, async () => {
@@ -39,14 +39,14 @@ describe("the queues of a run", () => {
     expect([more.queues.steering.length, more.queues.followUps.length]).toEqual([150, 50]);
     expect(refusals(more)).toEqual([
       {
-        type: "MessageRefused",
+        type: "MessageRejected",
         messageId: "followed-up-50",
         queue: "follow-up",
         waiting: { messages: 200, bytes: 200 },
-        refused: 1,
+        rejected: 1,
       },
     ]);
-    expect(buildStatus(more).refusedMessages).toEqual({
+    expect(buildStatus(more).rejectedMessages).toEqual({
       messages: 1,
       newest: [{ id: "followed-up-50", atMs: 1 }],
     });
@@ -83,9 +83,9 @@ describe("the queues of a run", () => {
     const flooded = send(send(await asking(), 3000), 3000, "followed-up");
     expect(JSON.stringify(flooded).length).toBeLessThan(96 * 1024);
     expect(refusals(flooded).length).toBeLessThanOrEqual(20);
-    expect(buildStatus(flooded).refusedMessages).toMatchObject({ messages: 5800 });
-    expect(buildStatus(flooded).refusedMessages?.newest).toHaveLength(MAX_LISTED_REJECTIONS);
-    expect(buildStatus(flooded).refusedMessages?.newest.at(-1)?.id).toBe("followed-up-2999");
+    expect(buildStatus(flooded).rejectedMessages).toMatchObject({ messages: 5800 });
+    expect(buildStatus(flooded).rejectedMessages?.newest).toHaveLength(MAX_LISTED_REJECTIONS);
+    expect(buildStatus(flooded).rejectedMessages?.newest.at(-1)?.id).toBe("followed-up-2999");
   });
 
   test("are bounded before the first loop too, where there is no record yet", () => {
@@ -94,13 +94,13 @@ describe("the queues of a run", () => {
       mode: "run",
       idleTimeoutMs: null,
       localSteps: false,
-      asked: {},
+      requestedDefinition: {},
       prompts: [],
       nowMs: 0,
     });
     const flooded = send(fresh, 300);
     expect(flooded.queues.steering).toHaveLength(MAX_WAITING_MESSAGES);
-    expect(flooded.refused?.messages).toBe(100);
+    expect(flooded.rejectedMessages?.messages).toBe(100);
     expect(flooded.outbox.events).toEqual([]);
   });
 
@@ -114,15 +114,15 @@ describe("the queues of a run", () => {
     const loopId = run.asked[0]?.loopId ?? "";
     const recorded = run.transcript
       .listEvents(loopId)
-      .flatMap(({ body }) => (body.type === "MessageRefused" ? [body] : []));
+      .flatMap(({ body }) => (body.type === "MessageRejected" ? [body] : []));
     expect(recorded).toHaveLength(5);
-    expect(recorded.at(-1)).toMatchObject({ refused: 5 });
+    expect(recorded.at(-1)).toMatchObject({ rejected: 5 });
   });
 
   test("record no refusal after a loop's last event", async () => {
     const closing = (await play().until("close-loop")).state;
     const more = send(closing, MAX_WAITING_MESSAGES + 1);
     expect(more.outbox.events.at(-1)?.body.type).toBe("AgentEnd");
-    expect(more.refused?.messages).toBe(1);
+    expect(more.rejectedMessages?.messages).toBe(1);
   });
 });

@@ -47,7 +47,7 @@ describe("the sizes in a vendor's refusal", () => {
       32_768,
     ],
   ])("are read: %s", (said, asked, limit) => {
-    expect(parseOverflowSize(said)).toEqual({ asked, limit });
+    expect(parseOverflowSize(said)).toEqual({ requested: asked, limit });
   });
 
   test.each([
@@ -63,16 +63,16 @@ describe("the sizes in a vendor's refusal", () => {
 
 describe("how small a view must become", () => {
   const context = ContextConfig.parse({});
-  const sent = { estimated: 14_000, tokens: 14_000, besides: 1000, window: 190_000 };
+  const sent = { estimated: 14_000, reportedTokens: 14_000, overheadTokens: 1000, window: 190_000 };
   const overflow = (said: string) => ({ type: "overflow" as const, said });
 
   test("is the level of the trigger, where it has grown or a person asks", () => {
-    expect(computeTarget(context, { type: "grown" }, sent)).toBe(81_000);
-    expect(computeTarget(context, { type: "asked" }, sent)).toBe(81_000);
+    expect(computeTarget(context, { type: "size" }, sent)).toBe(81_000);
+    expect(computeTarget(context, { type: "request" }, sent)).toBe(81_000);
   });
 
   test("is less than that where the vendor counts more tokens than we estimate [CTX-05]", () => {
-    expect(computeTarget(context, { type: "grown" }, { ...sent, tokens: 29_000 })).toBe(40_500);
+    expect(computeTarget(context, { type: "size" }, { ...sent, reportedTokens: 29_000 })).toBe(40_500);
   });
 
   test("follows the numbers of the vendor's refusal, by our own measure [OVF-05, X-09]", () => {
@@ -81,14 +81,16 @@ describe("how small a view must become", () => {
   });
 
   test("else the window of the model [OVF-05]", () => {
-    const large = { ...sent, estimated: 70_000, tokens: 70_000, window: 50_000 };
+    const large = { ...sent, estimated: 70_000, reportedTokens: 70_000, window: 50_000 };
     expect(computeTarget(context, overflow("Input is too long"), large)).toBe(44_000);
   });
 
   test("else half of what was sent, and always less than that [OVF-05]", () => {
     expect(computeTarget(context, overflow("Input is too long"), sent)).toBe(7000);
     expect(computeTarget(context, overflow("900000 > 1000"), sent)).toBe(7000);
-    expect(computeTarget(context, overflow("36000 > 35999"), { ...sent, besides: 0 })).toBeLessThan(14_000);
+    expect(computeTarget(context, overflow("36000 > 35999"), { ...sent, overheadTokens: 0 })).toBeLessThan(
+      14_000,
+    );
   });
 });
 

@@ -96,7 +96,7 @@ describe("a call that fails in the same way again and again", () => {
     const old = play({ replies: repeated(missing, 12) });
     const opened = await old.perform(old.command as OpenLoopCommand);
     if (opened.type !== "loop-opened") throw new Error(opened.type);
-    const { repeats: _, ...before } = opened.digest;
+    const { repeatedFailures: _, ...before } = opened.digest;
     await old.tell({ ...opened, digest: before }).settle();
     expect(asked(old)).toBe(13);
     expect(results(old).join("\n")).not.toContain("of your answers");

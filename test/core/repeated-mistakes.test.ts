@@ -91,7 +91,7 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     const run = play({ repeats, replies: [...names.map((name) => calls(name)), says("ok")] });
     await run.until("call-model");
     for (let turn = 0; turn < 40; turn++) await run.step();
-    const mistakes = run.state.loop?.mistakes ?? [];
+    const mistakes = run.state.loop?.repeatedFailures ?? [];
     // Names are told apart by what is kept of them.
     expect(mistakes).toMatchObject([{ tool: `${"x".repeat(64)}...`, inARow: 40 }]);
     expect(JSON.stringify(mistakes).length).toBeLessThan(400);
@@ -102,7 +102,7 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     const run = await play({ replies: [calls(...names), says("ok")] })
       .until("call-model")
       .step();
-    expect(run.state.loop?.mistakes?.map(({ tool }) => tool)).toEqual(names.slice(2));
+    expect(run.state.loop?.repeatedFailures?.map(({ tool }) => tool)).toEqual(names.slice(2));
   });
 
   test("the count is part of the state: it goes through JSON and through continue-as-new", async () => {

@@ -13,7 +13,7 @@ function goers(
   return sessions.flatMap(([agentName, days, bytes], index) => {
     const verdict = judgeSession(policy, counted, { agentName, lastActiveAtMs: -days * DAY, bytes }, 0);
     counted = verdict.counted;
-    return verdict.why === undefined ? [] : [index];
+    return verdict.reason === undefined ? [] : [index];
   });
 }
 

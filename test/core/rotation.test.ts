@@ -20,7 +20,7 @@ describe("continue as new", () => {
     expect(run.run).toBe("run2");
     expect(run.lines).toEqual(plain.lines);
     expect(run.eventLines()).toEqual(plain.eventLines());
-    expect(run.state.rotate).toBe(false);
+    expect(run.state.rotationRequested).toBe(false);
   });
 
   test("before the first turn keeps the prompts' events for it [LOOP-03]", async () => {
@@ -115,9 +115,9 @@ describe("continue as new", () => {
       .until("call-tools")
       .rotationDue()
       .until("rotate");
-    const { commands } = run.state;
+    const { nextCommand } = run.state;
     await run.continueAsNew();
-    expect(run.command).toMatchObject({ number: commands, generation: 0 });
+    expect(run.command).toMatchObject({ number: nextCommand, generation: 0 });
   });
 
   test("limits are looked at before it, and again behind it [LIM-02]", async () => {

@@ -63,7 +63,10 @@ describe("the close race", () => {
 
 describe("a start without a prompt", () => {
   test("puts what came with it into the inbox, asks nobody, and says so [PHI-13b]", async () => {
-    const run = play({ held: true, prompts: [] }).steer("note").followUp("and this").tell({ type: "begun" });
+    const run = play({ held: true, prompts: [] })
+      .steer("note")
+      .followUp("and this")
+      .tell({ type: "started" });
     await run.settle();
     expect(run.asked).toEqual([]);
     expect(run.transcript.records).toEqual([]);
@@ -78,7 +81,7 @@ describe("a start without a prompt", () => {
   test("counts what came while the first were written [PHI-13b]", async () => {
     const run = await play({ held: true, prompts: [] })
       .steer("a")
-      .tell({ type: "begun" })
+      .tell({ type: "started" })
       .steer("b")
       .settle();
     expect(run.inboxTexts).toEqual(["a", "b"]);
@@ -98,7 +101,7 @@ describe("a start without a prompt", () => {
     expect(play({ prompts: [], mode: "interactive" }).command).toEqual({ type: "wait", untilMs: undefined });
     const run = play({ prompts: [], mode: "interactive", held: true })
       .steer("hello?")
-      .tell({ type: "begun" });
+      .tell({ type: "started" });
     expect((await run.settle()).lines).toEqual(["steering: hello?", "model: done"]);
   });
 

@@ -30,7 +30,7 @@ describe("a lost model call", () => {
   });
 
   test("that did not report in time is not called dead: it may only stand still", async () => {
-    const late = { type: "lost", attempts: 0, late: true } as const;
+    const late = { type: "lost", attempts: 0, isTimeout: true } as const;
     const run = await play().until("call-model");
     await run.setBack(late).setBack(late).setBack(late).settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
@@ -66,7 +66,7 @@ describe("a lost model call", () => {
   test("that was in the wrong place is made elsewhere, with all its attempts [RTY-01]", async () => {
     const run = await play({ maxRetries: 4 }).until("call-model");
     const first = run.command;
-    await run.setBack({ type: "elsewhere" });
+    await run.setBack({ type: "not-local" });
     expect(run.command).toEqual({ ...first, generation: 1, maxAttempts: 5 });
     await run.lose("claimed", 0, 2);
     expect(run.command).toMatchObject({ generation: 2, maxAttempts: 3 });
@@ -124,18 +124,18 @@ describe("a lost call", () => {
 
   test("a local call that must go elsewhere becomes a normal one, for good [TOOL-05]", async () => {
     const run = await play({ replies: [calls("read")] }).until("call-tools");
-    expect(run.call(0)).toMatchObject({ local: true, generation: 0 });
-    await run.setBack({ type: "elsewhere" });
-    expect(run.call(0)).toMatchObject({ local: false, generation: 1 });
+    expect(run.call(0)).toMatchObject({ isLocal: true, generation: 0 });
+    await run.setBack({ type: "not-local" });
+    expect(run.call(0)).toMatchObject({ isLocal: false, generation: 1 });
     await run.lose();
-    expect(run.call(0)).toMatchObject({ local: false, generation: 2 });
+    expect(run.call(0)).toMatchObject({ isLocal: false, generation: 2 });
   });
 
   test("a lost local call stays local [TOOL-05]", async () => {
     const run = await play({ replies: [calls("read")] })
       .until("call-tools")
       .lose();
-    expect(run.call(0)).toMatchObject({ local: true, generation: 1 });
+    expect(run.call(0)).toMatchObject({ isLocal: true, generation: 1 });
   });
 
   test("a carrier that is given out again takes the same outbox along [TOOL-08]", async () => {
@@ -213,7 +213,7 @@ describe("steps that only write", () => {
   });
 
   test("messages that could not be put into the inbox are not said to be delivered [PHI-13b]", async () => {
-    const run = play({ held: true, prompts: [] }).steer("lost?").tell({ type: "begun" });
+    const run = play({ held: true, prompts: [] }).steer("lost?").tell({ type: "started" });
     expect(run.command.type).toBe("record");
     run.seen.forgotten.add("m1");
     await run.fail("damaged", "the file is damaged");

@@ -23,7 +23,7 @@ describe("status", () => {
   });
 
   test("the step is said in a person's words [IRON-01]", async () => {
-    const doing = (run: Run) => buildStatus(run.state).doing;
+    const doing = (run: Run) => buildStatus(run.state).statusText;
     expect(doing(play({ held: true }))).toBe("opening the loop");
     expect(doing(await play().until("call-model"))).toBe("calling the model (turn 0)");
     const tools = await play({

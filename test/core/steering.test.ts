@@ -109,7 +109,7 @@ describe("queues", () => {
     const run = play({ held: true, prompts: ["the prompt"] })
       .steer("first")
       .steer("second");
-    await run.tell({ type: "begun" }).settle();
+    await run.tell({ type: "started" }).settle();
     expect(run.lines).toEqual([
       "steering: first",
       "prompt: the prompt",
@@ -121,7 +121,7 @@ describe("queues", () => {
 
   test("origins are kept with the messages that open a loop [STEER-01]", () => {
     const run = play({ held: true }).steer("s");
-    run.tell({ type: "begun" });
+    run.tell({ type: "started" });
     expect(run.command).toMatchObject({ prompts: [{ origin: "steering" }, { origin: "prompt" }] });
   });
 
@@ -153,7 +153,7 @@ describe("queues", () => {
     expect(after).toBe(8196);
     expect(before).toBeGreaterThan(0);
     expect(run.state.outbox.entries.map(({ body }) => body)).toContainEqual({
-      type: "person",
+      type: "user",
       message: { id: "long", ref: "abcd", atMs: 1 },
     });
   });

@@ -61,7 +61,7 @@ describe("stop", () => {
   });
 
   test("a call that was lost or sent elsewhere is not started again [PHI-13c]", async () => {
-    for (const setback of [{ type: "lost", attempts: 0 }, { type: "elsewhere" }] as const) {
+    for (const setback of [{ type: "lost", attempts: 0 }, { type: "not-local" }] as const) {
       const run = await play({ replies: [calls("read")] })
         .until("call-tools")
         .stop()
@@ -113,7 +113,7 @@ describe("stop", () => {
   });
 
   test("before anything began: the prompt is in the record [ABT-03]", async () => {
-    const run = play({ held: true }).stop().tell({ type: "begun" });
+    const run = play({ held: true }).stop().tell({ type: "started" });
     await ended(run);
     expect(run.lines).toEqual(["prompt: hi"]);
     expect(run.state.last?.outcome).toEqual(stopped);

@@ -17,7 +17,7 @@ function feed(deltas: readonly TurnDelta[], from: PartialTurn = EMPTY_TURN): Fed
   for (const delta of deltas) {
     const step = applyDelta(turn, delta);
     turn = step.turn;
-    whole.push(step.whole);
+    whole.push(step.completed);
   }
   return { turn, whole };
 }
@@ -50,29 +50,32 @@ describe("a turn that arrives in pieces [RIG-08]", () => {
       [],
       [called],
     ]);
-    expect(endStream(turn, false)).toEqual({ parts: turn.parts, incomplete: undefined, whole: [] });
+    expect(endStream(turn, false)).toEqual({ parts: turn.parts, incomplete: undefined, completed: [] });
   });
 
   test("a call without arguments is whole when the turn ends", () => {
     const { turn, whole } = feed([call(0, "")]);
     expect(whole).toEqual([[]]);
-    expect(endStream(turn, false)).toMatchObject({ incomplete: undefined, whole: [{ id: "c0", text: "" }] });
-    expect(endStream(turn, true)).toMatchObject({ incomplete: { id: "c0" }, whole: [] });
+    expect(endStream(turn, false)).toMatchObject({
+      incomplete: undefined,
+      completed: [{ id: "c0", text: "" }],
+    });
+    expect(endStream(turn, true)).toMatchObject({ incomplete: { id: "c0" }, completed: [] });
   });
 
   test("when it is cut, the call that broke off is named, and the ones before it are whole", () => {
     const { turn } = feed([call(0, '{"a": 1}'), call(1, '{"command": "rm -rf /ho')]);
-    const { incomplete, parts, whole } = endStream(turn, true);
+    const { incomplete, parts, completed } = endStream(turn, true);
     expect(incomplete).toMatchObject({ id: "c1", text: '{"command": "rm -rf /ho' });
     expect(parts).toHaveLength(2);
-    expect(whole).toEqual([]);
+    expect(completed).toEqual([]);
   });
 
   test("when it is cut behind a whole call, or in a text, no call is incomplete", () => {
     expect(endStream(feed([call(0, '{"a": 1}')]).turn, true).incomplete).toBeUndefined();
     const cut = endStream(feed([call(0, '{"a": 1}'), text(1, "and th")]).turn, true);
     expect(cut.incomplete).toBeUndefined();
-    expect(cut.whole).toEqual([]);
+    expect(cut.completed).toEqual([]);
   });
 
   test("a bracket within a text does not make a call whole", () => {
@@ -133,7 +136,7 @@ describe("for all answers and all ways to cut them [RIG-08]", () => {
         const { turn, whole } = feed(split(parts, where));
         const end = endStream(turn, false);
         expect(end.parts).toEqual(indexed(parts));
-        expect([...whole.flat(), ...end.whole]).toEqual(indexed(parts));
+        expect([...whole.flat(), ...end.completed]).toEqual(indexed(parts));
         expect(end.incomplete).toBeUndefined();
       }),
       { numRuns: 2000 },
@@ -148,7 +151,7 @@ describe("for all answers and all ways to cut them [RIG-08]", () => {
         const { turn, whole } = feed(kept);
         const end = endStream(turn, true);
         const last = (end.parts.length - 1) as number;
-        const given = [...whole.flat(), ...end.whole];
+        const given = [...whole.flat(), ...end.completed];
         expect(given.slice(0, last)).toEqual(indexed(parts).slice(0, last));
         for (const one of given) if (one.type === "toolCall") expect(one.text).toBe(parts[one.index]?.text);
         const isHalfCall = parts[last]?.type === "toolCall" && end.parts[last]?.text !== parts[last]?.text;

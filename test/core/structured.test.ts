@@ -15,7 +15,7 @@ const final = (...all: CallScript[]): Reply => calls(...all);
 const writing = (setting: Setting): Run => play({ output: "text", ...setting });
 const counting = (setting: Setting): Run => play({ output: "call", ...setting });
 const outcomeOf = (run: Run) => run.state.last?.outcome;
-const repairs = (run: Run) => run.asked.map(({ repair }) => repair === true);
+const repairs = (run: Run) => run.asked.map(({ isRepair }) => isRepair === true);
 
 describe("a text that is the output", () => {
   test("ends the loop when it fits, and its JSON is asked for [SO-01]", async () => {

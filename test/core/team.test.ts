@@ -27,7 +27,7 @@ const unbound = {
 
 function begun(state: JobState, agent: string, task = "x") {
   const said = beginMember(state, TEAM, { agent, task }, 2000);
-  if (said.type === "refused") throw new Error(said.reason);
+  if (said.type === "denied") throw new Error(said.reason);
   return said;
 }
 
@@ -53,20 +53,20 @@ function report(turns: number, more: Partial<TaskReport> = {}): { type: "reporte
 
 describe("what agents of a team may spend", () => {
   test("is alike for the lead and each named agent; what is not used comes back", () => {
-    const { state, given } = openTeam(opening, TEAM);
-    expect(given).toMatchObject({ turns: 30, deadlineMs: 61_000 });
+    const { state, allocation } = openTeam(opening, TEAM);
+    expect(allocation).toMatchObject({ turns: 30, deadlineMs: 61_000 });
     const first = begun(state, "scout");
     const second = begun(first.state, "writer");
-    expect([first.given.turns, second.given.turns]).toEqual([30, 30]);
+    expect([first.allocation.turns, second.allocation.turns]).toEqual([30, 30]);
     expect(beginMember(second.state, TEAM, { agent: "scout", task: "more" }, 2000)).toMatchObject({
-      type: "refused",
+      type: "denied",
       reason: expect.stringContaining("too few turns are left"),
     });
     const freed = memberOver(second.state, "scout-1", report(10));
-    expect(begun(freed, "scout").given.turns).toBe(20);
+    expect(begun(freed, "scout").allocation.turns).toBe(20);
     expect(buildJobStatus(freed, buildTeamStatus(freed), 2000)).toMatchObject({
       turns: 10,
-      budget: { turns: { limit: 90, used: 10, reserved: 60, left: 20 }, timeMs: { left: 59_000 } },
+      budget: { turns: { limit: 90, used: 10, reserved: 60, remaining: 20 }, timeMs: { remaining: 59_000 } },
     });
   });
 
@@ -74,12 +74,12 @@ describe("what agents of a team may spend", () => {
     const { state } = begun(openTeam(opening, TEAM).state, "scout");
     const over = memberOver(state, "scout-1", report(10));
     expect(memberOver(over, "scout-1", report(10))).toBe(over);
-    expect(memberOver(over, "scout-1", { type: "lost", how: "gone", cause: "ended" })).toBe(over);
+    expect(memberOver(over, "scout-1", { type: "lost", reason: "gone", cause: "ended" })).toBe(over);
   });
 
   test("is over with the job's time", () => {
     const late = beginMember(openTeam(opening, TEAM).state, TEAM, { agent: "scout", task: "x" }, 61_000);
-    expect(late).toMatchObject({ type: "refused", reason: expect.stringContaining("time") });
+    expect(late).toMatchObject({ type: "denied", reason: expect.stringContaining("time") });
   });
 });
 
@@ -97,9 +97,9 @@ describe("the table of a team", () => {
       "writer-1",
       report(1, { outcome: { type: "stopped", reason: "enough" }, position: 3 }),
     );
-    state = memberOver(state, "scout-2", { type: "lost", how: "it was terminated", cause: "ended" });
+    state = memberOver(state, "scout-2", { type: "lost", reason: "it was terminated", cause: "ended" });
     expect(buildTeamView(state, TEAM, ["writer-1", "ghost-1"])).toMatchObject({
-      members: [{ status: "stopped", reason: "enough", words: { branch: "main", position: 3 } }],
+      members: [{ status: "stopped", reason: "enough", lastAnswer: { branch: "main", position: 3 } }],
       unknown: ["ghost-1"],
     });
     expect(buildTeamResult(state, ANSWERED, "ok")).toMatchObject({
@@ -126,7 +126,7 @@ describe("the table of a team", () => {
     expect(
       beginMember(end(openTeam(opening, TEAM).state), TEAM, { agent: "scout", task: "x" }, 2000),
     ).toMatchObject({
-      type: "refused",
+      type: "denied",
       reason: expect.stringContaining("ending"),
     });
   });
@@ -139,8 +139,8 @@ describe("the table of a team", () => {
     }
     const status = buildJobStatus(state, buildTeamStatus(state), 2000);
     expect(status).toMatchObject({
-      doing: "the lead and 20 agents are running",
-      children: { running: 21, over: 20 },
+      statusText: "the lead and 20 agents are running",
+      children: { running: 21, ended: 20 },
       job: { mode: "supervisor", counts: { running: 21, completed: 20 } },
     });
     expect(status.children?.rows).toHaveLength(10);

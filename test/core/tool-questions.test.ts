@@ -19,9 +19,9 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     expect(buildStatus(run.state)).toMatchObject({
       status: "needs-approval",
-      doing: "waiting for approval of edit",
+      statusText: "waiting for approval of edit",
       approvals: [
-        { toolCallId: "c0.0", tool: "edit", reason: "its tool asks the user", question: "question-1" },
+        { toolCallId: "c0.0", tool: "edit", reason: "its tool asks the user", questionRef: "question-1" },
       ],
     });
     expect(run.eventLines().filter((line) => line.startsWith("ToolExecutionStart"))).toHaveLength(1);

@@ -79,7 +79,7 @@ describe("strategies", () => {
   test("quick tools are local where short steps may be, others never [TOOL-07]", async () => {
     const local = async (localSteps: boolean) => {
       const run = await play({ localSteps, replies: [calls("read", "bash")] }).until("call-tools");
-      return run.running.map((call) => run.call(call).local);
+      return run.running.map((call) => run.call(call).isLocal);
     };
     expect(await local(true)).toEqual([true, false]);
     expect(await local(false)).toEqual([false, false]);
@@ -87,12 +87,12 @@ describe("strategies", () => {
 
   test("a local call takes no outbox along: a normal sibling does, or the next step [TOOL-08]", async () => {
     const mixed = await play({ replies: [calls("nothing", "read", "bash")] }).until("call-tools");
-    expect(mixed.call(1)).toMatchObject({ local: true, outbox: { entries: [], events: [] }, base: 2 });
+    expect(mixed.call(1)).toMatchObject({ isLocal: true, outbox: { entries: [], events: [] }, base: 2 });
     expect(mixed.call(2).outbox.entries.map(({ position }) => position)).toEqual([2]);
     const alone = await play({ replies: [calls("nothing", "read")] }).until("call-tools");
     expect(alone.call(1).outbox).toEqual({ entries: [], events: [] });
-    await alone.setBack({ type: "elsewhere" });
-    expect(alone.call(1)).toMatchObject({ local: false, outbox: { entries: [], events: [] } });
+    await alone.setBack({ type: "not-local" });
+    expect(alone.call(1)).toMatchObject({ isLocal: false, outbox: { entries: [], events: [] } });
     await alone.step();
     expect(alone.command).toMatchObject({ type: "call-model", base: 2 });
     expect((await alone.settle()).lines.slice(2, 4)).toEqual([
@@ -292,7 +292,7 @@ describe("tools that fail", () => {
     await run.tool(0);
     const before = run.state;
     await run.tell({ type: "tool-finished", call: 0, digest });
-    await run.tell({ type: "tool-set-back", call: 0, setback: { type: "lost", attempts: 0 } });
+    await run.tell({ type: "tool-failed", call: 0, failure: { type: "lost", attempts: 0 } });
     await run.tell({ type: "tool-finished", call: 9, digest });
     expect({ ...run.state, nowMs: 0 }).toEqual({ ...before, nowMs: 0 });
   });

@@ -129,7 +129,7 @@ describe("estimates", () => {
 
   test("what waits in the outbox counts as the message that it becomes [CTX-03]", () => {
     const bodies: OutboxBody[] = [
-      { type: "person", message: { id: "m", text: "gr\u00fc\u00dfe", atMs: 0 } },
+      { type: "user", message: { id: "m", text: "gr\u00fc\u00dfe", atMs: 0 } },
       { type: "notice", text: "[Agent stopped: x]" },
       { type: "result", toolCallId: "c", toolName: "search", text: "Cancelled" },
     ];
@@ -137,7 +137,7 @@ describe("estimates", () => {
       const message = buildOutboxMessage({ position: 0, origin: "machine", atMs: 0, turn: 0, body }, "loop");
       expect(estimateBody(body)).toBe(estimateMessage(message));
     }
-    expect(estimateBody({ type: "person", message: { id: "m", ref: "r", atMs: 0 } })).toBe(8196);
+    expect(estimateBody({ type: "user", message: { id: "m", ref: "r", atMs: 0 } })).toBe(8196);
     expect(estimateBody({ type: "no-answer", stopReason: "error", errorMessage: "long" })).toBe(0);
   });
 });
@@ -147,7 +147,7 @@ describe("messages of the outbox", () => {
   const turnId = { loopId: "l", turnIndex: 2 };
 
   test("words of a person keep the time at which they were said, and stored words are put in [TYP-13]", () => {
-    const said = entry({ type: "person", message: { id: "m", ref: "r", atMs: 5 } });
+    const said = entry({ type: "user", message: { id: "m", ref: "r", atMs: 5 } });
     const content = [{ type: "text", text: "stored" }];
     expect(buildOutboxMessage(said, "l", "stored")).toEqual({ role: "user", content, timestamp: 5, turnId });
   });

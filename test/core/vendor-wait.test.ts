@@ -21,8 +21,8 @@ test("a vendor that wants a long pause is waited for by the run, which says unti
   const run = await waiting();
   const untilMs = run.state.nowMs + 600_000;
   expect(run.command).toEqual({ type: "wait", untilMs });
-  expect(buildStatus(run.state).doing).toContain(`waiting until ${new Date(untilMs).toISOString()}`);
-  expect(buildStatus(run.state).doing).toContain("rate-limited: come back later");
+  expect(buildStatus(run.state).statusText).toContain(`waiting until ${new Date(untilMs).toISOString()}`);
+  expect(buildStatus(run.state).statusText).toContain("rate-limited: come back later");
   run.timePassed();
   expect(run.command.type).toBe("wait");
   run.pass(600_000).timePassed();

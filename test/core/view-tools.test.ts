@@ -108,7 +108,7 @@ describe("pruning", () => {
       .flatMap(({ body }) => (body.type === "PrunApplied" ? [body] : []));
     const result = run.state.view.spans.at(-1);
     expect(event).toMatchObject({ pruned: [{ from: 1, to: 3 }], messagesRemoved: 2 });
-    expect(run.state.counted).toBeUndefined();
+    expect(run.state.reportedSize).toBeUndefined();
     const own = run.transcript.listEntries("main")[6]?.tokens ?? 0;
     expect(sumViewTokens(run.state.view)).toBe(before + own - (event?.tokensRemoved ?? 0));
     expect(result?.to).toBe(7);
@@ -132,11 +132,11 @@ describe("pruning", () => {
     await run.until("call-tools").step().step().step().step().step();
     run.compact();
     await run.settle();
-    const { liveFrom = 0, spans } = run.state.view;
-    expect(liveFrom).toBeGreaterThan(0);
-    const words = spans.filter((span) => span.words === true);
+    const { prunableFrom = 0, spans } = run.state.view;
+    expect(prunableFrom).toBeGreaterThan(0);
+    const words = spans.filter((span) => span.isPruned === true);
     expect(words.length).toBeGreaterThan(0);
-    expect(words.every(({ from }) => from >= liveFrom)).toBe(true);
+    expect(words.every(({ from }) => from >= prunableFrom)).toBe(true);
   });
 
   test("the record stays whole [PRUN-06]", async () => {

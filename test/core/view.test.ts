@@ -28,7 +28,7 @@ const memo = (position: number, branch?: string) => ({
   tokens: 5,
   ...(branch === undefined ? {} : { branch }),
 });
-const tag = { category: "failure" as const, position: 1, madeAt: 7 };
+const tag = { category: "failure" as const, position: 1, createdAtTurn: 7 };
 const borders = (spans: readonly { readonly from: number; readonly to: number }[]) =>
   spans.map(({ from, to }) => [from, to]);
 
@@ -39,18 +39,18 @@ const turns = (from: number, count: number) =>
 describe("a plain view", () => {
   test("shows everything as it is, from the first entry on", () => {
     expect(isPlainView(EMPTY_VIEW)).toBe(true);
-    expect(isPlainView(view([span(0, 2), span(2, 5)], { liveFrom: 0, tags: [] }))).toBe(true);
+    expect(isPlainView(view([span(0, 2), span(2, 5)], { prunableFrom: 0, tags: [] }))).toBe(true);
   });
 
   test.each<[string, View]>([
     ["begins later", view([span(1, 2)])],
     ["has a hole", view([span(0, 2), span(3, 5)])],
-    ["has a text in place of entries", view([span(0, 2, { instead: { position: 9, section: 0 } })])],
-    ["has outputs that were cut", view([span(0, 2), span(2, 4, { cut: 50 })])],
-    ["was pruned", view([span(0, 2), span(2, 4, { words: true })])],
-    ["has what a compaction has left", view([span(0, 2)], { liveFrom: 2 })],
+    ["has a text in place of entries", view([span(0, 2, { replacement: { position: 9, section: 0 } })])],
+    ["has outputs that were cut", view([span(0, 2), span(2, 4, { maxLines: 50 })])],
+    ["was pruned", view([span(0, 2), span(2, 4, { isPruned: true })])],
+    ["has what a compaction has left", view([span(0, 2)], { prunableFrom: 2 })],
     ["has a tag", view([span(0, 2)], { tags: [tag] })],
-    ["has lost a tag", view([span(0, 2)], { faded: { failure: 3 } })],
+    ["has lost a tag", view([span(0, 2)], { fadedBefore: { failure: 3 } })],
   ])("is no plain one when it %s", (_, changed) => {
     expect(isPlainView(changed)).toBe(false);
   });
@@ -60,16 +60,16 @@ describe("what a loop leaves of its view", () => {
   test("has no branch, and its tags are new", () => {
     const faded = { tangent: 3 };
     const left = toViewSnapshot(
-      view([span(0, 2)], { liveFrom: 1, tags: [tag, { ...tag, position: 4 }], faded }),
+      view([span(0, 2)], { prunableFrom: 1, tags: [tag, { ...tag, position: 4 }], fadedBefore: faded }),
     );
     expect(left).toEqual({
       spans: [span(0, 2)],
-      liveFrom: 1,
+      prunableFrom: 1,
       tags: [
-        { category: "failure", position: 1, madeAt: 0 },
-        { category: "failure", position: 4, madeAt: 0 },
+        { category: "failure", position: 1, createdAtTurn: 0 },
+        { category: "failure", position: 4, createdAtTurn: 0 },
       ],
-      faded,
+      fadedBefore: faded,
     });
   });
 
@@ -93,9 +93,9 @@ describe("an entry that is added", () => {
     expect(added(span(0, 5))).toEqual([[0, 6]]);
     expect(added(span(0, 5), true)).toHaveLength(2);
     expect(added(span(0, 4))).toHaveLength(2);
-    expect(added(span(0, 5, { cut: 50 }))).toHaveLength(2);
-    expect(added(span(0, 5, { words: true }))).toHaveLength(2);
-    expect(added(span(0, 5, { instead: { position: 9, section: 0 } }))).toHaveLength(2);
+    expect(added(span(0, 5, { maxLines: 50 }))).toHaveLength(2);
+    expect(added(span(0, 5, { isPruned: true }))).toHaveLength(2);
+    expect(added(span(0, 5, { replacement: { position: 9, section: 0 } }))).toHaveLength(2);
     expect(extendView(EMPTY_VIEW, { position: 0, tokens: 3, newTurn: false }).spans).toEqual([
       span(0, 1, { tokens: 3 }),
     ]);
@@ -119,7 +119,9 @@ describe("a view with too many spans", () => {
 
   test("leaves alone what a compaction has made, and what a memo stands before", () => {
     const instead = { position: 90, section: 0 };
-    expect(borders(crowded([span(0, 4, { instead }), span(4, 6, { cut: 50 })])).slice(0, 3)).toEqual([
+    expect(
+      borders(crowded([span(0, 4, { replacement: instead }), span(4, 6, { maxLines: 50 })])).slice(0, 3),
+    ).toEqual([
       [0, 4],
       [4, 6],
       [6, 8],
@@ -128,7 +130,7 @@ describe("a view with too many spans", () => {
       [0, 2],
       [2, 5],
     ]);
-    expect(borders(crowded([span(0, 2, { words: true }), span(2, 4)])).slice(0, 2)).toEqual([
+    expect(borders(crowded([span(0, 2, { isPruned: true }), span(2, 4)])).slice(0, 2)).toEqual([
       [0, 2],
       [2, 5],
     ]);
@@ -142,7 +144,7 @@ describe("a view with too many spans", () => {
 
 describe("spans that were pruned", () => {
   const pruned = (from: number, to: number, rest: Partial<Span> = {}) =>
-    span(from, to, { words: true, ...rest });
+    span(from, to, { isPruned: true, ...rest });
 
   test("are one, side by side; what stands between others stays", () => {
     expect(joinPruned([pruned(0, 2), pruned(2, 3), span(3, 4), span(4, 5), pruned(5, 6)])).toEqual([
@@ -160,20 +162,20 @@ describe("spans that were pruned", () => {
       pruned(0, 4, { turns: 2, tokens: 20, memos: [memo(9)] }),
     ]);
     const instead = { position: 9, section: 0 };
-    expect(joinPruned([pruned(0, 2, { instead }), pruned(2, 4)])).toHaveLength(2);
-    expect(joinPruned([pruned(0, 2), pruned(2, 4, { instead })])).toHaveLength(2);
+    expect(joinPruned([pruned(0, 2, { replacement: instead }), pruned(2, 4)])).toHaveLength(2);
+    expect(joinPruned([pruned(0, 2), pruned(2, 4, { replacement: instead })])).toHaveLength(2);
   });
 });
 
 test("spans between two borders are put in place of those that stood there", () => {
-  const before = view([span(0, 2), span(2, 4), span(4, 6), span(6, 8)], { liveFrom: 1 });
-  expect(replaceSpans(before, 2, 6, [span(2, 6, { words: true })])).toEqual(
-    view([span(0, 2), span(2, 6, { words: true }), span(6, 8)], { liveFrom: 1 }),
+  const before = view([span(0, 2), span(2, 4), span(4, 6), span(6, 8)], { prunableFrom: 1 });
+  expect(replaceSpans(before, 2, 6, [span(2, 6, { isPruned: true })])).toEqual(
+    view([span(0, 2), span(2, 6, { isPruned: true }), span(6, 8)], { prunableFrom: 1 }),
   );
 });
 
 test("the length of a view is that of all its spans", () => {
-  expect(countEntries(view([span(0, 2), span(5, 9, { instead: { position: 9, section: 0 } })]))).toBe(6);
+  expect(countEntries(view([span(0, 2), span(5, 9, { replacement: { position: 9, section: 0 } })]))).toBe(6);
 });
 
 describe("the ranges of a view", () => {
@@ -181,26 +183,28 @@ describe("the ranges of a view", () => {
   const instead = (section: number) => ({ position: 9, section });
 
   test("join neighbours that are shown alike", () => {
-    expect(ranges(span(0, 2, { cut: 5 }), span(2, 4, { cut: 5 }))).toEqual([{ from: 0, to: 4, cut: 5 }]);
-    expect(ranges(span(0, 2, { words: true }), span(2, 4, { words: true }))).toHaveLength(1);
+    expect(ranges(span(0, 2, { maxLines: 5 }), span(2, 4, { maxLines: 5 }))).toEqual([
+      { from: 0, to: 4, maxLines: 5 },
+    ]);
+    expect(ranges(span(0, 2, { isPruned: true }), span(2, 4, { isPruned: true }))).toHaveLength(1);
     expect(ranges(span(0, 2, { memos: [memo(9)] }), span(2, 4))).toEqual([
       { from: 0, to: 4, memos: [memo(9)] },
     ]);
   });
 
   test("keep apart what is shown otherwise, what a text stands for, and what a memo stands before", () => {
-    expect(ranges(span(0, 2, { cut: 5 }), span(2, 4, { cut: 6 }))).toHaveLength(2);
-    expect(ranges(span(0, 2, { words: true }), span(2, 4))).toHaveLength(2);
-    expect(ranges(span(0, 2, { instead: instead(0) }), span(2, 4))).toHaveLength(2);
-    expect(ranges(span(0, 2), span(2, 4, { instead: instead(0) }))).toHaveLength(2);
+    expect(ranges(span(0, 2, { maxLines: 5 }), span(2, 4, { maxLines: 6 }))).toHaveLength(2);
+    expect(ranges(span(0, 2, { isPruned: true }), span(2, 4))).toHaveLength(2);
+    expect(ranges(span(0, 2, { replacement: instead(0) }), span(2, 4))).toHaveLength(2);
+    expect(ranges(span(0, 2), span(2, 4, { replacement: instead(0) }))).toHaveLength(2);
     expect(ranges(span(0, 2), span(2, 4, { memos: [memo(9)] }))).toHaveLength(2);
   });
 
   test("say what has faded, where anything has", () => {
-    expect(toViewRanges(view([], { faded: { failure: 3 } }))).toStrictEqual({
+    expect(toViewRanges(view([], { fadedBefore: { failure: 3 } }))).toStrictEqual({
       branch: "main",
       ranges: [],
-      faded: { failure: 3 },
+      fadedBefore: { failure: 3 },
     });
     expect(toViewRanges(view([]))).toStrictEqual({ branch: "main", ranges: [] });
   });
@@ -215,16 +219,16 @@ describe("what a view needs", () => {
       findViewEnd({ branch: "main", ranges });
     expect(end()).toBe(0);
     expect(end({ from: 0, to: 9 }, { from: 9, to: 20 })).toBe(20);
-    expect(end({ ...range, instead })).toBe(13);
+    expect(end({ ...range, replacement: instead })).toBe(13);
     expect(end({ ...range, memos: [memo(30), memo(7)] })).toBe(31);
-    expect(end({ ...range, instead, memos: [memo(7)] })).toBe(13);
-    expect(end({ ...range, instead: { ...instead, branch: "b" }, memos: [memo(30, "b")] })).toBe(4);
+    expect(end({ ...range, replacement: instead, memos: [memo(7)] })).toBe(13);
+    expect(end({ ...range, replacement: { ...instead, branch: "b" }, memos: [memo(30, "b")] })).toBe(4);
   });
 
   test("of other branches is the texts that lie there", () => {
     const ranges = [
-      { ...range, instead, memos: [memo(30), memo(7, "c")] },
-      { from: 4, to: 6, instead: { ...instead, branch: "b" } },
+      { ...range, replacement: instead, memos: [memo(30), memo(7, "c")] },
+      { from: 4, to: 6, replacement: { ...instead, branch: "b" } },
       { from: 6, to: 8 },
     ];
     expect(listForeignTexts({ branch: "main", ranges })).toEqual([

@@ -46,10 +46,10 @@ async function sleepThrough(hold: string): Promise<boolean> {
     namespace: stage.namespace,
     execution: { workflowId: session.id },
   });
-  const again = await waitForExecution(stage, session, "model", 2, 20_000);
+  const again = await waitForExecution(stage, session, "call-model", 2, 20_000);
   expect(again.process).toBe(awake.id);
   const second = await session.waitForRequest(1);
-  await eventually(() => second.heldAt === hold);
+  await eventually(() => second.waitingGate === hold);
   // The suspended worker's answer arrives first: it wakes with the complete answer while the other still receives.
   awake.signal("SIGSTOP");
   stage.model.release(hold);

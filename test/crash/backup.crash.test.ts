@@ -86,7 +86,7 @@ thoroughTest(
     for (const session of sessions) {
       const steps = await before.readSteps(session);
       known.set(session, {
-        answers: steps.filter((step) => step.kind === "model" && step.storedAtMs !== undefined).length,
+        answers: steps.filter((step) => step.kind === "call-model" && step.storedAtMs !== undefined).length,
         claimed: steps
           .filter(({ kind }) => kind === "bash")
           .map(({ run, number, call }) => `runs-${run}_${number}_${call}`),

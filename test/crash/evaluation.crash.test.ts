@@ -16,16 +16,16 @@ thoroughTest(
     const contest = new TestEvaluation(
       stage,
       [
-        { says: [{ text: "quick" }] },
+        { replies: [{ text: "quick" }] },
         {
-          says: [
+          replies: [
             { toolCalls: [{ name: "list_files", arguments: {} }] },
             { text: "slow but good", holdUntil: "branch" },
           ],
           agent: { tools: ["list_files"] },
         },
       ],
-      { says: [{ text: "2", holdUntil: "judge" }] },
+      { replies: [{ text: "2", holdUntil: "judge" }] },
     );
     const first = await stage.startWorker();
     await contest.start("Compare");
@@ -39,8 +39,8 @@ thoroughTest(
     await stage.startWorker();
     expect(await contest.result()).toMatchObject({
       text: "slow but good",
-      decision: { selected: 1, by: "strategy" },
-      losers: [{ status: { type: "answered" } }],
+      decision: { selected: 1, decidedBy: "strategy" },
+      otherBranches: [{ status: { type: "answered" } }],
     });
     expect(stage.model.answersRepaid()).toBe(0);
     const [quick, slow] = contest.agents.map((agent) => agent.listRequests().length);

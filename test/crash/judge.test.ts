@@ -25,7 +25,7 @@ type Evidence = {
     nonce: number;
     question?: string;
     outcome?: string;
-    objection?: string;
+    validationError?: string;
     shown?: string[];
   }[];
   branches: { id: string; length: number; entries: Entry[] }[];
@@ -171,7 +171,7 @@ const CHANGES: Record<string, [kind: string, change: (evidence: Evidence) => voi
         type: "closed",
         nonce: 98,
         outcome: "faulted",
-        objection: "tool_use without tool_result",
+        validationError: "tool_use without tool_result",
       }),
   ],
   "a loop that ends twice": ["terminal", (e) => e.loops[0]?.events.push([48, "AgentEnd"])],

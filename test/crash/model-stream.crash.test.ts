@@ -31,7 +31,7 @@ for (const holdAt of ["head", "middle"] as const) {
       const second = await stage.startWorker();
       const killedAt = Date.now();
       await first.kill("SIGKILL");
-      const again = await waitForExecution(stage, session, "model", 2);
+      const again = await waitForExecution(stage, session, "call-model", 2);
       expect(again.startedAtMs - killedAt).toBeLessThan(RECOGNISED_MS);
       expect(again.process).toBe(second.id);
       stage.model.release(gate);
@@ -76,7 +76,7 @@ thoroughTest(
     stage.model.release("stored");
     await eventually(async () =>
       (await stage.transcript.readSteps(session.id)).some(
-        ({ kind, storedAtMs }) => kind === "model" && storedAtMs,
+        ({ kind, storedAtMs }) => kind === "call-model" && storedAtMs,
       ),
     );
     expect((await session.handle.describe()).raw.pendingActivities).toHaveLength(1);
@@ -94,13 +94,13 @@ thoroughTest(
   "without dead-worker detection, as for a lost host, the death is noticed within 12 s",
   async () => {
     const session = stage.session({ replies: [{ text: "Late.", holdUntil: "lost-host" }] });
-    const first = await stage.startWorker({ recognition: false });
+    const first = await stage.startWorker({ deadWorkerDetection: false });
     await session.start("Go");
     await stage.model.waitForHold("lost-host");
-    await stage.startWorker({ recognition: false });
+    await stage.startWorker({ deadWorkerDetection: false });
     const killedAt = Date.now();
     await first.kill("SIGKILL");
-    const again = await waitForExecution(stage, session, "model", 2);
+    const again = await waitForExecution(stage, session, "call-model", 2);
     expect(again.startedAtMs - killedAt).toBeLessThan(12_000);
     stage.model.release("lost-host");
     expect(await session.readResult()).toMatchObject({ text: "Late." });
@@ -116,13 +116,13 @@ thoroughTest(
     await session.start("Go");
     let worker = await stage.startWorker();
     for (let death = 1; death <= 3; death++) {
-      await waitForExecution(stage, session, "model", death);
+      await waitForExecution(stage, session, "call-model", death);
       await session.waitForRequest(death - 1);
       await worker.kill("SIGKILL");
       worker = await stage.startWorker();
     }
-    const { result } = await session.readFailure();
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
+    const { readResult } = await session.readFailure();
+    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
     expect(session.listRequests()).toHaveLength(3);
   },
   60_000,

@@ -63,7 +63,7 @@ thoroughTest(
     stage.model.release("closing");
     await eventually(async () =>
       (await stage.transcript.readSteps(session.id)).some(
-        ({ kind, storedAtMs }) => kind === "model" && storedAtMs,
+        ({ kind, storedAtMs }) => kind === "call-model" && storedAtMs,
       ),
     );
     const unlock = lockTranscript(stage.home);

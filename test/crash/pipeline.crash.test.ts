@@ -17,11 +17,14 @@ thoroughTest(
   async () => {
     const { first, second, third } = createMembers(stage, {
       first: {
-        says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "One.", holdUntil: "within" }],
+        replies: [
+          { toolCalls: [{ name: "list_files", arguments: {} }] },
+          { text: "One.", holdUntil: "within" },
+        ],
         tools: ["list_files"],
       },
-      second: { says: [{ text: "Two.", holdUntil: "between", holdAt: "end" }] },
-      third: { says: [{ text: "Three." }] },
+      second: { replies: [{ text: "Two.", holdUntil: "between", holdAt: "end" }] },
+      third: { replies: [{ text: "Three." }] },
     });
     const holdfast = await connectClient(stage);
     const one = await stage.startWorker();

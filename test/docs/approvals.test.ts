@@ -26,7 +26,7 @@ test("the example of docs/approvals.md is a policy, and decides as the page stat
     decidePermission(
       policy,
       { tool: "edit_file", replay: "idempotent" },
-      { paths: [{ path: `/home/me/project/${relative}`, inside: true, relative }] },
+      { paths: [{ path: `/home/me/project/${relative}`, isInWorkspace: true, relative }] },
       { agent: "agent", interactive: true },
     ).outcome;
   expect([edit("src/a.ts"), edit("secrets/key"), edit("README.md")]).toEqual(["allow", "deny", "allow"]);

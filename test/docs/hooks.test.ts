@@ -64,7 +64,7 @@ test("the command of docs/hooks.md lets an agent end when its tests pass, and ot
   expect(await endsIn({})).toEqual({ type: "yes" });
   expect(await endsIn(packageOf("true"))).toEqual({ type: "yes" });
   expect(await endsIn(packageOf("false"))).toMatchObject({
-    type: "go-on",
+    type: "continue",
     text: "The tests fail: run npm test, and fix what it reports.",
   });
 });

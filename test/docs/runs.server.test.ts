@@ -154,7 +154,11 @@ describe("the agent files of docs/vendors run as printed", () => {
       const ran = await runFile(title, text, replies, "--base-url", at(stage.model), ...tools);
       expect(ran).toMatchObject(answered("It is green."));
       expect(textsOf(ran.results)).toEqual([expect.stringContaining(NOTE)]);
-      const said = ran.requests.map(({ protocol, outcome, objection }) => [protocol, outcome, objection]);
+      const said = ran.requests.map(({ protocol, outcome, validationError }) => [
+        protocol,
+        outcome,
+        validationError,
+      ]);
       expect(said).toEqual([
         [api, "answered", undefined],
         [api, "answered", undefined],
@@ -280,7 +284,7 @@ test("the skill and the agent file of docs/skills.md: its text is read, its scri
     expect.stringContaining("changed: note.txt"),
   ]);
   expect(JSON.stringify(ran.requests[0]?.body?.["system"])).toContain("<name>review</name>");
-  expect(warnings.map(({ words }) => words)).toEqual([
+  expect(warnings.map(({ text }) => text)).toEqual([
     expect.stringContaining("are ignored: it is in the workspace"),
   ]);
 });

@@ -48,7 +48,7 @@ thoroughTest("the commands of docs/serve.md do what the page states, one after t
   );
   expect(JSON.parse(status ?? "")).toMatchObject({ session: "docs-1", status: "completed" });
   expect(JSON.parse(messages ?? "").messages).toHaveLength(2);
-  expect(JSON.parse(sent ?? "")).toMatchObject({ session: "docs-1", as: "prompted" });
+  expect(JSON.parse(sent ?? "")).toMatchObject({ session: "docs-1", delivery: "prompted" });
   expect(JSON.parse(stopped ?? "")).toMatchObject({ open: false });
   expect(JSON.parse(list ?? "")).toMatchObject({ sessions: expect.any(Array) });
   expect(JSON.parse(approved ?? "")).toMatchObject({ code: "approval-unknown", status: 409 });

@@ -42,7 +42,7 @@ const worker = await createWorker({
       "before-tool": ({ arguments: given }) => given.command !== "echo forbidden",
       "after-tool": () => undefined,
       "after-turn": () => undefined,
-      "on-text": ({ text }) => (text === "Done?" ? { type: "go-on", text: "Say it once more." } : true),
+      "on-text": ({ text }) => (text === "Done?" ? { type: "continue", text: "Say it once more." } : true),
       "after-loop": () => undefined,
       "after-task": () => undefined,
     },
@@ -158,7 +158,7 @@ await record("approved", {
     const say = (words) => handle.executeUpdate("approve", { args: [words] });
     const [one, two, , last] = await waiting(4);
     await say({ toolCallId: last.toolCallId, answer: "approve" });
-    await say({ toolCallId: two.toolCallId, answer: "refuse", reason: "no" });
+    await say({ toolCallId: two.toolCallId, answer: "deny", reason: "no" });
     await say({ toolCallId: one.toolCallId, answer: "approve", always: true });
     await waiting(1);
     await say({ answer: "approve", arguments: { command: "echo changed" } });
@@ -371,7 +371,7 @@ await recordJob("autonomous", "autonomous", {
   agent: { tools: ["sleep", "finish_work"] },
   request: ({ work }) => ({ task: "Work", agent: "a", definitionHash: work, limits: { maxTurns: 50 } }),
   meanwhile: async (handle) => {
-    await pollUntil(async () => (await handle.query("status")).doing.includes("the build"));
+    await pollUntil(async () => (await handle.query("status")).statusText.includes("the build"));
     await handle.signal("wake", "It is green");
   },
 });

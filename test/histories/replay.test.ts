@@ -85,7 +85,7 @@ test("the recordings cover every shape of run, and stay small", () => {
 });
 
 test("replay detects a change in the driver: an activity of another name", async () => {
-  const bundle = changedBundle("driver", /activity: "model"/, 'activity: "modell"');
+  const bundle = changedBundle("driver", /activity: "call-model"/, 'activity: "call-modell"');
   const { names, message } = await mismatches(bundle);
   expect(names).toContain("one-turn");
   expect(message).toMatch(/RULES/);

@@ -94,7 +94,7 @@ describe("filters by name", () => {
     ["answers nonsense", () => ({ type: "maybe" }) as never, "wrong-answer"],
     ["warns without words", () => ({ type: "warn" }) as never, "wrong-answer"],
     ["rejects without a reason", () => ({ type: "reject" }) as never, "wrong-answer"],
-  ])("reject if one %s, unless its policy is to pass [FILT-01]", async (_, filter, how) => {
+  ])("reject if one %s, unless its policy is to pass [FILT-01]", async (_, filter, fault) => {
     const registry = new FilterRegistry()
       .register("closed", filter, { timeoutMs: 20 })
       .register("open", filter, { timeoutMs: 20, onFailure: "pass" })
@@ -104,10 +104,10 @@ describe("filters by name", () => {
       type: "reject",
       reason: expect.stringContaining('Input filter "closed" failed: '),
     });
-    expect(closed.reports).toMatchObject([{ result: { type: "failed", how } }]);
+    expect(closed.reports).toMatchObject([{ result: { type: "failed", fault } }]);
     const open = await run(registry, ["open", "pass"]);
     expect(open.verdict).toEqual({ type: "pass" });
-    expect(open.reports).toMatchObject([{ result: { type: "failed", how } }, { result: { type: "pass" } }]);
+    expect(open.reports).toMatchObject([{ result: { type: "failed", fault } }, { result: { type: "pass" } }]);
     const strict = await run(registry, [{ name: "open", onFailure: "reject" }]);
     expect(strict.verdict.type).toBe("reject");
   });

@@ -124,10 +124,10 @@ describe("before something happens", () => {
     ["hangs", never, "timed-out", "No answer within 0.03 s"],
     ["answers nonsense", () => "yes" as never, "wrong-answer", "string"],
     ["answers null", () => null as never, "wrong-answer", "object"],
-  ])("a hook that %s counts as a no, unless its policy is to continue", async (_, hook, how, text) => {
+  ])("a hook that %s counts as a no, unless its policy is to continue", async (_, hook, fault, text) => {
     const registry = new HookRegistry()
       .register("closed", { "before-turn": hook })
-      .register("open", { "before-turn": hook }, { onFailure: "go-on" });
+      .register("open", { "before-turn": hook }, { onFailure: "continue" });
     const limit = options({ timeoutMs: 30 });
     const closed = await registry.run(["closed"], "before-turn", TOLD["before-turn"], limit);
     expect(closed.decision).toMatchObject({
@@ -135,10 +135,10 @@ describe("before something happens", () => {
       hook: "closed",
       reason: expect.stringMatching(new RegExp(`^Hook "closed" failed: .*${text}`)),
     });
-    expect(closed.reports).toMatchObject([{ verdict: { type: "failed", how } }]);
+    expect(closed.reports).toMatchObject([{ verdict: { type: "failed", fault } }]);
     const open = await registry.run(["open"], "before-turn", TOLD["before-turn"], limit);
     expect(open.decision).toEqual({ type: "yes" });
-    expect(open.reports).toMatchObject([{ verdict: { type: "failed", how } }]);
+    expect(open.reports).toMatchObject([{ verdict: { type: "failed", fault } }]);
     // A single use overrides the registration.
     const strict = [{ name: "open", onFailure: "stop" as const }];
     expect((await registry.run(strict, "before-turn", TOLD["before-turn"], limit)).decision.type).toBe("no");
@@ -165,12 +165,12 @@ describe("before something happens", () => {
       registry.run(["yes", { command, ...policy }], "before-tool", BEFORE_TOOL, options({ workspace }));
     expect((await run("./no.sh")).decision).toEqual({ type: "no", hook: "./no.sh", reason: "closed" });
     expect((await run("./gone.sh")).decision.type).toBe("no");
-    expect((await run("./gone.sh", { onFailure: "go-on" })).decision).toEqual({ type: "yes" });
+    expect((await run("./gone.sh", { onFailure: "continue" })).decision).toEqual({ type: "yes" });
     // A policy for failures does not turn a no into a yes.
-    expect((await run("./no.sh", { onFailure: "go-on" })).decision.type).toBe("no");
+    expect((await run("./no.sh", { onFailure: "continue" })).decision.type).toBe("no");
     expect((await run("./hangs.sh", { timeoutMs: 200 })).reports).toMatchObject([
       { verdict: { type: "yes" } },
-      { hook: "./hangs.sh", verdict: { type: "failed", how: "timed-out" } },
+      { hook: "./hangs.sh", verdict: { type: "failed", fault: "timed-out" } },
     ]);
   });
 });
@@ -189,7 +189,7 @@ describe("commands", () => {
       );
       const printed = `${point} ${JSON.stringify({ hook: point, ...TOLD[point] })}`;
       expect(reports).toMatchObject([{ hook: "./told.py", verdict: { type: "no", reason: printed } }]);
-      const meant = point === "on-text" ? "go-on" : point.startsWith("before-") ? "no" : "yes";
+      const meant = point === "on-text" ? "continue" : point.startsWith("before-") ? "no" : "yes";
       expect(decision.type).toBe(meant);
     }
   });
@@ -202,10 +202,10 @@ describe("answers of one point", () => {
     .register("two", { "before-turn": () => ({ type: "inject", text: "second" }) })
     .register("long", { "before-turn": () => ({ type: "inject", text: "é".repeat(1025) }) })
     .register("ends", { "before-turn": () => ({ type: "end", text: "spent" }) })
-    .register("judge", { "on-text": () => ({ type: "go-on" }) })
+    .register("judge", { "on-text": () => ({ type: "continue" }) })
     .register("strict", { "on-text": () => ({ type: "no", reason: "test it" }) })
     .register("broken", { "on-text": fails })
-    .register("lost", { "before-tool": () => ({ type: "go-on" }) as never });
+    .register("lost", { "before-tool": () => ({ type: "continue" }) as never });
   const decided = async <P extends "before-turn" | "on-text" | "before-tool">(point: P, ...names: string[]) =>
     (await registry.run(names, point, TOLD[point], options())).decision;
 
@@ -229,15 +229,15 @@ describe("answers of one point", () => {
   });
 
   test("after an answer, a no continues the loop with its reason, and a failure lets it end [IRON-07]", async () => {
-    expect(await decided("on-text", "fine", "judge", "strict")).toEqual({ type: "go-on", hook: "judge" });
-    expect(await decided("on-text", "strict")).toEqual({ type: "go-on", hook: "strict", text: "test it" });
+    expect(await decided("on-text", "fine", "judge", "strict")).toEqual({ type: "continue", hook: "judge" });
+    expect(await decided("on-text", "strict")).toEqual({ type: "continue", hook: "strict", text: "test it" });
     expect(await decided("on-text", "broken", "fine")).toEqual({ type: "yes" });
   });
 
   test("are a failure at other points", async () => {
     expect(await decided("before-tool", "lost")).toMatchObject({
       type: "no",
-      reason: expect.stringContaining('"go-on", which is not allowed at before-tool'),
+      reason: expect.stringContaining('"continue", which is not allowed at before-tool'),
     });
   });
 });
@@ -309,7 +309,7 @@ describe("cancellation", () => {
             return never();
           },
         },
-        { onFailure: "go-on" },
+        { onFailure: "continue" },
       )
       .register("next", { "before-tool": () => void seen.push("next") });
     const run = await registry.run(
@@ -319,7 +319,7 @@ describe("cancellation", () => {
       options({ signal: cancel.signal }),
     );
     expect(run.decision).toMatchObject({ type: "no", hook: "slow" });
-    expect(run.reports).toMatchObject([{ verdict: { type: "failed", how: "cancelled" } }]);
+    expect(run.reports).toMatchObject([{ verdict: { type: "failed", fault: "cancelled" } }]);
     expect(seen).toEqual(["told"]);
   });
 });

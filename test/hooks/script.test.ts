@@ -31,7 +31,7 @@ describe("the answer of a script", () => {
     const workspace = await createWorkspace({ "dies.sh": "echo oh >&2; kill -SEGV $$" });
     expect(await runHookScript(workspace, "./dies.sh")).toEqual({
       type: "failed",
-      how: "killed",
+      fault: "killed",
       message: "Ended by SIGSEGV: oh",
     });
   });
@@ -148,7 +148,7 @@ describe("the interpreter of a script", () => {
     for (const name of ["./a.ts", "./b.mts"]) {
       expect(await runHookScript(workspace, name)).toMatchObject({
         type: "failed",
-        how: "not-runnable",
+        fault: "not-runnable",
         message: expect.stringContaining("compile it to JavaScript"),
       });
     }
@@ -167,11 +167,11 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     ["./a.sh > log", "not-runnable", '">"'],
     ["$HOME/a.sh", "not-runnable", '"$"'],
     ["./a.sh 'b", "not-runnable", "not closed"],
-  ])("%s: %s [CB-08]", async (command, how, message) => {
+  ])("%s: %s [CB-08]", async (command, fault, message) => {
     const workspace = await createWorkspace({ "notes.txt": "exit 0", "a.sh": "exit 0", "b.sh": "exit 1" });
     expect(await runHookScript(workspace, command)).toMatchObject({
       type: "failed",
-      how,
+      fault,
       message: expect.stringContaining(message),
     });
   });
@@ -179,7 +179,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
   test("a missing workspace is named [CB-08]", async () => {
     expect(await runHookScript("/no/such/folder", "true")).toEqual({
       type: "failed",
-      how: "not-found",
+      fault: "not-found",
       message: "The workspace /no/such/folder is not a folder",
     });
   });
@@ -189,7 +189,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     const context = { ...BEFORE_TOOL, arguments: 1n };
     expect(await runHookScript(workspace, "true", { context })).toMatchObject({
       type: "failed",
-      how: "threw",
+      fault: "threw",
     });
   });
 });
@@ -215,7 +215,7 @@ describe("a script that hangs", () => {
     const verdict = await runHookScript(workspace, "./hangs.sh", { timeoutMs: 1_500, graceMs: 50 });
     // The specified limit, not the default of 10 s.
     expect(performance.now() - begunAt).toBeLessThan(8_000);
-    expect(verdict).toEqual({ type: "failed", how: "timed-out", message: "No answer within 1.5 s" });
+    expect(verdict).toEqual({ type: "failed", fault: "timed-out", message: "No answer within 1.5 s" });
     const pids = await pidsOf(workspace);
     expect(pids).toHaveLength(2);
     expect(await running(pids)).toEqual([]);
@@ -231,7 +231,7 @@ describe("a script that hangs", () => {
     );
     expect(await running(pids)).toHaveLength(2);
     cancel.abort();
-    expect(await verdict).toEqual({ type: "failed", how: "cancelled", message: "Cancelled" });
+    expect(await verdict).toEqual({ type: "failed", fault: "cancelled", message: "Cancelled" });
     expect(await running(pids)).toEqual([]);
   });
 
@@ -247,7 +247,7 @@ describe("a script that hangs", () => {
     const workspace = await createWorkspace({ "ran.sh": "touch ran" });
     await writeFile(join(workspace, "ran"), "no");
     const verdict = await runHookScript(workspace, "rm ran", { signal: AbortSignal.abort() });
-    expect(verdict).toMatchObject({ type: "failed", how: "cancelled" });
+    expect(verdict).toMatchObject({ type: "failed", fault: "cancelled" });
     expect(await readFile(join(workspace, "ran"), "utf8")).toBe("no");
   });
 });

@@ -145,10 +145,13 @@ thoroughTest(
     const act = worker();
     const prompts = [{ id: "p", text: "Look a thousand times", atMs: 0 }];
     const common = { session: "long", mode: "run", idleTimeoutMs: null, localSteps: false } as const;
-    let state: State = apply(buildInitialState({ ...common, asked: { definition }, prompts, nowMs: 0 }), {
-      type: "begun",
-      atMs: 0,
-    });
+    let state: State = apply(
+      buildInitialState({ ...common, requestedDefinition: { definition }, prompts, nowMs: 0 }),
+      {
+        type: "started",
+        atMs: 0,
+      },
+    );
     const tell = (event: RunEvent) => {
       state = apply(state, event);
     };
@@ -183,13 +186,13 @@ thoroughTest(
         case "call-model": {
           const { type, session, maxAttempts, ...input } = command;
           expect(countContextTokens(state)).toBeLessThanOrEqual(trigger);
-          const digest = await act("model", "model", input);
+          const digest = await act("call-model", "call-model", input);
           lookAtRequest();
           tell({ type: "model-replied", digest, atMs });
           break;
         }
         case "call-tools":
-          for (const { local, session, timeoutMs, queue, summary, toolName, ...input } of command.calls) {
+          for (const { isLocal, session, timeoutMs, queue, summary, toolName, ...input } of command.calls) {
             tell({
               type: "tool-finished",
               call: input.call,
@@ -200,18 +203,18 @@ thoroughTest(
           break;
         case "compact": {
           const { type, session, maxAttempts, ...input } = command;
-          expect(command.tokens).toBeLessThanOrEqual(trigger + MAX_TURN_TOKENS);
+          expect(command.contextTokens).toBeLessThanOrEqual(trigger + MAX_TURN_TOKENS);
           tell({ type: "compacted", digest: await act(type, type, input), atMs });
           compactions += 1;
           const [first, middle, ...recent] = state.view.spans;
           expect(first).toMatchObject({ from: 0, to: 1 + 2 * KEEP_FIRST, turns: KEEP_FIRST });
-          expect(middle).toMatchObject({ instead: { section: 0 } });
+          expect(middle).toMatchObject({ replacement: { section: 0 } });
           const kept = recent.reduce((sum, { turns }) => sum + turns, 0);
           // Counting the turn that is about to begin, no turn is partial: the last result is the newest entry but one.
           expect(kept).toBe(KEEP_RECENT);
           // The results of the newest turn are unread, and stay complete.
-          expect(recent.slice(0, -1).every(({ cut }) => cut === 10)).toBe(true);
-          expect(recent.at(-1)).not.toHaveProperty("cut");
+          expect(recent.slice(0, -1).every(({ maxLines }) => maxLines === 10)).toBe(true);
+          expect(recent.at(-1)).not.toHaveProperty("maxLines");
           expect(recent.at(-1)?.to).toBe(state.length - 1);
           expect(sumViewTokens(state.view)).toBeLessThan(trigger / 2);
           break;

@@ -281,12 +281,14 @@ describe("a server's questions", () => {
   test("a question is answered by the caller, and the time limit is paused", async () => {
     const { kept } = nasty({}, { timeoutMs: 400, startTimeoutMs: 10_000 });
     const seen: unknown[] = [];
-    const ask: ToolCallOptions["ask"] = async (question) => {
+    const ask: ToolCallOptions["elicit"] = async (question) => {
       seen.push(question);
       await new Promise((resolve) => setTimeout(resolve, 700));
       return { type: "accept", values: { name: "Grace" } };
     };
-    expect(await call(kept, "elicit", { ask })).toBe('{"action":"accept","content":{"name":"Grace"}}');
+    expect(await call(kept, "elicit", { elicit: ask })).toBe(
+      '{"action":"accept","content":{"name":"Grace"}}',
+    );
     expect(seen).toEqual([
       { type: "form", message: "Your name?", schema: expect.objectContaining({ type: "object" }) },
     ]);

@@ -61,8 +61,11 @@ describe.each([
 ])("server-everything over %s", (_, server) => {
   test("[MCP-01] [MCP-03] [MCP-04] [MCP-05] lists its tools under its prefix, with schema and description", async () => {
     const { kept, tool } = await toolsOf(server());
-    const { facts } = await kept.getListing(signal);
-    expect(facts).toMatchObject({ protocolVersion: "2025-11-25", offers: { tools: true, prompts: true } });
+    const { serverInfo } = await kept.getListing(signal);
+    expect(serverInfo).toMatchObject({
+      protocolVersion: "2025-11-25",
+      capabilities: { tools: true, prompts: true },
+    });
     expect(tool("echo")).toMatchObject({
       name: "test__echo",
       description: "Echoes back the input string",

@@ -6,9 +6,9 @@ import { ToolListWatcher } from "../../src/tools/sources/mcp/tool-list-watcher.t
 import type { ActiveLoop } from "../../src/tools/sources/tool-source.ts";
 import { createStdioServer, MISBEHAVING_SERVER } from "./support/mcp-servers.ts";
 
-const facts = { name: "s", version: "1", protocolVersion: "1" } as ServerListing["facts"];
+const facts = { name: "s", version: "1", protocolVersion: "1" } as ServerListing["serverInfo"];
 const listing = (...names: readonly string[]): ServerListing => ({
-  facts,
+  serverInfo: facts,
   tools: names.map((name) => ({ name, inputSchema: {}, hints: {}, needsTask: false })),
 });
 const server = createStdioServer(MISBEHAVING_SERVER, {}, { name: "files", exclude: ["hidden"] });
@@ -25,7 +25,7 @@ function stage() {
     definitionHash: "d",
     notify: async (change) => {
       said.push(change);
-      return "told";
+      return "notified";
     },
     ...more,
   });
@@ -65,11 +65,11 @@ test("a changed list is noticed when the server is next needed; a server that is
 
 test("a loop that could not be reached is notified again at its next step; a loop that has ended is forgotten", async () => {
   const { offers, loop, lists, said } = stage();
-  const answers = ["failed", "told"] as const;
+  const answers = ["failed", "notified"] as const;
   let times = 0;
   const tell = async (change: ToolListChange) => {
     said.push(change);
-    return answers[times++] ?? "over";
+    return answers[times++] ?? "ended";
   };
   offers.watch(loop({ notify: tell }), definition);
   expect(await lists("a")).toBe(false);

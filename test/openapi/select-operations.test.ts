@@ -38,12 +38,14 @@ describe("the operations that become tools [OAPI-05]", () => {
   });
 
   test("exclude one without an id, with a warning, and an unknown selected name is reported", async () => {
-    const { leftOut, warnings } = await parseDocument(createDocument(PATHS), {
+    const { skipped, warnings } = await parseDocument(createDocument(PATHS), {
       operations: { ids: ["listRepos", "gone"] },
       replay: { "nothing*": "pure" },
       confirm: ["list*"],
     });
-    expect(leftOut.filter(({ chosen }) => chosen !== true).map(({ method }) => method)).toEqual(["trace"]);
+    expect(skipped.filter(({ isSelected }) => isSelected !== true).map(({ method }) => method)).toEqual([
+      "trace",
+    ]);
     expect(warnings).toEqual([
       "openapi api: skipped TRACE /repos/{id}: TRACE is not sent",
       'openapi api: operations.ids names "gone", which matches no operation of the document',

@@ -55,7 +55,7 @@ export function createRequest(model: ModelConfig, overrides: Partial<ModelReques
 
 /** Pools of connections for tests; a limit that a test does not shorten is long. */
 export function createHttp(options: HttpClientOptions = {}): HttpClient {
-  return new HttpClient({ firstByteTimeoutMs: 20_000, silenceTimeoutMs: 20_000, ...options });
+  return new HttpClient({ firstByteTimeoutMs: 20_000, bodyTimeoutMs: 20_000, ...options });
 }
 
 export async function catchProviderError(promise: Promise<unknown>): Promise<ProviderError> {

@@ -161,9 +161,9 @@ function translated(asked: CorpusRequest, { id, adaptive }: (typeof KINDS)[numbe
     ...((effort !== undefined || format !== undefined) && {
       output_config: { ...(effort && { effort }), ...(format && { format }) },
     }),
-    ...(asked.mustCall !== undefined &&
+    ...(asked.forcedTool !== undefined &&
       !adaptive &&
-      level === undefined && { tool_choice: { type: "tool", name: asked.mustCall } }),
+      level === undefined && { tool_choice: { type: "tool", name: asked.forcedTool } }),
     ...(asked.temperature !== undefined &&
       !adaptive &&
       level === undefined && { temperature: asked.temperature }),
@@ -211,7 +211,7 @@ describe.each(KINDS)("every conversation to $id [PROV-08, PROV-11]", (kind) => {
     const ours = await captureRequest(ask);
     const theirs = await captureRequest((baseURL) =>
       new Anthropic({ apiKey: CORPUS_KEY, baseURL, maxRetries: 0, logLevel: "off" }).messages.create(
-        wellFormed(translated(conversation.asked, kind)) as Body,
+        wellFormed(translated(conversation.request, kind)) as Body,
       ),
     );
     expect(ours.body).toEqual(theirs.body);
@@ -245,7 +245,7 @@ describe("history before a block of thinking", () => {
   ];
 
   test.each(COMPARED)("$name: keeps its bytes when turns are added, cache marks excepted", (conversation) => {
-    const { asked } = conversation;
+    const { request } = conversation;
     const body = (messages: readonly Message[]) =>
       buildAnthropicRequest({
         ...createRequest(anthropic("claude-fable-5-2"), conversation),
@@ -253,10 +253,10 @@ describe("history before a block of thinking", () => {
         messages,
       });
     // A question is only asked when every call has its result, so a history is grown where that is so.
-    const lengths = [...asked.messages.keys()].filter((at) => asked.messages[at]?.role === "user");
-    const grown = [...lengths.map((at) => asked.messages.slice(0, at + 1)), [...asked.messages, ...more]];
+    const lengths = [...request.messages.keys()].filter((at) => request.messages[at]?.role === "user");
+    const grown = [...lengths.map((at) => request.messages.slice(0, at + 1)), [...request.messages, ...more]];
     for (const [at, messages] of grown.slice(0, -1).entries()) {
-      if (waitsForResult(messages, asked.messages)) continue;
+      if (waitsForResult(messages, request.messages)) continue;
       const before = body(messages);
       const after = body(grown[at + 1]!);
       expect(unmarked([after.system, after.tools])).toBe(unmarked([before.system, before.tools]));

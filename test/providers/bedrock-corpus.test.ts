@@ -159,7 +159,7 @@ function translated(asked: CorpusRequest, { family }: Kind): Omit<ConverseStream
 
   const room = Math.min(asked.maxTokens ?? LIMIT, LIMIT);
   const forced =
-    asked.mustCall !== undefined && family !== "adaptive" && (family === "nova" || level === undefined);
+    asked.forcedTool !== undefined && family !== "adaptive" && (family === "nova" || level === undefined);
   const highest = level === "high" || level === "xhigh" || level === "max";
   const cool =
     asked.temperature !== undefined &&
@@ -186,7 +186,7 @@ function translated(asked: CorpusRequest, { family }: Kind): Omit<ConverseStream
     ...(system.length > 0 && { system }),
     ...(Object.keys(inference).length > 0 && { inferenceConfig: inference }),
     ...(tools.length > 0 && {
-      toolConfig: { tools, ...(forced && { toolChoice: { tool: { name: asked.mustCall } } }) },
+      toolConfig: { tools, ...(forced && { toolChoice: { tool: { name: asked.forcedTool } } }) },
     }),
     ...(level !== undefined && { additionalModelRequestFields: fields }),
     ...(asked.output?.type === "json-schema" && {
@@ -277,7 +277,7 @@ describe.each(KINDS)("every conversation to $id", (kind) => {
         signal,
       });
     const ours = await captureRequest(ask);
-    const expected = await theirs({ modelId: kind.id, ...translated(conversation.asked, kind) });
+    const expected = await theirs({ modelId: kind.id, ...translated(conversation.request, kind) });
     expect(ours.body).toEqual(expected.body);
     expect(ours.url).toBe(expected.path);
     expect(ours.headers).toMatchObject({

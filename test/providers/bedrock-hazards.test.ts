@@ -222,7 +222,7 @@ describe("what is no answer", () => {
 
   test("silence in the middle, and cancelling there", async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).write(encodeStream(BEGUN)));
-    expect((await catchProviderError(ask(server.url, { silenceTimeoutMs: 50 }))).message).toContain(
+    expect((await catchProviderError(ask(server.url, { bodyTimeoutMs: 50 }))).message).toContain(
       "silent for 50 ms",
     );
     const controller = new AbortController();

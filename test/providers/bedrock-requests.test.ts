@@ -531,11 +531,11 @@ const CASES: Record<string, Case> = {
     },
   ],
   "a tool that must be called [SO-01]": [
-    { tools: [read], mustCall: "read" },
+    { tools: [read], forcedTool: "read" },
     { messages: [hi], toolConfig: { tools: [readSpec], toolChoice: { tool: { name: "read" } } }, ...limit },
   ],
   "no tool must be called while Claude thinks, nor of a model that cannot be told": [
-    { tools: [read], mustCall: "read", thinking: "low" },
+    { tools: [read], forcedTool: "read", thinking: "low" },
     {
       messages: [hi],
       toolConfig: { tools: [readSpec] },

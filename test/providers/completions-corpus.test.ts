@@ -171,8 +171,8 @@ function translated(asked: CorpusRequest, kind: Kind): Body {
     ...(ofOpenAi && named !== undefined && { reasoning_effort: named }),
     ...(model.provider === "openrouter" && effort !== undefined && { reasoning: { effort } }),
     ...(asked.temperature !== undefined && tempered && { temperature: asked.temperature }),
-    ...(asked.mustCall !== undefined && {
-      tool_choice: { type: "function" as const, function: { name: asked.mustCall } },
+    ...(asked.forcedTool !== undefined && {
+      tool_choice: { type: "function" as const, function: { name: asked.forcedTool } },
     }),
     ...(asked.output !== undefined && { response_format: formatOf(asked.output) }),
   };
@@ -221,7 +221,7 @@ describe.each(KINDS)("every conversation to $name [PROV-13]", (kind) => {
     const ours = await captureRequest(ask);
     const theirs = await captureRequest((url) =>
       new OpenAI({ apiKey: CORPUS_KEY, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create(
-        wellFormed(translated(conversation.asked, kind)),
+        wellFormed(translated(conversation.request, kind)),
       ),
     );
     expect(ours.body).toEqual(theirs.body);

@@ -6,7 +6,7 @@ describe("the corpus of conversations", () => {
   test("has names of its own, and enough of everything", () => {
     expect(new Set(CORPUS.map(({ name }) => name)).size).toBe(CORPUS.length);
     expect(CORPUS.length).toBeGreaterThanOrEqual(60);
-    const asked = CORPUS.map((one) => one.asked);
+    const asked = CORPUS.map((one) => one.request);
     const answers = asked.flatMap(({ messages }) => messages.filter(({ role }) => role === "assistant"));
     expect(new Set(asked.map(({ thinking }) => thinking)).size).toBe(7);
     for (const { provider } of vendorSamples) {
@@ -17,7 +17,7 @@ describe("the corpus of conversations", () => {
     const json = JSON.stringify(asked);
     for (const what of [
       "redacted",
-      "mustCall",
+      "forcedTool",
       "json-schema",
       "temperature",
       "cacheTools",
@@ -27,7 +27,7 @@ describe("the corpus of conversations", () => {
       expect(json).toContain(what);
   });
 
-  test.each(CORPUS)("$name: its messages are as the schema has them", ({ asked }) => {
-    for (const message of asked.messages) expect(() => Message.parse(message)).not.toThrow();
+  test.each(CORPUS)("$name: its messages are as the schema has them", ({ request }) => {
+    for (const message of request.messages) expect(() => Message.parse(message)).not.toThrow();
   });
 });

@@ -41,7 +41,7 @@ function scripted(outputs: readonly string[], start = 0) {
     clock.runs += 1;
     await Promise.resolve();
     return stdout === "FAIL"
-      ? ({ type: "exited", how: "exited with 3", stdout: "", stderr: `no ticket for ${OLD}` } as const)
+      ? ({ type: "exited", exit: "exited with 3", stdout: "", stderr: `no ticket for ${OLD}` } as const)
       : ({ type: "printed", stdout, stderr: "" } as const);
   };
   const make = (keepMs?: number) =>

@@ -107,19 +107,19 @@ function contentsOf(history: readonly Message[]): Contents[] {
 }
 
 function configOf(asked: CorpusRequest): GenerateContentConfig {
-  const { output, mustCall, temperature, thinking } = asked;
+  const { output, forcedTool, temperature, thinking } = asked;
   const declared = asked.tools.map(({ name, description, parameters }) => ({
     name,
     description,
     parametersJsonSchema: parameters,
   }));
-  const allowed = { mode: FunctionCallingConfigMode.ANY, allowedFunctionNames: [mustCall ?? ""] };
+  const allowed = { mode: FunctionCallingConfigMode.ANY, allowedFunctionNames: [forcedTool ?? ""] };
   return {
     maxOutputTokens: Math.min(asked.maxTokens ?? 65_536, 65_536),
     thinkingConfig: { ...(thinking !== "off" && { includeThoughts: true }), thinkingLevel: LEVELS[thinking] },
     ...(asked.systemPrompt.trim() !== "" && { systemInstruction: asked.systemPrompt }),
     ...(declared.length > 0 && { tools: [{ functionDeclarations: declared }] }),
-    ...(mustCall !== undefined && { toolConfig: { functionCallingConfig: allowed } }),
+    ...(forcedTool !== undefined && { toolConfig: { functionCallingConfig: allowed } }),
     ...(temperature !== undefined && { temperature }),
     ...(output !== undefined && { responseMimeType: "application/json" }),
     ...(output?.type === "json-schema" && { responseJsonSchema: output.schema }),
@@ -156,10 +156,10 @@ describe("every conversation to Gemini", () => {
       const ours = await captureRequest(ask);
       const theirs = await captureRequest(async (baseUrl) => {
         const { models } = createSdk("google", { apiKey: CORPUS_KEY, httpOptions: { baseUrl } });
-        const config = configOf(one.asked);
+        const config = configOf(one.request);
         return await models.generateContentStream({
           model: MODEL,
-          contents: contentsOf(one.asked.messages),
+          contents: contentsOf(one.request.messages),
           config,
         });
       });

@@ -152,7 +152,7 @@ describe("a stream that breaks", () => {
       expect(error).toMatchObject({ fault: "network", message: expect.stringContaining("not JSON") });
     }
     const silent = await serve((response) => response.writeHead(200, STREAM).write(COMPLETE.subarray(0, 40)));
-    for (const error of await faults(silent.url, { silenceTimeoutMs: 60 })) {
+    for (const error of await faults(silent.url, { bodyTimeoutMs: 60 })) {
       expect(error).toMatchObject({ fault: "network", message: expect.stringContaining("silent for 60 ms") });
     }
     const stopped = await faults(silent.url, {}, AbortSignal.timeout(30));

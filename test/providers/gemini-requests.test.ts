@@ -156,7 +156,7 @@ const CASES: Record<string, Case> = {
     contents: [{ role: "user", parts: [{ text: "see" }, inline, { text: "this" }] }],
   },
   "a tool, and that it must be called": {
-    ours: () => ({ tools: [TOOL], mustCall: "read_file" }),
+    ours: () => ({ tools: [TOOL], forcedTool: "read_file" }),
     contents: [HI],
     config: {
       ...DECLARED,

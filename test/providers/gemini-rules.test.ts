@@ -367,7 +367,13 @@ describe("errors in Google's form", () => {
   const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" };
   const reason = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" };
   const http = (status: number, body: unknown, headers = {}) =>
-    createHttpError(plainVendor, { status, headers, body: JSON.stringify(body), bodyLost: false, now: 0 });
+    createHttpError(plainVendor, {
+      status,
+      headers,
+      body: JSON.stringify(body),
+      isBodyIncomplete: false,
+      now: 0,
+    });
 
   test.each([
     [400, "INVALID_ARGUMENT", [], "api"],

@@ -75,7 +75,7 @@ describe("waiting", () => {
     expect(waits).toEqual([undefined]);
     const second = governed.stream(createRequest(model), options);
     await vi.advanceTimersByTimeAsync(0);
-    const rate = { for: "rate", vendor: "anthropic", ahead: 0 };
+    const rate = { type: "rate", vendor: "anthropic", ahead: 0 };
     expect(waits.slice(1)).toMatchObject([rate]);
     expect((waits[1] as { forMs: number }).forMs).toBeCloseTo(60_000, -2);
     await vi.advanceTimersByTimeAsync(60_000);

@@ -252,7 +252,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
           const timer = setInterval(() => response.write(piece), 5);
           response.on("close", () => clearInterval(timer));
         });
-        const error = await catchProviderError(ask(url, { idleTimeoutMs: 60 }));
+        const error = await catchProviderError(ask(url, { stallTimeoutMs: 60 }));
         expect(error.fault).toBe("network");
         expect(error.message).toContain("made no progress for 60 ms");
       }
@@ -268,7 +268,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
         }
         response.end();
       });
-      const { content } = await ask(slow, { idleTimeoutMs: 300 });
+      const { content } = await ask(slow, { stallTimeoutMs: 300 });
       expect(content).toMatchObject([{ text: "one two three four five six seven eight" }]);
     });
 
@@ -277,7 +277,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       const stops = await served((response) => response.writeHead(200, type).write(joined().subarray(0, 60)));
       const [none, error] = await Promise.all([
         catchProviderError(ask(never, { firstByteTimeoutMs: 50 })),
-        catchProviderError(ask(stops, { silenceTimeoutMs: 50 })),
+        catchProviderError(ask(stops, { bodyTimeoutMs: 50 })),
       ]);
       expect(none).toMatchObject({ fault: "network" });
       expect(error).toMatchObject({ fault: "network" });

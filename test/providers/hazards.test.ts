@@ -480,7 +480,7 @@ describe("time and connections", () => {
     const server = await serve((response) =>
       response.writeHead(200, STREAM).write(encodeSse([TEXT[0]], false)),
     );
-    const error = await catchProviderError(askCompletions(server.url, { silenceTimeoutMs: 50 }));
+    const error = await catchProviderError(askCompletions(server.url, { bodyTimeoutMs: 50 }));
     expect(error.fault).toBe("network");
     expect(error.message).toContain("silent for 50 ms");
     await server.waitUntilClosed();

@@ -14,7 +14,7 @@ function laneOf(limits: VendorLimits, ids: readonly number[] = [], model = "m") 
 }
 
 const left = (remaining: number, resetAtMs: number): RateLimits => [
-  { name: "requests", counted: "requests", remaining, resetAtMs },
+  { name: "requests", unit: "requests", remaining, resetAtMs },
 ];
 
 describe("configured limits", () => {
@@ -84,11 +84,7 @@ describe("what the vendor has said", () => {
     ] as const) {
       const lane = laneOf({}, [1]);
       lane.admitNext(0);
-      lane.recordLimits(
-        1,
-        [{ name: "requests", counted: "requests", limit, remaining: 0, resetAtMs: 500 }],
-        1,
-      );
+      lane.recordLimits(1, [{ name: "requests", unit: "requests", limit, remaining: 0, resetAtMs: 500 }], 1);
       lane.recordEnd(1, answered(), 2);
       for (const id of [2, 3, 4]) lane.join(id, "m", 0);
       expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 500 });
@@ -99,10 +95,10 @@ describe("what the vendor has said", () => {
   test("tokens that are used up count too, and what is left of them does not hold anybody up", () => {
     const lane = laneOf({}, [1]);
     lane.admitNext(0);
-    lane.recordLimits(1, [{ name: "tokens", counted: "tokens", remaining: 1, resetAtMs: 5000 }], 1);
+    lane.recordLimits(1, [{ name: "tokens", unit: "tokens", remaining: 1, resetAtMs: 5000 }], 1);
     lane.join(2, "m", 100_000);
     expect(lane.admitNext(1).admitted).toEqual([2]);
-    lane.recordLimits(2, [{ name: "tokens", counted: "tokens", remaining: 0, resetAtMs: 5000 }], 2);
+    lane.recordLimits(2, [{ name: "tokens", unit: "tokens", remaining: 0, resetAtMs: 5000 }], 2);
     lane.join(3, "m", 1);
     expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 5000 });
   });
@@ -113,14 +109,14 @@ describe("what the vendor has said", () => {
     lane.recordLimits(1, left(0, 86_400_000), 0);
     lane.join(2, "m", 0);
     expect(lane.admitNext(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
-    lane.recordEnd(1, { type: "refused", retryAfterMs: 3_600_000 }, 2);
+    lane.recordEnd(1, { type: "rejected", retryAfterMs: 3_600_000 }, 2);
     expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 900_002 });
   });
 
   test("is about its model, and holds up no other", () => {
     const lane = laneOf({}, [1], "large");
     lane.admitNext(0);
-    lane.recordEnd(1, { type: "refused", retryAfterMs: 7000 }, 0);
+    lane.recordEnd(1, { type: "rejected", retryAfterMs: 7000 }, 0);
     lane.join(2, "large", 0);
     lane.join(3, "small", 0);
     expect(lane.admitNext(1)).toEqual({ admitted: [3], wakeAtMs: 7000 });
@@ -130,7 +126,7 @@ describe("what the vendor has said", () => {
     const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const lane = laneOf({}, ids.slice(0, 3));
     lane.admitNext(0);
-    for (const id of [1, 2, 3]) lane.recordEnd(id, { type: "refused", retryAfterMs: 100 }, 0);
+    for (const id of [1, 2, 3]) lane.recordEnd(id, { type: "rejected", retryAfterMs: 100 }, 0);
     for (const id of ids.slice(3)) lane.join(id, "m", 0);
     expect(lane.admitNext(100).admitted).toEqual([4]);
     expect(lane.admitNext(101).admitted).toEqual([]);
@@ -148,7 +144,7 @@ test("G1, G2 and G3 hold whatever happens", () => {
     requestsPerMinute: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
     tokensPerMinute: fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined }),
   });
-  const what = fc.constantFrom("join", "join", "answered", "refused", "gone", "seen", "giveUp", "wait");
+  const what = fc.constantFrom("join", "join", "answered", "rejected", "gone", "seen", "giveUp", "wait");
   const step = fc.record({ what, pick: fc.nat(99), size: fc.nat(200), waitMs: fc.nat(30_000) });
   fc.assert(
     fc.property(limits, fc.array(step, { maxLength: 60 }), (given, steps) => {
@@ -191,7 +187,7 @@ test("G1, G2 and G3 hold whatever happens", () => {
           const ending = what === "answered" ? answered(size) : { type: what };
           lane.recordEnd(
             one,
-            what === "refused" ? { type: what, retryAfterMs: waitMs } : (ending as never),
+            what === "rejected" ? { type: what, retryAfterMs: waitMs } : (ending as never),
             now,
           );
         }
@@ -214,24 +210,24 @@ test("who waits is told why, until when, and how many are before it", () => {
   const lane = laneOf({ concurrent: 1 }, [1, 2, 3]);
   lane.admitNext(0);
   expect(lane.waitReasons).toEqual([
-    { id: 2, for: "places", ahead: 0 },
-    { id: 3, for: "places", ahead: 1 },
+    { id: 2, type: "concurrency", ahead: 0 },
+    { id: 3, type: "concurrency", ahead: 1 },
   ]);
   const minute = laneOf({ requestsPerMinute: 1 }, [1, 2]);
   minute.admitNext(0);
-  expect(minute.waitReasons).toEqual([{ id: 2, for: "rate", untilMs: MINUTE, ahead: 0 }]);
+  expect(minute.waitReasons).toEqual([{ id: 2, type: "rate", untilMs: MINUTE, ahead: 0 }]);
   const closed = laneOf({}, [1]);
   closed.admitNext(0);
-  closed.recordEnd(1, { type: "refused", retryAfterMs: 9_000 }, 0);
+  closed.recordEnd(1, { type: "rejected", retryAfterMs: 9_000 }, 0);
   closed.join(2, "m", 0);
   closed.join(3, "other", 0);
   closed.admitNext(1);
-  expect(closed.waitReasons).toEqual([{ id: 2, for: "vendor", untilMs: 9_000, ahead: 0 }]);
+  expect(closed.waitReasons).toEqual([{ id: 2, type: "vendor", untilMs: 9_000, ahead: 0 }]);
   closed.admitNext(9_000);
   expect(closed.waitReasons).toEqual([]);
   const both = laneOf({ concurrent: 1 }, [1]);
   both.admitNext(0);
-  both.recordEnd(1, { type: "refused", retryAfterMs: 9_000 }, 0);
+  both.recordEnd(1, { type: "rejected", retryAfterMs: 9_000 }, 0);
   for (const [id, model] of [
     [2, "other"],
     [3, "other"],
@@ -241,7 +237,7 @@ test("who waits is told why, until when, and how many are before it", () => {
   }
   both.admitNext(1);
   expect(both.waitReasons).toEqual([
-    { id: 3, for: "places", ahead: 0 },
-    { id: 4, for: "vendor", untilMs: 9_000, ahead: 1 },
+    { id: 3, type: "concurrency", ahead: 0 },
+    { id: 4, type: "vendor", untilMs: 9_000, ahead: 1 },
   ]);
 });

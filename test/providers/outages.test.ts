@@ -53,7 +53,11 @@ test("nothing is left out when all are down, and a delay that a vendor names is 
   outages.recordFailure(spare!, down("rate-limited", { retryAfterMs: 300_000 }));
   clock.ms += 299_999;
   expect(order()).toEqual(["own", "last", "spare"]);
-  expect(outages.order(models)[2]?.down).toEqual({ fault: "rate-limited", said: "it is gone", againInMs: 1 });
+  expect(outages.order(models)[2]?.outage).toEqual({
+    fault: "rate-limited",
+    message: "it is gone",
+    retryInMs: 1,
+  });
 });
 
 test("a word on the question says that the model is there, and what was heard long ago is forgotten", () => {

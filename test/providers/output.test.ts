@@ -19,7 +19,7 @@ const output: StructuredOutput & { type: "json-schema" } = {
 describe("which tool must be called, on Claude's wire", () => {
   const choice = (id: string, thinking: ThinkingLevel) =>
     buildAnthropicRequest(
-      createRequest(anthropic(id), { thinking, tools: [buildFinalTool(output)], mustCall: "final_answer" }),
+      createRequest(anthropic(id), { thinking, tools: [buildFinalTool(output)], forcedTool: "final_answer" }),
     ).tool_choice;
 
   test("is said where the API takes it, and left out with thinking and for the newer models [SO-01]", () => {

@@ -474,7 +474,7 @@ describe("events from bytes", () => {
 describe("overflow (OVF-02, OVF-03)", () => {
   test("nine phrases are given, six are ours", () => {
     expect(OVERFLOW_PHRASES.length).toBe(15);
-    expect(OVERFLOW_PHRASES.filter(({ ours }) => ours === true).length).toBe(6);
+    expect(OVERFLOW_PHRASES.filter(({ isOurs }) => isOurs === true).length).toBe(6);
   });
 
   test.each([

@@ -27,8 +27,8 @@ describe("headers", () => {
       "anthropic-ratelimit-input-tokens-reset": "2026-11-22T09:59:30Z",
     };
     expect(readRateLimits(headers, NOW)).toEqual([
-      { name: "requests", counted: "requests", limit: 1000, remaining: 999, resetAtMs: NOW + 7000 },
-      { name: "input-tokens", counted: "inputTokens", limit: 400_000, remaining: 0, resetAtMs: NOW + 30_000 },
+      { name: "requests", unit: "requests", limit: 1000, remaining: 999, resetAtMs: NOW + 7000 },
+      { name: "input-tokens", unit: "inputTokens", limit: 400_000, remaining: 0, resetAtMs: NOW + 30_000 },
     ]);
   });
 
@@ -41,8 +41,8 @@ describe("headers", () => {
       "x-ratelimit-reset-tokens": "20ms",
     };
     expect(readRateLimits(headers, NOW)).toEqual([
-      { name: "requests", counted: "requests", limit: 14_400, remaining: 14_370, resetAtMs: NOW + 179_560 },
-      { name: "tokens", counted: "tokens", remaining: 17_997, resetAtMs: NOW + 20 },
+      { name: "requests", unit: "requests", limit: 14_400, remaining: 14_370, resetAtMs: NOW + 179_560 },
+      { name: "tokens", unit: "tokens", remaining: 17_997, resetAtMs: NOW + 20 },
     ]);
   });
 
@@ -54,9 +54,9 @@ describe("headers", () => {
       "x-ratelimit-remaining-req-minute": "3",
     };
     expect(readRateLimits(headers, NOW)).toEqual([
-      { name: "requests-day", counted: "requests", remaining: 0, resetAtMs: NOW + 33_011_383 },
-      { name: "tokens-minute", counted: "tokens", remaining: 60_000 },
-      { name: "req-minute", counted: "requests", remaining: 3 },
+      { name: "requests-day", unit: "requests", remaining: 0, resetAtMs: NOW + 33_011_383 },
+      { name: "tokens-minute", unit: "tokens", remaining: 60_000 },
+      { name: "req-minute", unit: "requests", remaining: 3 },
     ]);
   });
 
@@ -72,7 +72,7 @@ describe("headers", () => {
       "x-ratelimit-reset": reset,
     };
     expect(readRateLimits(headers, NOW)).toEqual([
-      { name: "requests", counted: "requests", limit: 20, remaining: 0, resetAtMs: NOW + 5000 },
+      { name: "requests", unit: "requests", limit: 20, remaining: 0, resetAtMs: NOW + 5000 },
     ]);
   });
 
@@ -82,7 +82,7 @@ describe("headers", () => {
     [{ ratelimit: '"requests";r=50;t=30', "ratelimit-policy": '"requests";q=100;w=60' }],
   ])("of the IETF's drafts: %j", (headers) => {
     expect(readRateLimits(headers, NOW)).toEqual([
-      { name: "requests", counted: "requests", limit: 100, remaining: 50, resetAtMs: NOW + 30_000 },
+      { name: "requests", unit: "requests", limit: 100, remaining: 50, resetAtMs: NOW + 30_000 },
     ]);
   });
 
@@ -154,7 +154,13 @@ describe("a refusal without the header says in its body when to ask again [RTY-0
   };
   const words = (message: string) => ({ error: { type: "rate_limit_exceeded", message } });
   const refused = (body: object, headers = {}, status = 429) =>
-    createHttpError(plainVendor, { status, headers, body: JSON.stringify(body), bodyLost: false, now: NOW });
+    createHttpError(plainVendor, {
+      status,
+      headers,
+      body: JSON.stringify(body),
+      isBodyIncomplete: false,
+      now: NOW,
+    });
 
   test.each([
     [RETRY_INFO, 34_400],

@@ -138,7 +138,7 @@ const ANTHROPIC: Record<string, [Partial<ModelRequest>, AnthropicBody]> = {
     },
   ],
   "a final tool that must be called [SO-01]": [
-    { tools: [read, buildFinalTool(answer)], mustCall: "final_answer" },
+    { tools: [read, buildFinalTool(answer)], forcedTool: "final_answer" },
     {
       ...base,
       messages: [hi],
@@ -372,7 +372,7 @@ const COMPLETIONS: Record<string, [Partial<ModelRequest>, CompletionsBody]> = {
     },
   ],
   "a tool that must be called [SO-01]": [
-    { tools: [read], mustCall: "read" },
+    { tools: [read], forcedTool: "read" },
     {
       ...chat,
       messages: [{ role: "user", content: "hi" }],

@@ -162,7 +162,9 @@ function translated(asked: CorpusRequest, kind: Kind): Body {
     ...(asked.tools.length > 0 && {
       tools: asked.tools.map((tool) => ({ type: "function" as const, strict: false, ...tool })),
     }),
-    ...(asked.mustCall !== undefined && { tool_choice: { type: "function" as const, name: asked.mustCall } }),
+    ...(asked.forcedTool !== undefined && {
+      tool_choice: { type: "function" as const, name: asked.forcedTool },
+    }),
     ...(asked.output !== undefined && { text: { format: formatOf(asked.output) } }),
   };
 }
@@ -212,7 +214,7 @@ describe.each(KINDS)("every conversation to $name [PROV-17, PROV-19]", (kind) =>
     const ours = await captureRequest(ask);
     const theirs = await captureRequest((url) =>
       new OpenAI({ apiKey: CORPUS_KEY, baseURL: url + base, maxRetries: 0 }).responses.create(
-        wellFormed(translated(conversation.asked, kind)),
+        wellFormed(translated(conversation.request, kind)),
       ),
     );
     expect(ours.body).toEqual(theirs.body);

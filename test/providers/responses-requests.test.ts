@@ -140,7 +140,7 @@ const REQUESTS: Record<string, [Partial<ModelRequest> & { options?: ModelOptions
   ],
   "thinking, high": [{ thinking: "high" }, { reasoning: { effort: "high", summary: "auto" }, input: [hi] }],
   "a tool that must be called": [
-    { tools: [read], mustCall: "read" },
+    { tools: [read], forcedTool: "read" },
     { tools: [tool], tool_choice: { type: "function", name: "read" }, input: [hi] },
   ],
   "a final tool": [

@@ -18,25 +18,30 @@ const RUNS = { numRuns: isThorough ? 200 : 20 };
 
 test("property: through any chain of vendors the record stays, nobody refuses it, and each gets again what it got [XLAT-01, XLAT-04]", async () => {
   await fc.assert(
-    fc.asyncProperty(anyConversation, chains, anySettings, async ({ messages, points }, chain, way) => {
-      const before = JSON.stringify(messages);
-      frozen(messages);
-      const got = new Map<Protocol, readonly string[]>();
-      for (const [at, protocol] of chain.entries()) {
-        // The conversation goes on from vendor to vendor; the last is asked with all of it.
-        const place = Math.floor(((at + 1) * points.length) / chain.length) - 1;
-        const { pieces, objection } = await translateRequest(
-          protocol,
-          messages.slice(0, points[Math.max(0, place)]),
-          way,
-        );
-        expect([protocol, objection]).toEqual([protocol, undefined]);
-        const earlier = got.get(protocol) ?? [];
-        expect(pieces.slice(0, earlier.length)).toEqual(earlier);
-        got.set(protocol, pieces);
-      }
-      expect(JSON.stringify(messages)).toBe(before);
-    }),
+    fc.asyncProperty(
+      anyConversation,
+      chains,
+      anySettings,
+      async ({ messages, questionPositions }, chain, way) => {
+        const before = JSON.stringify(messages);
+        frozen(messages);
+        const got = new Map<Protocol, readonly string[]>();
+        for (const [at, protocol] of chain.entries()) {
+          // The conversation goes on from vendor to vendor; the last is asked with all of it.
+          const place = Math.floor(((at + 1) * questionPositions.length) / chain.length) - 1;
+          const { pieces, objection } = await translateRequest(
+            protocol,
+            messages.slice(0, questionPositions[Math.max(0, place)]),
+            way,
+          );
+          expect([protocol, objection]).toEqual([protocol, undefined]);
+          const earlier = got.get(protocol) ?? [];
+          expect(pieces.slice(0, earlier.length)).toEqual(earlier);
+          got.set(protocol, pieces);
+        }
+        expect(JSON.stringify(messages)).toBe(before);
+      },
+    ),
     RUNS,
   );
 });
@@ -46,11 +51,11 @@ test("property: an opaque token goes back to the vendor that made it, and to no 
     fc.asyncProperty(
       anyConversation,
       fc.constantFrom(...Protocol.options),
-      async ({ messages, said }, protocol) => {
+      async ({ messages, answers }, protocol) => {
         const { text } = await translateRequest(protocol, messages);
-        for (const { by, sent, tokens } of said)
+        for (const { protocol: by, isSent, tokens } of answers)
           for (const token of tokens)
-            expect([by, token, text.includes(token)]).toEqual([by, token, sent && by === protocol]);
+            expect([by, token, text.includes(token)]).toEqual([by, token, isSent && by === protocol]);
       },
     ),
     RUNS,
@@ -65,21 +70,21 @@ const AS_TEXT: ReadonlySet<Protocol> = new Set([
 
 test("property: what another vendor thought is text to OpenAI's protocols and nothing to the others; the rest stays [XLAT-02, XLAT-03]", async () => {
   // Two protocols of one vendor, under one name, are foreign to each other as well.
-  const isForeign = ({ by }: AnswerRecord, protocol: Protocol) => by !== protocol;
+  const isForeign = ({ protocol: by }: AnswerRecord, protocol: Protocol) => by !== protocol;
   await fc.assert(
     fc.asyncProperty(
       anyConversation,
       fc.constantFrom(...Protocol.options),
-      async ({ messages, said }, protocol) => {
+      async ({ messages, answers }, protocol) => {
         const { text } = await translateRequest(protocol, messages);
-        for (const one of said) {
-          for (const words of one.texts) expect([words, text.includes(words)]).toEqual([words, one.sent]);
+        for (const one of answers) {
+          for (const words of one.texts) expect([words, text.includes(words)]).toEqual([words, one.isSent]);
           if (!isForeign(one, protocol)) continue;
           for (const thought of one.thoughts) {
             expect([protocol, thought, text.includes(`[Reasoning] ${thought}`)]).toEqual([
               protocol,
               thought,
-              one.sent && AS_TEXT.has(protocol),
+              one.isSent && AS_TEXT.has(protocol),
             ]);
             if (!AS_TEXT.has(protocol)) expect(text).not.toContain(thought);
           }
@@ -139,12 +144,12 @@ thoroughTest(
         ]),
       ) as Record<Protocol, object[]>,
     );
-    const good = problems.filter(({ nth }) => nth < stories.length);
+    const good = problems.filter(({ index }) => index < stories.length);
     expect(good).toEqual([]);
     const seen = new Map(
       Protocol.options.map((protocol) => [
         protocol,
-        problems.filter((one) => one.protocol === protocol).map(({ nth }) => nth - stories.length),
+        problems.filter((one) => one.protocol === protocol).map(({ index }) => index - stories.length),
       ]),
     );
     for (const [protocol, bad] of seen)

@@ -24,7 +24,7 @@ describe("a page instead of an answer", () => {
       const body = piece.repeat(65_536 / piece.length);
       const headers = { "content-type": "text/html" };
       const spentMs = cpuMs(() => {
-        createHttpError(plainVendor, { status: 502, headers, body, bodyLost: false, now: 0 });
+        createHttpError(plainVendor, { status: 502, headers, body, isBodyIncomplete: false, now: 0 });
       });
       expect(spentMs).toBeLessThan(250);
     },
@@ -40,7 +40,13 @@ describe("[RTY-04] the delay that a vendor asks for", () => {
     ["Fri, 31 Dec 9999 23:59:59 GMT", WEEK_MS],
   ])("%s, up to a week", (said, ms) => {
     const headers = { "retry-after": said };
-    const error = createHttpError(plainVendor, { status: 429, headers, body: "", bodyLost: false, now: 0 });
+    const error = createHttpError(plainVendor, {
+      status: 429,
+      headers,
+      body: "",
+      isBodyIncomplete: false,
+      now: 0,
+    });
     expect(error).toMatchObject({ fault: "rate-limited", retryAfterMs: ms });
     expect(new ProviderError("network", "x").retryAfterMs).toBeUndefined();
   });

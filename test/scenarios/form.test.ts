@@ -104,8 +104,8 @@ test("the lines of a scenario: events with hook calls between them, requests, to
   const tools = [{ name: "a", parameters: { n: "number" } }];
   const report = await runScenario(one({ name: "s", prompt: "hi", tools, model }));
   const hooks = [
-    { hook: "before_loop", behind: 0 },
-    { hook: "before_turn", behind: 1 },
+    { hook: "before_loop", eventsBefore: 0 },
+    { hook: "before_turn", eventsBefore: 1 },
   ];
   const lines = formatJsonLines({ ...report, played: { ...report.played, hooks } }).map((line) =>
     JSON.parse(line),

@@ -14,7 +14,7 @@ export function buildPastTranscript({
   providers,
 }: Stage): HistoryReader {
   const resolved = tools.resolve(definition.tools);
-  const outputMode = buildOutputPlan(definition, providers)?.road;
+  const outputMode = buildOutputPlan(definition, providers)?.mode;
   const terms: LoopTerms = {
     tools: resolved.ok ? resolved.tools.map(toToolDefinition) : [],
     limits: mergeLimits(definition, undefined),

@@ -46,7 +46,7 @@ async function remade(stage: Stage, loop: number, turn: number): Promise<string>
   const shaped =
     output === undefined || output.type === "text" || road === undefined
       ? told
-      : addOutputToRequest({ output, road }, told, isRepair);
+      : addOutputToRequest({ output, mode: road }, told, isRepair);
   return JSON.stringify(
     buildRequestBody({
       model,

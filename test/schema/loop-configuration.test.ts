@@ -115,7 +115,7 @@ describe("each field of a loop's configuration has its location [LOOP-27]", () =
       cache: { enabled: false },
       tools: ["prun"],
     });
-    const asked = buildModelRequest(definition, [], bare, { isRepair: false, shown: [] });
+    const asked = buildModelRequest(definition, [], bare, { isRepair: false, formats: [] });
     expect(asked).toMatchObject({
       model: definition.model,
       thinking: "high",
@@ -168,7 +168,7 @@ describe("each field of a loop's configuration has its location [LOOP-27]", () =
             bare,
             {
               isRepair: false,
-              shown: [],
+              formats: [],
             },
           ),
         ),

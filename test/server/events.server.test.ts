@@ -176,7 +176,7 @@ test("an impossible request is rejected with what was tried and the remedy", asy
     const { status } = await sendRawRequest(server, { path: `/v1/sessions/${path}`, headers: bearer });
     expect([path, [404, 422].includes(status)]).toEqual([path, true]);
   }
-  expect(server.told).toEqual([]);
+  expect(server.reportedErrors).toEqual([]);
   expect(server.streams).toBe(0);
 });
 
@@ -189,7 +189,7 @@ test.each([
 ])("%s is rejected with the methods that are allowed there: %s", async (way, allow) => {
   const { status, headers, body } = await sendRequest(server, way, way.startsWith("GET") ? undefined : {});
   expect([status, headers.get("allow")]).toEqual([405, allow]);
-  expect(body).toMatchObject({ code: "method-refused", allow: allow.split(", ") });
+  expect(body).toMatchObject({ code: "method-not-allowed", allow: allow.split(", ") });
 });
 
 test("invalid input is explained in sentences: the location, the expected value, and the value received", async () => {
@@ -206,7 +206,7 @@ test("invalid input is explained in sentences: the location, the expected value,
     "agent: must be a text or an object, not 5",
   );
   expect(await detail(`POST ${at}/send`, { text: "x", whileRunning: "y" })).toContain(
-    'whileRunning: must be "refuse", "steer" or "follow-up", not a text',
+    'whileRunning: must be "reject", "steer" or "follow-up", not a text',
   );
   expect(await detail("GET /v1/sessions?limit=0")).toContain("limit: must be above 0, not 0");
   const agent = {
@@ -262,14 +262,14 @@ thoroughTest("a pending call is listed, answered, and signed", async () => {
     ] as unknown[];
   }
   expect(waiting).toMatchObject([{ tool: "bash", arguments: { command: "touch over-http" } }]);
-  const answered = await sendRequest(server, `POST /v1/sessions/${session.id}/refuse`, {
+  const answered = await sendRequest(server, `POST /v1/sessions/${session.id}/deny`, {
     reason: "no",
     by: "ada",
   });
   expect(answered).toMatchObject({ status: 200, body: { tool: "bash", waiting: 0 } });
   await session.readResult();
   const ended = (await session.readEvents()).find(({ body }) => body.type === "ToolExecutionEnd")?.body;
-  expect(ended).toMatchObject({ permission: { answer: "refused", by: "ada" } });
+  expect(ended).toMatchObject({ permission: { answer: "denied", by: "ada" } });
   const stopped = await sendRequest(server, `POST /v1/sessions/${session.id}/stop`, {});
   expect(stopped).toMatchObject({ status: 202, body: { open: false } });
 });

@@ -40,9 +40,9 @@ describe("the token", () => {
     expect(response.headers.get("www-authenticate")).toContain("Bearer");
     const problem = await response.json();
     expect(problem).toMatchObject({
-      type: "urn:holdfast:problem:token-wrong",
+      type: "urn:holdfast:problem:token-invalid",
       status: 401,
-      code: "token-wrong",
+      code: "token-invalid",
       instance: "GET /v1/sessions",
       detail: expect.stringContaining("--token-file"),
     });
@@ -181,6 +181,6 @@ describe("requests that no client sends", () => {
     expect(await post("{")).toMatchObject({ status: 422, detail: expect.stringContaining("not JSON") });
     const listed = await fetch(`${server.url}${LIST}?limit=-1`, { headers: bearer });
     expect([listed.status, await listed.text()]).toEqual([422, expect.stringContaining("limit")]);
-    expect(server.told).toEqual([]);
+    expect(server.reportedErrors).toEqual([]);
   });
 });

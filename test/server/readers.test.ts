@@ -101,7 +101,7 @@ test("a reader that never reads is disconnected; its buffer is bounded, and it r
   socket.destroy();
   const [next] = await firstOf(readEvents(server, EVENTS, { headers: { "last-event-id": `c${last}` } }));
   expect(next?.id).toBe(`c${last + 1}`);
-  expect(server.told).toEqual([]);
+  expect(server.reportedErrors).toEqual([]);
 });
 
 test("a slow reader skips updates that a later one contains, and receives everything else", async () => {

@@ -6,7 +6,7 @@ import type { Holdfast } from "../../src/client/index.ts";
 export const TOKEN = "a-token-of-these-tests";
 export const bearer = { authorization: `Bearer ${TOKEN}` };
 
-export type TestApiServer = Server & { readonly told: unknown[] };
+export type TestApiServer = Server & { readonly reportedErrors: unknown[] };
 
 /** A server on its own port. Without a Holdfast, no request may reach it. */
 export async function startServer(
@@ -25,7 +25,7 @@ export async function startServer(
     reportError: (error) => reportedErrors.push(error),
     ...options,
   });
-  return Object.defineProperties(server, { told: { value: reportedErrors } }) as TestApiServer;
+  return Object.defineProperties(server, { reportedErrors: { value: reportedErrors } }) as TestApiServer;
 }
 
 /** Sends requests with the token; both bodies are JSON. */

@@ -135,7 +135,7 @@ describe("an answer that is retried", () => {
     expect(errors).toEqual([]);
     expect(message.parts).toMatchObject([
       { type: "step-start" },
-      { type: "text", text: "Wrong w", providerMetadata: { holdfast: { void: true } } },
+      { type: "text", text: "Wrong w", providerMetadata: { holdfast: { discarded: true } } },
       { type: "dynamic-tool", toolCallId: "c0", state: "output-error" },
       { type: "text", text: "Right.", state: "done" },
     ]);
@@ -203,14 +203,14 @@ describe("a call that waits for a user", () => {
       state: "approval-requested",
       approval: { id: "7.c1" },
     });
-    expect(shown.metadata).toMatchObject({ holdfast: { seen: 4 } });
+    expect(shown.metadata).toMatchObject({ holdfast: { seenEvents: 4 } });
 
     const rest = new UiMessage();
     chunksOf(before, rest);
     expect(rest.seenEvents).toBe(4);
     const second = [rest.formatContinuation(), ...chunksOf(TOLD.slice(10), rest)];
     const whole = (await readPage(second, shown)).message;
-    const parts = whole.parts.filter(({ type }) => type !== "data-holdfast-waiting");
+    const parts = whole.parts.filter(({ type }) => type !== "data-holdfast-approvals");
     const never = await readPage(chunksOf(TOLD));
     expect(withoutIds({ ...whole, parts }).parts).toMatchObject(withoutIds(never.message).parts);
   });

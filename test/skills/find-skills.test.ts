@@ -148,11 +148,11 @@ test("every file is identified by its hash; links out of the skill and files gen
   await symlink(base, join(folder, "up"));
   await symlink("SKILL.md", join(folder, "same.md"));
   await symlink("scripts", join(folder, "more"));
-  const { files, refused } = await listSkillFiles(await openRoot(folder));
+  const { files, rejected } = await listSkillFiles(await openRoot(folder));
   expect(files.map(({ path }) => path)).toEqual(["SKILL.md", "same.md", "scripts/run.sh"]);
   expect(files[0]?.hash).toBe("ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb");
   expect(files[1]?.hash).toBe(files[0]?.hash);
-  expect(refused).toEqual([
+  expect(rejected).toEqual([
     "more: it is a directory",
     "scripts/secret: it is a link that leaves the folder of the skill",
     '"two\\nlines": its name is not one line of text',

@@ -205,7 +205,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
     });
 
     const recorded = (sequence: number, over: "all" | readonly string[], of: Partial<Delta> = {}) =>
-      hub.publish(createDelta(sequence, { body: { type: "recorded", sequence: 1, over }, ...of }));
+      hub.publish(createDelta(sequence, { body: { type: "recorded", sequence: 1, completed: over }, ...of }));
     const shown = async (session = "s") =>
       (await hub.readSnapshot(session)).deltas.map(({ delta: { body } }) =>
         "text" in body ? body.text : body.type,
@@ -290,7 +290,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
         const { offsets } = await readNext(hub, 1, last);
         expect(offsets[0]).toBeGreaterThan(last);
         last = offsets[0] ?? 0;
-        writer.publish(createDelta(0, { body: { type: "recorded", sequence: 1, over: "all" } }));
+        writer.publish(createDelta(0, { body: { type: "recorded", sequence: 1, completed: "all" } }));
         await writer.flush();
         await eventually(bench.isEmpty, { what: "the removal of what is recorded" });
         expect((await hub.readSnapshot("s")).offset).toBeGreaterThanOrEqual(last);

@@ -53,7 +53,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
       createDelta(1, { body: { type: "tool-output", toolCallId: "c", toolName: "t", text: word } }),
     );
     await hub.flush();
-    const rows = () => bench.sql<{ row: string }>("SELECT deltas::text AS row FROM deltas ORDER BY place");
+    const rows = () => bench.sql<{ row: string }>("SELECT deltas::text AS row FROM deltas ORDER BY position");
     const saying = async () => (await rows()).map(({ row }) => containsText(Buffer.from(row), word));
     expect(await saying()).toEqual([false, false]);
     const other = await opened(bench.url, { codec }).readSnapshot("s");
@@ -77,7 +77,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
   }
 
   const kept = () =>
-    bench.sql<{ loop_id: string; delta: string }>("SELECT loop_id, delta FROM deltas ORDER BY place");
+    bench.sql<{ loop_id: string; delta: string }>("SELECT loop_id, delta FROM deltas ORDER BY position");
 
   test("recorded output is removed, that of other loops and calls stays", async () => {
     const hub = opened();
@@ -87,14 +87,14 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
     hub.publish(createDelta(1, { body: call("done") }));
     hub.publish(createDelta(2, { body: call("at-work") }));
     hub.publish(createDelta(3, { loopId: "another" }));
-    hub.publish(createDelta(4, { body: { type: "recorded", sequence: 7, over: ["done"] } }));
+    hub.publish(createDelta(4, { body: { type: "recorded", sequence: 7, completed: ["done"] } }));
     hub.publish(createDelta(5, { body: { type: "text", text: "of the next turn" } }));
     await hub.flush();
     const texts = async () =>
       (await kept()).map(({ delta: text }) => (JSON.parse(text) as { sequence: number }).sequence);
     await eventually(async () => (await texts()).length === 4, { what: "the removal" });
     expect(await texts()).toEqual([2, 3, 4, 5]);
-    hub.publish(createDelta(6, { body: { type: "recorded", sequence: 9, over: "all" } }));
+    hub.publish(createDelta(6, { body: { type: "recorded", sequence: 9, completed: "all" } }));
     await hub.flush();
     await eventually(async () => (await texts()).length === 2, { what: "the second removal" });
     expect(await texts()).toEqual([3, 6]);

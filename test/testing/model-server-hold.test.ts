@@ -17,11 +17,11 @@ test("an answer waits in the middle until it is released", async () => {
   await server.waitForHold("gate");
   await new Promise((resolve) => stream.once("text", resolve));
   expect(LONG.text.startsWith(text) && text !== LONG.text).toBe(true);
-  expect(server.requests[0]).toMatchObject({ outcome: "open", heldAt: "gate" });
+  expect(server.requests[0]).toMatchObject({ outcome: "open", waitingGate: "gate" });
   server.release("gate");
   await stream.finalMessage();
   expect(text).toBe(LONG.text);
-  expect(server.requests[0]).toMatchObject({ outcome: "answered", heldAt: undefined });
+  expect(server.requests[0]).toMatchObject({ outcome: "answered", waitingGate: undefined });
 });
 
 test("a released gate stays open until it is closed again", async () => {
@@ -46,7 +46,7 @@ test("a client that disconnects is noticed at once, and its answer is not counte
   const request = await server.waitForRequest((one) => one.outcome === "aborted-by-client", {
     timeoutMs: 2_000,
   });
-  expect(request).toMatchObject({ heldAt: undefined, closedAtMs: expect.any(Number) });
+  expect(request).toMatchObject({ waitingGate: undefined, closedAtMs: expect.any(Number) });
   server.release("gate");
   await createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage();
   expect(server.paid()).toMatchObject([{ turn: 0, asked: 2, answered: 1, aborted: 1, faulted: 0 }]);

@@ -74,7 +74,7 @@ test("it survives a killed client, is controlled over HTTP, and writes a log", a
   ]);
   await until(
     () => snapshot(url),
-    ({ requests }) => requests[0]?.heldAt === "go",
+    ({ requests }) => requests[0]?.waitingGate === "go",
   );
   client.kill("SIGKILL");
   await until(

@@ -14,7 +14,7 @@ const RUNS = getRunCount(2000);
 const words = (command: string) => readScript(command).commands.map((fact) => fact.words);
 const real = (command: string) =>
   readScript(command)
-    .commands.filter(({ wrapper }) => wrapper === undefined)
+    .commands.filter(({ isWrapper }) => isWrapper === undefined)
     .map((fact) => fact.words.join(" "));
 
 describe("commands that are what they say", () => {
@@ -119,7 +119,7 @@ describe("commands that are what they say", () => {
   ])("%j runs %j, and the wrapper is listed before it [PERM-01]", (command, inner) => {
     expect(readScript(command).opaque).toBeUndefined();
     expect(real(command)).toEqual([inner]);
-    expect(readScript(command).commands[0]).toMatchObject({ wrapper: true });
+    expect(readScript(command).commands[0]).toMatchObject({ isWrapper: true });
   });
 });
 
@@ -254,15 +254,15 @@ describe("patterns, redirects and folders", () => {
 
   test("the words before a pattern of file names are certain [PERM-01]", async () => {
     expect(await collectCommandFacts("git add *.ts x", workspace)).toEqual({
-      commands: [{ words: ["git", "add", "*.ts", "x"], fixed: 2 }],
+      commands: [{ words: ["git", "add", "*.ts", "x"], fixedWords: 2 }],
     });
     expect(await collectCommandFacts("ls '*.ts'", workspace)).toEqual({
-      commands: [{ words: ["ls", "*.ts"], known: true }],
+      commands: [{ words: ["ls", "*.ts"], isKnownProgram: true }],
     });
     expect(await collectCommandFacts("timeout 5 ls [ab]", workspace)).toEqual({
       commands: [
-        { words: ["timeout", "5", "ls", "[ab]"], fixed: 3, wrapper: true },
-        { words: ["ls", "[ab]"], fixed: 1, known: true },
+        { words: ["timeout", "5", "ls", "[ab]"], fixedWords: 3, isWrapper: true },
+        { words: ["ls", "[ab]"], fixedWords: 1, isKnownProgram: true },
       ],
     });
   });
@@ -270,8 +270,8 @@ describe("patterns, redirects and folders", () => {
   test("a redirect in the workspace is a path of the call [PERM-01]", async () => {
     for (const operator of [">", ">>", ">|", "&>", "&>>", ">&", "<", "<>", "2>"]) {
       expect(await collectCommandFacts(`a ${operator} src/x`, workspace), operator).toEqual({
-        commands: [{ words: ["a"], ...(operator.startsWith("<") ? { fed: true } : {}) }],
-        paths: [{ path: join(workspace, "src/x"), inside: true, relative: "src/x" }],
+        commands: [{ words: ["a"], ...(operator.startsWith("<") ? { readsInput: true } : {}) }],
+        paths: [{ path: join(workspace, "src/x"), isInWorkspace: true, relative: "src/x" }],
       });
     }
     expect(await collectCommandFacts("> x", workspace)).toMatchObject({
@@ -299,15 +299,15 @@ describe("patterns, redirects and folders", () => {
     "cd .. && git status",
     "cd src/.. && git status",
   ])("%j leaves the workspace [PERM-01]", async (command) => {
-    expect((await collectCommandFacts(command, workspace)).opaque).toMatch(/outside the workspace/);
+    expect((await collectCommandFacts(command, workspace)).opaqueReason).toMatch(/outside the workspace/);
   });
 
   test("after a change of folder both places are looked at [PERM-01]", async () => {
     expect(await collectCommandFacts("cd src && a > x", workspace)).toEqual({
       commands: [{ words: ["cd", "src"] }, { words: ["a"] }],
       paths: [
-        { path: join(workspace, "x"), inside: true, relative: "x" },
-        { path: join(workspace, "src/x"), inside: true, relative: "src/x" },
+        { path: join(workspace, "x"), isInWorkspace: true, relative: "x" },
+        { path: join(workspace, "src/x"), isInWorkspace: true, relative: "src/x" },
       ],
     });
   });
@@ -316,13 +316,13 @@ describe("patterns, redirects and folders", () => {
     const facts = await collectCommandFacts("a > x", workspace, join(workspace, "src"));
     expect(facts.paths).toMatchObject([{ relative: "src/x" }]);
     const up = await collectCommandFacts("a > ../x", workspace, join(workspace, "src"));
-    expect(up).toMatchObject({ paths: [{ relative: "x", inside: true }] });
-    expect(up.opaque).toBeUndefined();
+    expect(up).toMatchObject({ paths: [{ relative: "x", isInWorkspace: true }] });
+    expect(up.opaqueReason).toBeUndefined();
   });
 
   test("long texts cost words, many commands are cut, whatever the command [PERM-01]", async () => {
     expect(await collectCommandFacts(`git commit -m '${"x".repeat(2000)}'`, workspace)).toEqual({
-      commands: [{ words: ["git", "commit", "-m"], fixed: 3 }],
+      commands: [{ words: ["git", "commit", "-m"], fixedWords: 3 }],
     });
     for (const command of [
       "a; ".repeat(200),
@@ -330,10 +330,10 @@ describe("patterns, redirects and folders", () => {
       `sudo ${"word ".repeat(2000)}`,
     ]) {
       const facts = await collectCommandFacts(command, workspace);
-      expect(facts.cut === true || facts.opaque !== undefined).toBe(true);
+      expect(facts.isTruncated === true || facts.opaqueReason !== undefined).toBe(true);
       expect(JSON.stringify(facts).length).toBeLessThan(MAX_FACTS_CHARS * 2);
     }
-    expect(await collectCommandFacts("x".repeat(2000), workspace)).toMatchObject({ cut: true });
+    expect(await collectCommandFacts("x".repeat(2000), workspace)).toMatchObject({ isTruncated: true });
   });
 });
 
@@ -436,8 +436,8 @@ describe("bash agrees", () => {
           for (const words of ran) {
             const listed = commands.some(
               (fact) =>
-                fact.words.slice(0, fact.fixed).every((word, index) => word === words[index]) &&
-                (fact.fixed !== undefined || fact.words.length === words.length),
+                fact.words.slice(0, fact.fixedWords).every((word, index) => word === words[index]) &&
+                (fact.fixedWords !== undefined || fact.words.length === words.length),
             );
             expect(listed, `${JSON.stringify(command)} runs ${JSON.stringify(words)}`).toBe(true);
           }

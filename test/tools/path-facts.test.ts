@@ -21,19 +21,19 @@ async function places() {
 describe("facts of paths", () => {
   test("a file, a folder, the workspace itself, by both of their names [PERM-01]", async () => {
     const { workspace, of } = await places();
-    const fact = { path: join(workspace, "src/a.ts"), inside: true, relative: "src/a.ts" };
+    const fact = { path: join(workspace, "src/a.ts"), isInWorkspace: true, relative: "src/a.ts" };
     expect(await of("src/a.ts")).toEqual(fact);
     expect(await of("./src/../src/a.ts")).toEqual(fact);
     expect(await of(join(workspace, "src/a.ts"))).toEqual(fact);
-    expect(await of(".")).toEqual({ path: workspace, inside: true, relative: "." });
-    expect(await of("")).toEqual({ path: workspace, inside: true, relative: "." });
+    expect(await of(".")).toEqual({ path: workspace, isInWorkspace: true, relative: "." });
+    expect(await of("")).toEqual({ path: workspace, isInWorkspace: true, relative: "." });
   });
 
   test("what does not exist yet is where it would be made [PERM-01]", async () => {
     const { workspace, of } = await places();
     expect(await of("new/deep/file")).toEqual({
       path: join(workspace, "new/deep/file"),
-      inside: true,
+      isInWorkspace: true,
       relative: "new/deep/file",
     });
   });
@@ -53,7 +53,7 @@ describe("facts of paths", () => {
       ["relative-dangling", join(outside, "not-there")],
       ["twice", join(outside, "not-there")],
     ] as const) {
-      expect(await of(path), path).toEqual({ path: real, inside: false });
+      expect(await of(path), path).toEqual({ path: real, isInWorkspace: false });
     }
   });
 
@@ -62,14 +62,14 @@ describe("facts of paths", () => {
     await symlink("circle", join(workspace, "circle"));
     await symlink("nowhere/../x", join(workspace, "back"));
     for (const path of ["circle", "src/a.ts/x", "a\0b", "back", "x".repeat(300)]) {
-      expect(await of(path), path).toMatchObject({ inside: false });
+      expect(await of(path), path).toMatchObject({ isInWorkspace: false });
     }
   });
 
   test("a link that stays inside is its target; a workspace that is a link is its target [PERM-01]", async () => {
     const { base, workspace, of } = await places();
     await symlink("src", join(workspace, "inner"));
-    expect(await of("inner/a.ts")).toMatchObject({ inside: true, relative: "src/a.ts" });
+    expect(await of("inner/a.ts")).toMatchObject({ isInWorkspace: true, relative: "src/a.ts" });
     await symlink(workspace, join(base, "alias"));
     const { paths } = await collectPathFacts(["src/a.ts", join(workspace, "src")], join(base, "alias"));
     expect(paths).toMatchObject([{ relative: "src/a.ts" }, { relative: "src" }]);
@@ -81,7 +81,7 @@ describe("facts of paths", () => {
       Array.from({ length: 100 }, (_, index) => `f${index}`),
       workspace,
     );
-    expect(facts.cut).toBe(true);
+    expect(facts.isTruncated).toBe(true);
     expect(facts.paths?.length).toBeLessThanOrEqual(32);
   });
 

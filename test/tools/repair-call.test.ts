@@ -516,7 +516,7 @@ describe("properties", () => {
       fc.property(pieces, fc.boolean(), (parts, wrapped) => {
         const text = wrapped ? `{"text":${parts.join("")}}` : parts.join("");
         const reading = readLooseObject(text);
-        if (!reading.ok || !reading.repaired) return;
+        if (!reading.ok || !reading.isRepaired) return;
         read += 1;
         const found = JSON.stringify(reading.value);
         const said = JSON.stringify(text);

@@ -54,7 +54,7 @@ describe("what a tool is made of [TOOL-01]", () => {
     ["", /use 1 to 64/],
     ["a b", /use 1 to 64/],
     ["x".repeat(65), /use 1 to 64/],
-    ["model", /taken by Holdfast/],
+    ["call-model", /taken by Holdfast/],
   ])("the name %j is refused", (name, words) => {
     const make = () => defineTool({ name, description: "", parameters: z.object({}), execute: () => "" });
     expect(make).toThrow(words);

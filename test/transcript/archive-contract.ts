@@ -144,7 +144,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await other.transcript.readSession("s")).toBeUndefined();
       expect(await other.transcript.readLoops("s")).toEqual([]);
       expect(await other.transcript.findSessions({ limit: 9 })).toEqual([]);
-      expect(await archive.listUnfinished()).toEqual([{ session: "s", what: "importing" }]);
+      expect(await archive.listUnfinished()).toEqual([{ session: "s", operation: "importing" }]);
       await expect(other.transcript.openLoop(opening())).rejects.toThrow("is being imported");
       await archive.beginImport("two", ["s"], 1);
       await expect(archive.importLines("one", lines.slice(9), Date.now())).rejects.toThrow(
@@ -179,7 +179,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       }
       expect(await transcript.readSteps("one")).toEqual([]);
       expect(await transcript.readInbox("one")).toEqual([]);
-      expect(await transcript.archive.search({ words: "one", limit: 9 })).toEqual([]);
+      expect(await transcript.archive.search({ terms: "one", limit: 9 })).toEqual([]);
       expect(await transcript.archive.beginDelete("one")).toBe(false);
       expect((await listLines(transcript, "two")).length).toBeGreaterThan(10);
       // The id is free again.
@@ -193,14 +193,14 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       const readSnapshot = async () =>
         await readIdleSnapshot(transcript, (await transcript.readSession("s"))!);
       const before = await readSnapshot();
-      expect(before.over).toEqual([]);
+      expect(before.endedLoopIds).toEqual([]);
       // In the same millisecond.
       const { loopId } = await transcript.openLoop(
         opening({ step: step({ run: "late", number: 0 }), atMs: before.lastActiveAtMs, prompts: [] }),
       );
-      expect(await archive.beginDelete("s", before)).toBe("gone-on");
+      expect(await archive.beginDelete("s", before)).toBe("continued");
       const dead = await readSnapshot();
-      expect(dead).toEqual({ ...before, over: [loopId] });
+      expect(dead).toEqual({ ...before, endedLoopIds: [loopId] });
       const edit = {
         session: "s",
         key: "k",
@@ -209,7 +209,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
         at: "head" as const,
       };
       await archive.edit({ ...edit, messages: [createMessage("and this")] });
-      expect(await archive.beginDelete("s", dead)).toBe("gone-on");
+      expect(await archive.beginDelete("s", dead)).toBe("continued");
       expect(await transcript.readSession("s")).toMatchObject({ id: "s", lastActiveAtMs: 900 });
       expect(await archive.listUnfinished()).toEqual([]);
       expect(await archive.beginDelete("s", await readSnapshot())).toBe(true);
@@ -220,7 +220,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
     test("a loop whose run was cut off does not keep its session from being deleted", async () => {
       await transcript.openLoop(opening());
       const snapshot = await readIdleSnapshot(transcript, (await transcript.readSession("s"))!);
-      expect(await transcript.archive.beginDelete("s", { ...snapshot, over: [] })).toBe("gone-on");
+      expect(await transcript.archive.beginDelete("s", { ...snapshot, endedLoopIds: [] })).toBe("continued");
       expect(await transcript.archive.beginDelete("s", snapshot)).toBe(true);
     });
 
@@ -329,7 +329,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       const [first] = await transcript.archive.list({}, { limit: 1 });
       expect(first?.totals).toEqual({ turns: 2, costUsd: 0.5, openLoops: 0 });
       const cursor = { lastActiveAtMs: first?.lastActiveAtMs ?? 0, id: first?.id ?? "" };
-      expect((await transcript.archive.list({}, { limit: 2, behind: cursor })).map(({ id }) => id)).toEqual([
+      expect((await transcript.archive.list({}, { limit: 2, after: cursor })).map(({ id }) => id)).toEqual([
         "c",
         "b",
       ]);
@@ -340,10 +340,10 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       await writeSampleSession(transcript, "one");
       await writeSampleSession(transcript, "two");
       const find = async (query: string, of: object = {}) =>
-        (await transcript.archive.search({ words: query, limit: 9, ...of })).map(
+        (await transcript.archive.search({ terms: query, limit: 9, ...of })).map(
           ({ session, branch, position }) => `${session.id} ${branch} ${position}`,
         );
-      if (bench.isSealed === true) return expect(await find("harbour")).toEqual([]);
+      if (bench.isEncrypted === true) return expect(await find("harbour")).toEqual([]);
       expect(await find("harbour")).toEqual(["two main 0", "one main 0"]);
       expect(await find("GROSSE one")).toEqual([]);
       expect(await find("grösse two")).toEqual([]);
@@ -353,8 +353,8 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await find('"the at"')).toEqual([]);
       expect(await find("second", { agentName: "nobody" })).toEqual([]);
       expect(await find("harbour", { limit: 1 })).toEqual(["two main 0"]);
-      const [hit] = await transcript.archive.search({ words: "harbour", limit: 1 });
-      expect(await find("harbour", { behind: hit?.cursor })).toEqual(["one main 0"]);
+      const [hit] = await transcript.archive.search({ terms: "harbour", limit: 1 });
+      expect(await find("harbour", { after: hit?.cursor })).toEqual(["one main 0"]);
       expect(hit?.message).toMatchObject({ role: "user" });
       for (const odd of ['"', "*", "a OR b", "NEAR(", "col:x", "'); --", "\0"]) await find(odd);
     });

@@ -9,7 +9,7 @@ import type { TranscriptFixture } from "./transcript-contract.ts";
 /** A text in place of the first loop, that lies at the second position of its branch. */
 const VIEW: ViewSnapshot = {
   spans: [
-    { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch: "main" } },
+    { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch: "main" } },
     { from: 3, to: 5, turns: 1, tokens: 9 },
   ],
 };
@@ -17,8 +17,8 @@ const VIEW: ViewSnapshot = {
 /** And one that lies on another branch, behind the place that this one leaves it at. */
 const createSideView = (branch: string): ViewSnapshot => ({
   spans: [
-    { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch } },
-    { from: 3, to: 6, turns: 1, tokens: 1, instead: { position: 4, section: 0, branch } },
+    { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch } },
+    { from: 3, to: 6, turns: 1, tokens: 1, replacement: { position: 4, section: 0, branch } },
   ],
 });
 
@@ -72,10 +72,10 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
     test("are found by the words that they show of one that was deleted", async () => {
       await fork("s", "t", 2);
       await remove("s");
-      const hits = await transcript.archive.search({ words: "one", limit: 9 });
+      const hits = await transcript.archive.search({ terms: "one", limit: 9 });
       const found = hits.map(({ session, branch, position }) => [session.id, branch, position]);
-      expect(found).toEqual(bench.isSealed === true ? [] : [["t", "main", 1]]);
-      expect(await transcript.archive.search({ words: "two", limit: 9 })).toEqual([]);
+      expect(found).toEqual(bench.isEncrypted === true ? [] : [["t", "main", 1]]);
+      expect(await transcript.archive.search({ terms: "two", limit: 9 })).toEqual([]);
     });
 
     test("keep what the workspace held at places that they show", async () => {
@@ -104,7 +104,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       const beside = (await transcript.readLoops("s")).at(-1)?.branch ?? "";
       await fork("s", "t");
       const { view } = await loop({ session: "t" });
-      expect(view?.spans[1]?.instead).toMatchObject({ branch: "s/main" });
+      expect(view?.spans[1]?.replacement).toMatchObject({ branch: "s/main" });
       for (const isGone of [false, true]) {
         if (isGone) await remove("s");
         other = await make();
@@ -125,7 +125,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       await fork("t", "u");
       await loop({ session: "u" });
       const view = (await loop({ session: "u", at: { branch: "main", position: 5 } })).view;
-      expect(view?.spans[0]?.instead).toEqual({ position: 1, section: 0, branch: "s/main" });
+      expect(view?.spans[0]?.replacement).toEqual({ position: 1, section: 0, branch: "s/main" });
       for (const gone of ["s", "t"]) {
         await remove(gone);
         expect(await transcript.readEntries("u", "s/main", 1, 2)).toHaveLength(1);
@@ -141,7 +141,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       await fork("u", "v");
       for (const session of ["u", "v"]) {
         expect(await transcript.readEntries(session, "s/main", 1, 2), session).toHaveLength(1);
-        expect((await loop({ session })).view?.spans[0]?.instead).toMatchObject({ branch: "s/main" });
+        expect((await loop({ session })).view?.spans[0]?.replacement).toMatchObject({ branch: "s/main" });
       }
     });
   });

@@ -60,10 +60,10 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
         to: base,
       });
     const deciding = (selectedLoopId: string | undefined, selected = 1): EvaluationClosing => ({
-      step: step({ run: "e", number: 3, kind: "decide" }),
+      step: step({ run: "e", number: 3, kind: "select-branch" }),
       evaluation: "e",
       atMs: 900,
-      decision: { selected, by: "strategy", reason: "Why not." },
+      decision: { selected, decidedBy: "strategy", reason: "Why not." },
       loopIds: ["s.v.m.1", "s.v.m.2"],
       ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
       evaluationUsage: USAGE,

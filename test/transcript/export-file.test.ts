@@ -169,7 +169,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     await writeSampleSession(from);
     for (const grants of [
       [{ tool: "bash", commands: [[]] }],
-      [{ tool: "bash", exact: [[""]] }],
+      [{ tool: "bash", exactCommands: [[""]] }],
       [{ tool: "bash", commands: "abc" }],
       [{ tool: "bash", all: true }],
       [null],
@@ -184,7 +184,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
 
   test("grants are dropped on import, unless they are asked for", async () => {
     await writeSampleSession(from);
-    const grants = [{ tool: "bash", exact: [["npm", "test"]] }];
+    const grants = [{ tool: "bash", exactCommands: [["npm", "test"]] }];
     const text = await withGrants(grants);
     const checked = await checkFile(file(text));
     expect(checked.grants).toEqual(grants);
@@ -346,12 +346,12 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
 
   test("a copy of one that followed another is not found by words for that [SES-13]", async () => {
     await writeSampleSession(from);
-    await from.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e6 });
+    await from.rotateSession({ session: "s", idleMs: 1, nextId: "n", atMs: 1e6 });
     const text = await written("n");
     await bringIn(text);
     await bringIn(text, "copy");
-    expect((await to.readSession("copy"))?.formation).toEqual({ type: "explicit", previousSession: "s" });
-    expect(await to.rotateSession({ session: "s", idleMs: 1, next: "x", atMs: 0 })).toMatchObject({
+    expect((await to.readSession("copy"))?.origin).toEqual({ type: "explicit", previousSession: "s" });
+    expect(await to.rotateSession({ session: "s", idleMs: 1, nextId: "x", atMs: 0 })).toMatchObject({
       session: "n",
     });
   });

@@ -91,7 +91,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   thoroughTest.each(["kill", "shutDown"] as const)(
     "%s in the middle of many writes: it is awaited, each step is taken once, and each answer is there once",
     async (how) => {
-      const transcript = await opened({ patienceMs: 30_000 });
+      const transcript = await opened({ deadlineMs: 30_000 });
       await storm(transcript, async () => {
         await new Promise((resolve) => setTimeout(resolve, 300));
         await server[how]();
@@ -103,7 +103,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   );
 
   test("a server that stays away is reported, and the store goes on when it is back", async () => {
-    const transcript = await opened({ patienceMs: 300 });
+    const transcript = await opened({ deadlineMs: 300 });
     await transcript.openLoop(opening());
     await server.shutDown();
     try {
@@ -176,7 +176,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   });
 
   test("a commit that dies with the server is made again, also when another one has its transaction id by then", async () => {
-    const made = await database({ patienceMs: 60_000 }, throughProxy());
+    const made = await database({ deadlineMs: 60_000 }, throughProxy());
     await made.write([], function* () {
       yield statement("INSERT INTO pairs VALUES (0, 0)");
     });
@@ -219,7 +219,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
         url = primary.url(await primary.database());
         proxy.targetPort = primary.port;
         const made = await database(
-          { patienceMs: 60_000 },
+          { deadlineMs: 60_000 },
           url.replace(`:${primary.port}/`, `:${proxy.port}/`),
         );
         let asks = 0;
@@ -262,9 +262,9 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     await client.connect();
     const attempt = {
       token: "6f0f0d0e-5b0a-4b0e-9d5e-0a0b0c0d0e0f",
-      begunAtMs: Date.now(),
+      startedAtMs: Date.now(),
       pid: 0,
-      begunAt: "",
+      startedAt: "",
     };
     const [insert, select] = buildGiveUpSql("stream", attempt);
     try {
@@ -282,7 +282,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
       const [again, found] = buildGiveUpSql("stream", other);
       await client.query(again!);
       expect((await client.query(found!)).rows).toEqual([{ committed: "1" }]);
-      const old = { ...attempt, begunAtMs: attempt.begunAtMs - 6 * 60_000 };
+      const old = { ...attempt, startedAtMs: attempt.startedAtMs - 6 * 60_000 };
       const [late, none] = buildGiveUpSql("stream", old);
       await client.query(late!);
       expect((await client.query(none!)).rows).toEqual([]);
@@ -311,7 +311,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     );
     // One write in 64 sweeps, at random.
     let writes = 0;
-    const isOld = "SELECT 1 FROM pairs.stream_commits WHERE begun_at_ms <= 1500 LIMIT 1";
+    const isOld = "SELECT 1 FROM pairs.stream_commits WHERE started_at_ms <= 1500 LIMIT 1";
     while ((await runQuery(url, isOld)).length > 0 && writes < 4000) {
       await Promise.all(Array.from({ length: 50 }, () => write("UPDATE pairs SET n = n")));
       writes += 50;
@@ -351,7 +351,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     return made;
   }
 
-  const statement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
+  const statement = (text: string, ...values: number[]): Statement => ({ text, values, returns: "rows" });
 
   thoroughTest("a statement that takes too long is cancelled by the server, and said", async () => {
     const made = await database({ limits: { statementMs: 100 } });
@@ -402,7 +402,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
 
   thoroughTest("what a transaction does not wait for fails it all the same", async () => {
     const made = await database();
-    const nothing = (text: string): Statement => ({ text, values: [], gives: "nothing" });
+    const nothing = (text: string): Statement => ({ text, values: [], returns: "nothing" });
     const write = made.write([], function* () {
       yield nothing("INSERT INTO pairs VALUES (1, 0)");
       yield nothing("INSERT INTO pairs VALUES (2, NULL)");

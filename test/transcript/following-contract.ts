@@ -40,7 +40,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
         agentId,
         loops: 0,
         createdAtMs: 50,
-        formation: { type: "explicit", previousSession: "a" },
+        origin: { type: "explicit", previousSession: "a" },
       });
       expect(await transcript.followSession({ id: "b", previous: "a", atMs: 60 })).toEqual(next);
       expect(await transcript.followSession({ id: "c", previous: "nobody", atMs: 50 })).toBeUndefined();
@@ -67,24 +67,24 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
     test("a session that was idle for longer is followed by a new one, once [SES-13, SES-19]", async () => {
       const { lastActiveAtMs = 0 } = (await transcript.readSession("s")) ?? {};
       const rotate = (atMs: number, next: string, session = "s") =>
-        transcript.rotateSession({ session, idleMs: 1000, next, atMs });
+        transcript.rotateSession({ session, idleMs: 1000, nextId: next, atMs });
       expect(await rotate(lastActiveAtMs + 1000, "n1")).toEqual({ session: "s", isNew: false });
       expect(await transcript.readSession("n1")).toBeUndefined();
       expect(await rotate(lastActiveAtMs + 1001, "n1")).toEqual({ session: "n1", isNew: true });
       expect(await transcript.readSession("n1")).toMatchObject({
-        formation: { type: "inactivity_timeout", thresholdSecs: 1, previousSession: "s" },
+        origin: { type: "inactivity_timeout", thresholdSecs: 1, previousSession: "s" },
         createdAtMs: lastActiveAtMs + 1001,
         loops: 0,
       });
       expect(await rotate(lastActiveAtMs + 1500, "n2")).toEqual({ session: "n1", isNew: false });
       expect(await rotate(lastActiveAtMs + 9000, "n2")).toEqual({ session: "n2", isNew: true });
-      expect((await transcript.readSession("n2"))?.formation).toMatchObject({ previousSession: "n1" });
+      expect((await transcript.readSession("n2"))?.origin).toMatchObject({ previousSession: "n1" });
       expect(await rotate(0, "n3", "nobody")).toEqual({ session: "nobody", isNew: false });
     });
 
     test("an idle session that several ask for at once, by any name of its, is followed by one [SES-13]", async () => {
       const rotate = (session: string, atMs: number, next: string) =>
-        transcript.rotateSession({ session, idleMs: 1000, next, atMs });
+        transcript.rotateSession({ session, idleMs: 1000, nextId: next, atMs });
       await rotate("s", 10_000, "n1");
       await rotate("s", 20_000, "n2");
       const names = ["s", "n1", "n2", "s", "n1", "n2"];
@@ -95,14 +95,14 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
 
     test("a session that is being deleted is passed by when words look for the newest [SES-13]", async () => {
       const rotate = (atMs: number, next: string) =>
-        transcript.rotateSession({ session: "s", idleMs: 1000, next, atMs });
+        transcript.rotateSession({ session: "s", idleMs: 1000, nextId: next, atMs });
       await rotate(10_000, "n1");
       await rotate(20_000, "n2");
       await transcript.archive.beginDelete("n1");
       expect(await rotate(20_500, "n3")).toEqual({ session: "n2", isNew: false });
       await transcript.archive.beginDelete("n2");
       expect(await rotate(20_500, "n3")).toEqual({ session: "n3", isNew: true });
-      expect((await transcript.readSession("n3"))?.formation).toMatchObject({ previousSession: "s" });
+      expect((await transcript.readSession("n3"))?.origin).toMatchObject({ previousSession: "s" });
       await transcript.archive.beginDelete("n3");
       await transcript.archive.beginDelete("s");
       expect(await rotate(90_000, "n4")).toEqual({ session: "s", isNew: false });
@@ -110,7 +110,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
 
     test("words for a session find the newest that followed it, when one between is gone and when they were brought in [SES-13]", async () => {
       const rotate = (of: Transcript, next: string, atMs = 0) =>
-        of.rotateSession({ session: "s", idleMs: 1000, next, atMs });
+        of.rotateSession({ session: "s", idleMs: 1000, nextId: next, atMs });
       await rotate(transcript, "n1", 1e6);
       await rotate(transcript, "n2", 1e7);
       const other = await make();
@@ -144,13 +144,13 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
         lastActiveAtMs: 1,
         headBranch: "main",
         status: "completed" as const,
-        formation: { type: "inactivity_timeout" as const, thresholdSecs: 1, previousSession },
+        origin: { type: "inactivity_timeout" as const, thresholdSecs: 1, previousSession },
       }));
       await transcript.archive.beginImport("t", ["a", "b"], 1);
       await transcript.archive.importLines("t", lines, 1);
       await transcript.archive.finishImport("t", ["a", "b"], "digest");
       expect(
-        await transcript.rotateSession({ session: "a", idleMs: 1000, next: "n", atMs: 1 }),
+        await transcript.rotateSession({ session: "a", idleMs: 1000, nextId: "n", atMs: 1 }),
       ).toMatchObject({
         isNew: false,
       });
@@ -158,7 +158,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
 
     test("a session that is at work is not left for its idleness", async () => {
       await loop({ open: true });
-      expect(await transcript.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e12 })).toEqual({
+      expect(await transcript.rotateSession({ session: "s", idleMs: 1, nextId: "n", atMs: 1e12 })).toEqual({
         session: "s",
         isNew: false,
       });

@@ -123,7 +123,12 @@ class RandomHistory {
     }
     const running = (await this.#transcript.readLoops(session)).filter(({ status }) => status === "running");
     const over = running.map(({ loopId }) => loopId);
-    const rewound = await this.#transcript.rewind({ session, atMs: 1, to: { branch, position }, over });
+    const rewound = await this.#transcript.rewind({
+      session,
+      atMs: 1,
+      to: { branch, position },
+      endedLoopIds: over,
+    });
     if (rewound.type !== "rewound") throw new Error(rewound.type);
     model.head = rewound.head.branch;
     model.branches.set(model.head, before);

@@ -41,7 +41,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       ]);
       expect(await transcript.readSession("s")).toEqual({
         id: "s",
-        formation: { type: "first_loop" },
+        origin: { type: "first_loop" },
         agentName: "agent",
         definitionHash: "d",
         model: "m",

@@ -6,7 +6,7 @@ import { entry, message, opening, step, USAGE, write } from "./sample-writes.ts"
 import type { TranscriptFixture } from "./transcript-contract.ts";
 
 const SPANS: readonly Span[] = [
-  { from: 0, to: 2, turns: 1, tokens: 3, instead: { position: 2, section: 0 } },
+  { from: 0, to: 2, turns: 1, tokens: 3, replacement: { position: 2, section: 0 } },
   { from: 3, to: 4, turns: 1, tokens: 5 },
 ];
 
@@ -41,7 +41,7 @@ export function testLoopViewContract(make: () => Promise<TranscriptFixture>): vo
         costUsd: 0,
         turns: 1,
         to,
-        ...(spans === undefined ? {} : { view: { spans, liveFrom: 3 } }),
+        ...(spans === undefined ? {} : { view: { spans, prunableFrom: 3 } }),
       });
     const open = (at?: { branch: string; position: number }) => {
       number++;
@@ -83,7 +83,7 @@ export function testLoopViewContract(make: () => Promise<TranscriptFixture>): vo
     test("is what the next loop begins with", async () => {
       await close("s.v.m.1", "main", 4, SPANS);
       const opened = await open();
-      expect(opened).toMatchObject({ from: 4, view: { spans: SPANS, liveFrom: 3 } });
+      expect(opened).toMatchObject({ from: 4, view: { spans: SPANS, prunableFrom: 3 } });
     });
 
     test("is nothing where all is shown, also behind a loop that had left something", async () => {
@@ -96,18 +96,21 @@ export function testLoopViewContract(make: () => Promise<TranscriptFixture>): vo
       const unclosed = await open();
       const opened = await open();
       const tokens = unclosed.entries[0]?.tokens;
-      expect(opened.view).toEqual({ spans: [...SPANS, { from: 4, to: 5, turns: 1, tokens }], liveFrom: 3 });
+      expect(opened.view).toEqual({
+        spans: [...SPANS, { from: 4, to: 5, turns: 1, tokens }],
+        prunableFrom: 3,
+      });
     });
 
     test("of a later loop is not seen by one that begins before it, on a branch of its own", async () => {
       await close("s.v.m.1", "main", 4, SPANS);
       const second = await open();
-      const later = [{ from: 0, to: 5, turns: 1, tokens: 1, instead: { position: 5, section: 0 } }];
+      const later = [{ from: 0, to: 5, turns: 1, tokens: 1, replacement: { position: 5, section: 0 } }];
       await close(second.loopId, "main", 5, later);
       const before = await open({ branch: "main", position: 3 });
       expect(before).not.toHaveProperty("view");
       const laterLoop = await open({ branch: "main", position: 4 });
-      expect(laterLoop).toMatchObject({ from: 4, view: { spans: SPANS, liveFrom: 3 } });
+      expect(laterLoop).toMatchObject({ from: 4, view: { spans: SPANS, prunableFrom: 3 } });
       expect(laterLoop.branch).not.toBe("main");
       const onward = await open({ branch: laterLoop.branch, position: 5 });
       expect(onward.view?.spans.slice(0, 2)).toEqual(SPANS);

@@ -22,7 +22,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
     const fork = (of: Partial<Parameters<Transcript["fork"]>[0]> = {}) =>
       transcript.fork({ session: "s", atMs: 9, at: {}, ...of });
     const rewind = (to: { branch?: string; position?: number }, over: readonly string[] = []) =>
-      transcript.rewind({ session: "s", atMs: 10, to, over });
+      transcript.rewind({ session: "s", atMs: 10, to, endedLoopIds: over });
     const of = (branch: string, session = "s") => readTexts(transcript, session, branch);
     const branchOf = (forked: ForkResult) => (forked.type === "forked" ? forked.branch : forked.type);
 
@@ -39,7 +39,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await transcript.readBranches("s")).toContainEqual({
         id: "other",
         parent: { branch: "main", position: 2 },
-        askedAtMs: 9,
+        requestedAtMs: 9,
       });
     });
 
@@ -49,7 +49,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await fork({ name: "x" })).toEqual(await fork({ name: "x" }));
       expect(await fork({ name: "x", at: { position: 1 } })).toEqual({
         type: "taken",
-        what: "branch",
+        kind: "branch",
         name: "x",
       });
     });
@@ -103,7 +103,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await fork({ into: "t", at: { position: 2 } })).toEqual(forked);
       expect(await fork({ into: "t", at: { position: 1 } })).toEqual({
         type: "taken",
-        what: "session",
+        kind: "session",
         name: "t",
       });
       expect(await transcript.readSession("t")).toMatchObject({
@@ -111,14 +111,14 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
         loops: 0,
         headBranch: "main",
         createdAtMs: 9,
-        formation: { type: "fork", session: "s", branch: "main", position: 2 },
+        origin: { type: "fork", session: "s", branch: "main", position: 2 },
       });
       await Promise.all([loop({ session: "t" }), loop()]);
       expect((await of("main", "t")).slice(0, 2)).toEqual(["prompt 1", "one"]);
       expect(await of("main", "t")).toHaveLength(4);
       expect((await of("main")).slice(0, 3)).toEqual(["prompt 1", "one", "two"]);
       expect(await transcript.readBranches("t")).toEqual([
-        { id: "main", from: { session: "s", branch: "main", position: 2 }, askedAtMs: 9 },
+        { id: "main", from: { session: "s", branch: "main", position: 2 }, requestedAtMs: 9 },
       ]);
       expect(await transcript.readBranches("s")).toEqual([{ id: "main" }]);
       expect((await transcript.readLoops("t"))[0]).not.toHaveProperty("parentLoopId");
@@ -127,13 +127,13 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
 
     test("a fork into a new session begins with the view that the other had left there", async () => {
       const spans = [
-        { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch: "main" } },
+        { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch: "main" } },
         { from: 3, to: 5, turns: 1, tokens: 9 },
       ];
       await loop({ view: { spans } });
       await fork({ into: "t" });
       const opened = await loop({ session: "t" });
-      expect(opened.view?.spans[0]?.instead).toEqual({ position: 1, section: 0, branch: "s/main" });
+      expect(opened.view?.spans[0]?.replacement).toEqual({ position: 1, section: 0, branch: "s/main" });
       expect((await transcript.readEntries("t", "s/main", 1, 2)).map(({ position }) => position)).toEqual([
         1,
       ]);
@@ -141,7 +141,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
 
     test("what a session shows of one that is deleted becomes its own, its view and the texts in it too", async () => {
       const spans = [
-        { from: 0, to: 3, turns: 1, tokens: 1, instead: { position: 1, section: 0, branch: "main" } },
+        { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch: "main" } },
         { from: 3, to: 5, turns: 1, tokens: 9 },
       ];
       await loop({ view: { spans } });
@@ -153,7 +153,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await transcript.detachForks("s")).toBe(0);
       expect([await of("main", "t"), await of("main", "u")]).toEqual(visibleTexts);
       expect(await transcript.readBranches("t")).toEqual([
-        { id: "main", askedAtMs: 9, inherited: { position: 5, view: asked.view } },
+        { id: "main", requestedAtMs: 9, inheritedView: { position: 5, view: asked.view } },
       ]);
       const [text] = await transcript.readEntries("t", "s/main", 1, 2);
       expect(text?.position).toBe(1);
@@ -238,7 +238,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await rewind({ position: 1 }, [loopId])).toMatchObject({ type: "rewound" });
       expect((await transcript.readLoops("s")).map(({ status }) => status)).toEqual(["completed", "aborted"]);
       expect(await rewind({ branch: "gone" })).toMatchObject({ type: "no-branch" });
-      expect(await transcript.rewind({ session: "nobody", atMs: 1, to: {}, over: [] })).toEqual({
+      expect(await transcript.rewind({ session: "nobody", atMs: 1, to: {}, endedLoopIds: [] })).toEqual({
         type: "no-session",
       });
     });

@@ -26,7 +26,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
   test("who is ended in the middle of it has done nothing, and the next one finishes", async () => {
     const steps = [...MIGRATIONS, "CREATE TABLE half_made (a BIGINT); SELECT pg_sleep(60)"];
     const target = { ...parseDatabaseTarget(bench.url), applicationName: "interrupted" };
-    const opened = Database.open({ target, part: { name: "transcript", steps }, patienceMs: 0 });
+    const opened = Database.open({ target, part: { name: "transcript", steps }, deadlineMs: 0 });
     const refused = expect(opened).rejects.toMatchObject({ fault: "unreachable" });
     const sleeping =
       "SELECT 1 FROM pg_stat_activity WHERE application_name = 'interrupted' AND query LIKE '%half%'";
@@ -117,7 +117,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
       [`postgresql://u:${secret}@127.0.0.1:99999999/x`, /cannot be parsed/],
     ];
     for (const [url, words] of bad) {
-      const error = await catchStoreError(PostgresTranscript.open({ url, patienceMs: 0 }));
+      const error = await catchStoreError(PostgresTranscript.open({ url, deadlineMs: 0 }));
       expect(error.fault).toBe("unreachable");
       expect(error.message).toMatch(words);
       const all = [error.message, error.stack, JSON.stringify(error), String(error.cause), maskPassword(url)];

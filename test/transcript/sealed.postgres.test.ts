@@ -69,11 +69,11 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
       return {
         transcript: await bench.open({ url, encryption: A }),
         reopen: () => PostgresTranscript.open({ url, encryption: A }),
-        isSealed: true,
+        isEncrypted: true,
         // Whatever a test has written: no private column was forgotten, and no word can be searched for.
         dispose: async () => {
           expect(await plainValues(schema)).toEqual([]);
-          const words = await runQuery(bench.formatUrl({}), "SELECT 1 FROM search_words", [], schema);
+          const words = await runQuery(bench.formatUrl({}), "SELECT 1 FROM search_index", [], schema);
           expect(words).toEqual([]);
         },
       };
@@ -96,7 +96,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
        WHERE table_schema = $1 AND data_type NOT IN ('bigint', 'double precision')`,
       [bench.schema],
     );
-    const own = /^(search_words|migrations|transcript_commits|sqlite_)/;
+    const own = /^(search_index|migrations|transcript_commits|sqlite_)/;
     const known = (names: readonly string[]) => names.filter((name) => !own.test(name)).sort();
     expect(known(inTables.map(({ name }) => name))).toEqual(known(inFile));
   });
@@ -140,14 +140,14 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
   });
 
   const rekeyed = async (keys: string) => {
-    const { changed, cleaned, key } = await rekeyTranscript({ database: bench.url, encryption: { keys } });
-    return { changed: changed > 0, cleaned, key };
+    const { changed, vacuumed, key } = await rekeyTranscript({ database: bench.url, encryption: { keys } });
+    return { changed: changed > 0, cleaned: vacuumed, key };
   };
 
   test("is sealed anew: begun plain, then with a newer key alone, then plain again [TMP-09]", async () => {
     const before = await bench.open();
     await writeMarkedSession(before, "old");
-    expect(await before.archive.search({ words: MARKER, limit: 9 })).not.toEqual([]);
+    expect(await before.archive.search({ terms: MARKER, limit: 9 })).not.toEqual([]);
     expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
     expect(await rekeyed(A.keys)).toEqual({ changed: true, cleaned: true, key: "a" });
     expect(await plainValues()).toEqual([]);

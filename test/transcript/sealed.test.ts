@@ -52,12 +52,12 @@ describe.runIf(isThorough)("the contract of all back ends", () => {
     return {
       transcript: await bench.open({ path, encryption: A }),
       reopen: () => SqliteTranscript.open({ path, encryption: A }),
-      isSealed: true,
+      isEncrypted: true,
       // Whatever a test has written: no private column was forgotten, and no word can be searched for.
       dispose: async () => {
         expect(plainValues(path)).toEqual([]);
         const sql = new SqliteConnection(path);
-        expect(sql.get("SELECT count(*) AS words FROM search_words")).toMatchObject({ words: 0 });
+        expect(sql.get("SELECT count(*) AS words FROM search_index")).toMatchObject({ words: 0 });
         sql.close();
       },
     };
@@ -118,8 +118,8 @@ test("every column of the store is known to be private or not [TMP-09]", async (
       "processes.start_time",
       "processes.namespace",
       "processes.task_queue",
-      "search_words_data.block",
-      "search_words_docsize.sz",
+      "search_index_data.block",
+      "search_index_docsize.sz",
       "sessions.id",
       "sessions.agent_name",
       "sessions.definition_hash",
@@ -129,10 +129,10 @@ test("every column of the store is known to be private or not [TMP-09]", async (
       "sessions.status",
       "sessions.spawned_by",
       "sessions.agent_id",
-      "sessions.formation",
+      "sessions.origin",
       "sessions.rotated_from",
       "sessions.hidden",
-      "sessions.imported",
+      "sessions.import_digest",
       "sessions.scope",
       "snapshots.commit_id",
       "snapshots.git_ref",
@@ -146,8 +146,8 @@ test("every column of the store is known to be private or not [TMP-09]", async (
       "steps.branch",
       "steps.workflow",
       "steps.displaced",
-      "text_names.hash",
-      "text_names.owner",
+      "text_owners.hash",
+      "text_owners.owner",
       "unaccepted_definitions.hash",
     ]
   `);
@@ -251,8 +251,8 @@ describe("a store with keys [TMP-09]", () => {
 
 describe("sealing anew [TMP-09]", () => {
   const rekeyed = async (home: string, keys: string) => {
-    const { changed, cleaned, key } = await rekeyTranscript({ home, encryption: { keys } });
-    return { changed: changed > 0, cleaned, key };
+    const { changed, vacuumed, key } = await rekeyTranscript({ home, encryption: { keys } });
+    return { changed: changed > 0, cleaned: vacuumed, key };
   };
 
   test("a store that was begun plain, then with a newer key alone, then plain again", async () => {
@@ -275,7 +275,7 @@ describe("sealing anew [TMP-09]", () => {
     });
     const plain = await bench.open();
     expect(await readAll(plain, "old")).toContain(LONG);
-    expect(await plain.archive.search({ words: MARKER, limit: 9 })).toHaveLength(3);
+    expect(await plain.archive.search({ terms: MARKER, limit: 9 })).toHaveLength(3);
   });
 
   test("page by page, broken off and begun again, while others write", async () => {

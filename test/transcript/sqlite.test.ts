@@ -127,7 +127,7 @@ test("a fork is one row more, in the session or into a new one: no entry and no 
   const before = counts();
   await transcript.fork({ session: "s", atMs: 1, at: { position: 40 }, name: "x" });
   await transcript.fork({ session: "s", atMs: 1, at: { branch: "x", position: 20 }, into: "t" });
-  await transcript.rewind({ session: "s", atMs: 1, to: { position: 10 }, over: [loopId] });
+  await transcript.rewind({ session: "s", atMs: 1, to: { position: 10 }, endedLoopIds: [loopId] });
   expect(await readTexts(transcript, "t", "main")).toHaveLength(20);
   const [entriesNow, contents, branches, sessions, loops, events] = counts();
   expect([entriesNow, contents, loops, events]).toEqual([before[0], before[1], before[4], before[5]]);

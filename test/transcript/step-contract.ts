@@ -98,7 +98,12 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
         type: "claimed",
         branch: "main",
         executions: 2,
-        lost: { generation: 1, process: "p1", startedAtMs: 10, group: { pgid: 44, startTime: "12" } },
+        lostExecution: {
+          generation: 1,
+          process: "p1",
+          startedAtMs: 10,
+          group: { pgid: 44, startTime: "12" },
+        },
       });
       expect(
         await transcript.claim(step({ generation: 2, process: "p3" }), target, EMPTY_OUTBOX, 30),
@@ -106,8 +111,10 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
         type: "claimed",
         branch: "main",
         executions: 3,
-        lost: { generation: 1, process: "p2", startedAtMs: 20 },
-        lostBefore: [{ generation: 1, process: "p1", startedAtMs: 10, group: { pgid: 44, startTime: "12" } }],
+        lostExecution: { generation: 1, process: "p2", startedAtMs: 20 },
+        earlierLostExecutions: [
+          { generation: 1, process: "p1", startedAtMs: 10, group: { pgid: 44, startTime: "12" } },
+        ],
       });
     });
 
@@ -122,7 +129,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
         type: "claimed",
         branch: "main",
         executions: 3,
-        lost: { generation: 1, process: "p1", startedAtMs: 10 },
+        lostExecution: { generation: 1, process: "p1", startedAtMs: 10 },
       });
     });
 
@@ -151,7 +158,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       });
       expect(await transcript.claim(step({ process: "p3" }), target, EMPTY_OUTBOX, 30)).toMatchObject({
         executions: 3,
-        lost: { process: "p2" },
+        lostExecution: { process: "p2" },
       });
     });
 

@@ -19,7 +19,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
     const url = bench.formatUrl({ schema: `${bench.schema}_${made++}` });
     return {
       // Two hundred writes of one session come one after another, on a busy machine for longer than anybody waits.
-      transcript: await bench.open({ url, patienceMs: 60_000 }),
+      transcript: await bench.open({ url, deadlineMs: 60_000 }),
       reopen: () => PostgresTranscript.open({ url }),
       dispose: async () => undefined,
     };
@@ -78,7 +78,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
       const place = { loopId, branch: "main", base: 1 };
       const over = step({ generation: 2, process: "awake" });
       const claimed = await transcript.claim(over, place, EMPTY_OUTBOX, 2);
-      expect(claimed).toMatchObject({ type: "claimed", executions: 2, lost: { process: "asleep" } });
+      expect(claimed).toMatchObject({ type: "claimed", executions: 2, lostExecution: { process: "asleep" } });
       sleeper.stdin!.write("go");
       sleeper.kill("SIGCONT");
       expect(await readLines(sleeper)).toBe(FencedError.name);

@@ -30,7 +30,7 @@ import { testStepContract } from "./step-contract.ts";
 export type TranscriptFixture = {
   readonly transcript: Transcript;
   /** What is said is sealed, so that nobody finds it by its words. */
-  readonly isSealed?: boolean;
+  readonly isEncrypted?: boolean;
   reopen(): Promise<Transcript>;
   dispose(): Promise<void>;
 };

@@ -43,7 +43,7 @@ const NAMES = [
 ];
 const WORDS = [
   "approve",
-  "refuse",
+  "deny",
   "steering",
   "all",
   "run",
@@ -66,7 +66,7 @@ const { value: json } = fc.letrec((tie) => ({
 const deep = (levels: number) => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
 
 const SIGNALS = [
-  ...["steer", "followUp", "queueMode", "clearQueues", "compact", "offersChanged", "wake", "stop?"],
+  ...["steer", "followUp", "queueMode", "clearQueues", "compact", "toolListChanged", "wake", "stop?"],
   ...["__proto__", "no-such-signal"],
 ];
 const UPDATES = [

@@ -66,7 +66,7 @@ describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
     const missing = { toolCalls: [{ name: "no_such_tool", arguments: {} }] };
     const stuck = () =>
       asking([missing, missing, missing, missing], {
-        repeatedFailures: { tellAfter: 1, endAfter: 2, action: "ask" },
+        repeatedFailures: { warnAfter: 1, endAfter: 2, action: "ask" },
       });
     const session = stuck();
     await session.start("Go");
@@ -80,7 +80,7 @@ describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
     // The count restarted.
     await eventually(async () => (session.listRequests().length === 4 ? true : undefined));
     await waiting(session);
-    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "refuse", reason: "enough" }] });
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "deny", reason: "enough" }] });
     expect(await session.readResult()).toMatchObject({
       outcome: {
         type: "limit-reached",
@@ -95,7 +95,7 @@ describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
     await session.start("Go");
     await waiting(session);
     await session.handle.executeUpdate(approveUpdate, {
-      args: [{ answer: "refuse", reason: "not on a Sunday" }],
+      args: [{ answer: "deny", reason: "not on a Sunday" }],
     });
     await session.readResult();
     expect(there("refused")).toBe(false);
@@ -152,7 +152,7 @@ describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
     await approve(second?.toolCallId);
     await eventually(() => there("second"), { what: "the second call beside the first" });
     expect((await waiting(session)).map(({ toolCallId }) => toolCallId)).toEqual([third?.toolCallId]);
-    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "refuse" }] });
+    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "deny" }] });
     await session.readResult();
     expect(there("third")).toBe(false);
     const results = (await session.readEntries()).filter(({ message }) => message.role === "toolResult");
@@ -165,7 +165,7 @@ describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
     await waiting(session, 2);
     const say = (words: object) =>
       refusalOf(session.handle.executeUpdate(approveUpdate, { args: [words as never] }));
-    expect(await say({})).toContain('`answer` must be "approve" or "refuse"');
+    expect(await say({})).toContain('`answer` must be "approve" or "deny"');
     expect(await say({ answer: "approve" })).toMatch(
       /2 calls wait for the user; specify one with toolCallId/,
     );

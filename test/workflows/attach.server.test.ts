@@ -132,7 +132,7 @@ describe("attached to a session that runs elsewhere", () => {
       // First from the caller's live output, then from the server's current state.
       expect(said.out).toMatch(/\(the model call is retried in 15\.0 s: .*slow down please.*\)/);
       expect(said.out).toMatch(
-        /\(model: attempt 2 of 5, next at \d{4}-\d\d-\d\dT[\d:.]+Z; last failure: .*slow down please.*\)/,
+        /\(call-model: attempt 2 of 5, next at \d{4}-\d\d-\d\dT[\d:.]+Z; last failure: .*slow down please.*\)/,
       );
       type("/stop");
       expect(await code).toBe(4);

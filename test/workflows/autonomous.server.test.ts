@@ -30,7 +30,9 @@ async function prompts(job: string): Promise<readonly string[]> {
 
 describe("an autonomous agent [ORC-02]", () => {
   test("works until it declares the task done; the text of that call is the result", async () => {
-    const { lone } = createMembers(stage, { lone: { says: [finish("All tests pass."), { text: "Bye." }] } });
+    const { lone } = createMembers(stage, {
+      lone: { replies: [finish("All tests pass."), { text: "Bye." }] },
+    });
     const job = await holdfast.startJob({
       task: "Fix it",
       mode: { type: "autonomous", agent: lone.definition },
@@ -48,7 +50,7 @@ describe("an autonomous agent [ORC-02]", () => {
 
   thoroughTest("sleeps for real, and continues in the same session when the time has passed", async () => {
     const { lone } = createMembers(stage, {
-      lone: { says: [sleep(1), { text: "Zzz" }, finish("ok"), { text: "Bye." }] },
+      lone: { replies: [sleep(1), { text: "Zzz" }, finish("ok"), { text: "Bye." }] },
     });
     const job = await holdfast.startJob({
       task: "Wait",
@@ -64,7 +66,7 @@ describe("an autonomous agent [ORC-02]", () => {
   thoroughTest("is woken from a long sleep, with a message or without one", async () => {
     const { lone } = createMembers(stage, {
       lone: {
-        says: [sleep(86_400), { text: "1" }, sleep(86_400), { text: "2" }, finish("up"), { text: "3" }],
+        replies: [sleep(86_400), { text: "1" }, sleep(86_400), { text: "2" }, finish("up"), { text: "3" }],
       },
     });
     const job = await holdfast.startJob({
@@ -72,8 +74,8 @@ describe("an autonomous agent [ORC-02]", () => {
       mode: { type: "autonomous", agent: lone.definition },
     });
     await eventually(async () => (await job.status()).status === "waiting");
-    const { doing, job: standing } = await job.status();
-    expect(doing).toMatch(/^sleeping until .*: the build runs$/);
+    const { statusText, job: standing } = await job.status();
+    expect(statusText).toMatch(/^sleeping until .*: the build runs$/);
     expect(standing?.sleepsUntilMs).toBeGreaterThan(Date.now());
     await job.wake("The build is red.");
     await eventually(async () => {
@@ -93,7 +95,9 @@ describe("an autonomous agent [ORC-02]", () => {
     "a message that arrives while it works is its next prompt, even after it declared the task done",
     async () => {
       const { lone } = createMembers(stage, {
-        lone: { says: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }] },
+        lone: {
+          replies: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }],
+        },
       });
       const job = await holdfast.startJob({
         task: "Go",
@@ -109,7 +113,7 @@ describe("an autonomous agent [ORC-02]", () => {
 
   thoroughTest("rounds that do not say how to continue are counted, and end it", async () => {
     const { lone } = createMembers(stage, {
-      lone: { says: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] },
+      lone: { replies: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -124,7 +128,7 @@ describe("an autonomous agent [ORC-02]", () => {
 
   thoroughTest("its limits hold over all rounds [SUB-03]", async () => {
     const { lone } = createMembers(stage, {
-      lone: { says: Array.from({ length: 9 }, () => ({ text: "hm" })) },
+      lone: { replies: Array.from({ length: 9 }, () => ({ text: "hm" })) },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -139,7 +143,7 @@ describe("an autonomous agent [ORC-02]", () => {
   });
 
   thoroughTest("a stop ends its sleep, and its work", async () => {
-    const { lone } = createMembers(stage, { lone: { says: [sleep(86_400), { text: "Zzz" }] } });
+    const { lone } = createMembers(stage, { lone: { replies: [sleep(86_400), { text: "Zzz" }] } });
     const job = await holdfast.startJob({
       task: "Wait",
       mode: { type: "autonomous", agent: lone.definition },
@@ -151,7 +155,7 @@ describe("an autonomous agent [ORC-02]", () => {
 
   thoroughTest("continues as new between rounds, and keeps both its account and its position", async () => {
     const says = Array.from({ length: 8 }, () => ({ text: "hm" }));
-    const { lone } = createMembers(stage, { lone: { says: [...says, finish("long"), { text: "." }] } });
+    const { lone } = createMembers(stage, { lone: { replies: [...says, finish("long"), { text: "." }] } });
     const link = await connectClient(stage, { rotateAfterEvents: 24 });
     const job = await link.startJob({
       task: "Go",

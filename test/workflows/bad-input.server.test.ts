@@ -21,8 +21,8 @@ afterEach(async () => {
 
 async function expectRefused(session: ReturnType<TestEnvironment["session"]>, fault: string, words: RegExp) {
   await session.start("Go");
-  const { result, message } = await session.readFailure();
-  expect(result?.outcome).toMatchObject({ type: "failed", fault });
+  const { readResult, message } = await session.readFailure();
+  expect(readResult?.outcome).toMatchObject({ type: "failed", fault });
   expect(message).toMatch(words);
   expect(session.listRequests()).toEqual([]);
   expect(await stage.transcript.readLoops(session.id)).toEqual([]);
@@ -75,9 +75,9 @@ thoroughTest.each([[" \n\t"], [""], [{ text: " " }]])(
       ...session.createStartRequest(),
       args: [{ prompt, definition: session.definition } as never],
     });
-    const { message, result } = await session.readFailure();
+    const { message, readResult } = await session.readFailure();
     expect(message).toMatch(/The prompt has no text. Start the session again with a text/);
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
+    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
     expect(session.listRequests()).toEqual([]);
   },
 );
@@ -137,7 +137,7 @@ test("arguments that do not fit, an unknown tool, and arguments that are not JSO
   expect(b).toBe("toolResult: Tool nope not found");
   expect(c).toMatch(/^toolResult: Invalid arguments: /);
   expect(d).toContain("good");
-  expect(session.listRequests()[1]?.objection).toBeUndefined();
+  expect(session.listRequests()[1]?.validationError).toBeUndefined();
 });
 
 thoroughTest("invalid UTF-8 from a tool becomes text that the model can read", async () => {
@@ -155,7 +155,7 @@ thoroughTest("invalid UTF-8 from a tool becomes text that the model can read", a
 thoroughTest("lone surrogates in a prompt become text that every reader can decode", async () => {
   const session = stage.session({ replies: [{ text: "Odd." }] });
   expect(await session.run("half \ud83d of an emoji")).toMatchObject({ text: "Odd." });
-  expect(session.listRequests()[0]?.objection).toBeUndefined();
+  expect(session.listRequests()[0]?.validationError).toBeUndefined();
 });
 
 thoroughTest("a worker for a namespace that does not exist reports it and ends", async () => {

@@ -15,7 +15,7 @@ const bounds = ({ entries }: CompactionRequest) => {
 const compactions: Record<string, CompactionStrategy> = {
   headline: (request) => {
     asked.push(request);
-    return [{ ...bounds(request), as: { summary: `Headline of ${request.entries.length} entries` } }];
+    return [{ ...bounds(request), form: { summary: `Headline of ${request.entries.length} entries` } }];
   },
   asks: async (request) => {
     asked.push(request);
@@ -25,7 +25,7 @@ const compactions: Record<string, CompactionStrategy> = {
       text: `Dwell on ${focus}.`,
       maxTokens: 50,
     });
-    return [{ ...bounds(request), as: { summary } }];
+    return [{ ...bounds(request), form: { summary } }];
   },
   empties: (request) => {
     asked.push(request);
@@ -33,7 +33,7 @@ const compactions: Record<string, CompactionStrategy> = {
   },
   forgets: (request) => {
     asked.push(request);
-    return [{ from: 0, to: 1, as: "whole" }];
+    return [{ from: 0, to: 1, form: "whole" }];
   },
   throws: async (request) => {
     asked.push(request);
@@ -81,7 +81,7 @@ thoroughTest(
     const session = growing("headline");
     // The scripted model counts the answers in a request, and so restarts after each headline.
     await session.run("Go");
-    expect(asked[0]).toMatchObject({ why: "grown", focus: "the prices", maxTextTokens: 700 });
+    expect(asked[0]).toMatchObject({ reason: "size", focus: "the prices", maxTextTokens: 700 });
     expect(asked[0]?.budget).toBeGreaterThan(1000);
     const [first] = requestsWithText(session, "Headline of");
     expect(listRequestMessages(first)[0]).toBe(`user: Headline of ${asked[0]?.entries.length} entries`);
@@ -152,9 +152,9 @@ thoroughTest.each([
 test("when the vendor reports that the context does not fit, the loop ends with the strategy's error [CMP-10, OVF-05]", async () => {
   const session = growing("forgets", [{ fault: "overflow", onTurn: 1 }]);
   await session.start("Go");
-  const { result } = await session.readFailure();
-  expect(result?.outcome).toMatchObject({ type: "failed", fault: "compaction" });
-  expect(result?.outcome.type === "failed" && result.outcome.message).toContain(
+  const { readResult } = await session.readFailure();
+  expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "compaction" });
+  expect(readResult?.outcome.type === "failed" && readResult.outcome.message).toContain(
     'The compaction strategy "forgets" leaves out the entry at 1',
   );
 });

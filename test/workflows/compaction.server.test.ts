@@ -185,9 +185,11 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
   thoroughTest("twice ends the run with an error that states what was tried", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start(`THE QUESTION ${LONG}`);
-    const { result } = await session.readFailure();
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
-    expect(result?.outcome.type === "failed" && result.outcome.message).toContain("even after a compaction");
+    const { readResult } = await session.readFailure();
+    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
+    expect(readResult?.outcome.type === "failed" && readResult.outcome.message).toContain(
+      "even after a compaction",
+    );
     const [first = "", second = "", ...more] = session.listRequests().map(({ body }) => JSON.stringify(body));
     expect(more).toEqual([]);
     expect(second.length).toBeLessThan(first.length);
@@ -198,9 +200,9 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
   test("and that cannot be made smaller is not sent again", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start("Go");
-    const { result } = await session.readFailure();
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
-    expect(result?.outcome.type === "failed" && result.outcome.message).not.toContain("compaction");
+    const { readResult } = await session.readFailure();
+    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
+    expect(readResult?.outcome.type === "failed" && readResult.outcome.message).not.toContain("compaction");
     expect(session.listRequests()).toHaveLength(1);
     expect(await session.readEventTypes()).not.toContain("CompactionStarted");
     expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");

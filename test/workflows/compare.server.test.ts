@@ -33,9 +33,9 @@ describe("holdfast compare", () => {
   test("prints the selected answer, and a table of all on standard error [PAR-01]", async () => {
     const contest = new TestEvaluation(
       stage,
-      [{ says: [{ text: "short" }] }, { says: [{ text: "the long one" }] }],
+      [{ replies: [{ text: "short" }] }, { replies: [{ text: "the long one" }] }],
       {
-        says: [{ text: "2" }],
+        replies: [{ text: "2" }],
       },
     );
     const { code, out, err } = await runCommandLine(stage, "compare", "Go", ...(await flagsOf(contest)));
@@ -47,7 +47,7 @@ describe("holdfast compare", () => {
   });
 
   test("--json: one object per line, the result last", async () => {
-    const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }]);
+    const contest = new TestEvaluation(stage, [{ replies: [{ text: "one" }] }]);
     const { code, out } = await runCommandLine(stage, "compare", "Go", "--json", ...(await flagsOf(contest)));
     expect(code).toBe(0);
     const lines = out
@@ -55,13 +55,13 @@ describe("holdfast compare", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as { type: string });
     expect(lines[0]).toMatchObject({ type: "group", event: { type: "ParallelLoopStart" } });
-    expect(lines.at(-1)).toMatchObject({ type: "result", text: "one", losers: [], exitCode: 0 });
+    expect(lines.at(-1)).toMatchObject({ type: "result", text: "one", otherBranches: [], exitCode: 0 });
   });
 
   thoroughTest("Ctrl-C stops the branches and selects the first that has answered", async () => {
     const contest = new TestEvaluation(stage, [
-      { says: [{ text: "never", holdUntil: "interrupted" }] },
-      { says: [{ text: "two" }] },
+      { replies: [{ text: "never", holdUntil: "interrupted" }] },
+      { replies: [{ text: "two" }] },
     ]);
     const { streams, said, signals } = createTerminal();
     const running = main(
@@ -91,7 +91,7 @@ describe("holdfast compare", () => {
     ],
     [["compare", "Go", "-a", "FILE", "-a", "FILE", "--strategy", "transparent"], /passes one branch through/],
   ])("%j is rejected with a reason", async (words, reason) => {
-    const contest = new TestEvaluation(stage, [{ says: [] }]);
+    const contest = new TestEvaluation(stage, [{ replies: [] }]);
     const [, file = ""] = await flagsOf(contest);
     const { code, err } = await runCommandLine(
       stage,

@@ -73,9 +73,9 @@ test("an application's own messages are converted by name, and dropped otherwise
 test("a function that throws ends the loop with an error that names it; no request is sent, nothing is lost [CB-10]", async () => {
   const session = stage.session({ agent: { transformContext: ["rag::inject", "throws"] } });
   await session.start("Hello");
-  const { result } = await session.readFailure();
+  const { readResult } = await session.readFailure();
   const message = 'The context transform "throws" failed: the index is gone';
-  expect(result?.outcome).toEqual({ type: "failed", fault: "context", message });
+  expect(readResult?.outcome).toEqual({ type: "failed", fault: "context", message });
   expect(session.listRequests()).toEqual([]);
   expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   expect((await session.readEntries()).at(-1)?.message).toMatchObject({

@@ -57,11 +57,11 @@ thoroughTest(
   async () => {
     const session = stage.session({ faults: [{ ...REFUSED, times: 9 }] });
     await session.start("Go");
-    const { result } = await session.readFailure();
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
+    const { readResult } = await session.readFailure();
+    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "auth" });
     expect(session.listRequests()).toHaveLength(2);
     const { events } = await session.handle.fetchHistory();
-    const kept = [events, await session.readEntries(), await session.readEvents(), result, logged].map(
+    const kept = [events, await session.readEntries(), await session.readEvents(), readResult, logged].map(
       textsIn,
     );
     expect(kept.every((text) => text !== "")).toBe(true);

@@ -92,7 +92,7 @@ describe("worker and client with different keys are reported on connecting, befo
   ])("%s", async (_, encryption, said) => {
     const options = encryption === undefined ? {} : { encryption };
     await expect(client(options)).rejects.toMatchObject({
-      code: "keys-differ",
+      code: "key-mismatch",
       message: expect.stringMatching(said),
     });
   });

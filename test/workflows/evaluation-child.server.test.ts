@@ -13,7 +13,10 @@ afterAll(() => stage.close());
 
 test("an application's workflow compares agents through a child workflow of the type evaluation [PAR-01]", async () => {
   const { address, namespace, taskQueue } = stage;
-  const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "and two" }] }]);
+  const contest = new TestEvaluation(stage, [
+    { replies: [{ text: "one" }] },
+    { replies: [{ text: "and two" }] },
+  ]);
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
     connection,

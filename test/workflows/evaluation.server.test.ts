@@ -44,25 +44,25 @@ describe("an evaluation [PAR-01]", () => {
     "runs every configuration from the session's position, and the session continues on the selected branch [PAR-03, PAR-13, SES-12]",
     async () => {
       const contest = new TestEvaluation(stage, [
-        { says: [{ text: "short" }] },
-        { says: [{ text: "long and good" }] },
+        { replies: [{ text: "short" }] },
+        { replies: [{ text: "long and good" }] },
       ]);
       const result = await contest.run("Compare", { strategy: { type: "elaborate" } });
       expect(result).toMatchObject({
         session: contest.id,
         outcome: { type: "answered" },
         text: "long and good",
-        decision: { selected: 1, by: "strategy" },
+        decision: { selected: 1, decidedBy: "strategy" },
         selected: { index: 1, agentName: "agent-2", originalContextLength: 0, length: 2, turns: 1 },
-        losers: [{ index: 0, status: { type: "answered" }, textBytes: 5 }],
+        otherBranches: [{ index: 0, status: { type: "answered" }, textBytes: 5 }],
       });
       expect(result.usage.totalTokens).toBe(
-        result.selected.usage.totalTokens + (result.losers[0]?.usage.totalTokens ?? 0),
+        result.selected.usage.totalTokens + (result.otherBranches[0]?.usage.totalTokens ?? 0),
       );
       const session = await stage.transcript.readSession(contest.id);
       expect(session).toMatchObject({ headBranch: result.branch, agentName: "agent-2", status: "completed" });
       expect(await contest.readTexts(result.branch)).toEqual(["user: Compare", "assistant: long and good"]);
-      expect(await contest.readTexts(result.losers[0]?.branch)).toEqual([
+      expect(await contest.readTexts(result.otherBranches[0]?.branch)).toEqual([
         "user: Compare",
         "assistant: short",
       ]);
@@ -77,8 +77,8 @@ describe("an evaluation [PAR-01]", () => {
 
   test("the next prompt continues on the selected branch, with its agent", async () => {
     const contest = new TestEvaluation(stage, [
-      { says: [{ text: "first", ...usage(90) }] },
-      { says: [{ text: "second", ...usage(10) }, { text: "and on" }] },
+      { replies: [{ text: "first", ...usage(90) }] },
+      { replies: [{ text: "second", ...usage(10) }, { text: "and on" }] },
     ]);
     await contest.run("Compare", { strategy: { type: "token-efficient" } });
     const client = await connectClient(stage);
@@ -108,9 +108,9 @@ describe("an evaluation [PAR-01]", () => {
       const before = stage.session({ replies: [{ text: "I am ready." }] });
       await before.run("Hello");
       const contest = new TestEvaluation(stage, [
-        { says: [{ text: "?" }, { text: "one" }] },
+        { replies: [{ text: "?" }, { text: "one" }] },
         {
-          says: [{ text: "?" }, { toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "two" }],
+          replies: [{ text: "?" }, { toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "two" }],
           agent: { tools: ["list_files"] },
         },
       ]);
@@ -122,14 +122,14 @@ describe("an evaluation [PAR-01]", () => {
         "assistant: I am ready.",
         "user: Now",
       ]);
-      expect((await contest.readTexts(result.losers[0]?.branch)).slice(2)).toEqual([
+      expect((await contest.readTexts(result.otherBranches[0]?.branch)).slice(2)).toEqual([
         "user: Now",
         "assistant: ",
         expect.stringMatching(/^toolResult: /),
         "assistant: two",
       ]);
       const client = await connectClient(stage);
-      const loser = result.losers[0]?.loopId ?? "";
+      const loser = result.otherBranches[0]?.loopId ?? "";
       const request = await client.request(before.id, { loop: loser, turn: 1 });
       expect(request.messages.map(({ message }) => message.role)).toEqual([
         "user",
@@ -152,8 +152,8 @@ describe("an evaluation [PAR-01]", () => {
       await run.result();
       stage.model.release("never-mind");
       const contest = new TestEvaluation(stage, [
-        { says: [{ text: "a" }, { text: "a" }] },
-        { says: [{ text: "b" }, { text: "b" }] },
+        { replies: [{ text: "a" }, { text: "a" }] },
+        { replies: [{ text: "b" }, { text: "b" }] },
       ]);
       (contest as { id: string }).id = before.id;
       const result = await contest.run(undefined, { strategy: { type: "custom", name: "last" } });
@@ -168,7 +168,7 @@ describe("an evaluation [PAR-01]", () => {
   test("without a prompt a conversation that ends with an answer is rejected, and so is a missing one [PAR-02]", async () => {
     const before = stage.session({ replies: [{ text: "Done." }] });
     await before.run("Hello");
-    const contest = new TestEvaluation(stage, [{ says: [] }]);
+    const contest = new TestEvaluation(stage, [{ replies: [] }]);
     await contest.start();
     expect((await failureOf(contest)).message).toMatch(/There is no session/);
     (contest as { id: string }).id = before.id;
@@ -178,7 +178,7 @@ describe("an evaluation [PAR-01]", () => {
   });
 
   test("an invalid plan is rejected before a model is paid [PAR-05]", async () => {
-    const contest = new TestEvaluation(stage, [{ says: [] }, { says: [] }]);
+    const contest = new TestEvaluation(stage, [{ replies: [] }, { replies: [] }]);
     await contest.start("Go", { strategy: { type: "transparent" } });
     expect(await failureOf(contest)).toMatchObject({
       type: "holdfast/run-failed",
@@ -196,17 +196,20 @@ describe("an evaluation [PAR-01]", () => {
   });
 
   thoroughTest("one configuration passes through [PAR-05]", async () => {
-    const contest = new TestEvaluation(stage, [{ says: [{ text: "only" }] }]);
+    const contest = new TestEvaluation(stage, [{ replies: [{ text: "only" }] }]);
     const result = await contest.run("Go", { strategy: { type: "transparent" } });
-    expect(result).toMatchObject({ text: "only", losers: [], decision: { selected: 0 } });
+    expect(result).toMatchObject({ text: "only", otherBranches: [], decision: { selected: 0 } });
   });
 
   test("a strategy that throws leaves the selection to the fallback, which records that [PAR-04, GAP-10]", async () => {
-    const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
+    const contest = new TestEvaluation(stage, [
+      { replies: [{ text: "one" }] },
+      { replies: [{ text: "two" }] },
+    ]);
     const result = await contest.run("Go", { strategy: { type: "custom", name: "throws" } });
     expect(result.decision).toEqual({
       selected: 0,
-      by: "fallback",
+      decidedBy: "fallback",
       reason: 'Strategy "throws" failed: no idea. Branch 1 is taken, the first that answered.',
     });
   });
@@ -220,15 +223,15 @@ describe("a judge [PAR-06]", () => {
         stage,
         [
           {
-            says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "alpha" }],
+            replies: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "alpha" }],
             agent: { tools: ["list_files"] },
           },
-          { says: [{ text: "beta" }] },
+          { replies: [{ text: "beta" }] },
         ],
-        { says: [{ text: "I take 2." }] },
+        { replies: [{ text: "I take 2." }] },
       );
       const result = await contest.run("Which letter?");
-      expect(result).toMatchObject({ text: "beta", decision: { selected: 1, by: "strategy" } });
+      expect(result).toMatchObject({ text: "beta", decision: { selected: 1, decidedBy: "strategy" } });
       expect(contest.judge?.listSeenMessages(0)).toEqual([
         "user: Original query:\nWhich letter?\n\nResponse 1:\nalpha\n\nResponse 2:\nbeta\n\n" +
           'Which response is best? Reply with ONLY the response number (e.g., "1" or "2").',
@@ -238,7 +241,7 @@ describe("a judge [PAR-06]", () => {
       );
       expect(result.evaluationUsage.totalTokens).toBeGreaterThan(0);
       expect(result.usage.totalTokens).toBe(
-        [result.selected, ...result.losers].reduce((sum, { usage: one }) => sum + one.totalTokens, 0) +
+        [result.selected, ...result.otherBranches].reduce((sum, { usage: one }) => sum + one.totalTokens, 0) +
           result.evaluationUsage.totalTokens,
       );
       const loops = await stage.transcript.readLoops(contest.id);
@@ -251,12 +254,16 @@ describe("a judge [PAR-06]", () => {
   );
 
   thoroughTest("without a usable number the first branch that answered is selected [GAP-10]", async () => {
-    const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
-      says: [{ text: "They are all fine." }],
-    });
+    const contest = new TestEvaluation(
+      stage,
+      [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],
+      {
+        replies: [{ text: "They are all fine." }],
+      },
+    );
     expect(await contest.run("Go")).toMatchObject({
       text: "one",
-      decision: { selected: 0, by: "fallback", reason: expect.stringMatching(/They are all fine/) },
+      decision: { selected: 0, decidedBy: "fallback", reason: expect.stringMatching(/They are all fine/) },
     });
   });
 
@@ -264,9 +271,9 @@ describe("a judge [PAR-06]", () => {
     const long = "word ".repeat(4000);
     const contest = new TestEvaluation(
       stage,
-      [{ says: [{ text: `A ${long}` }] }, { says: [{ text: `B ${long}` }] }],
+      [{ replies: [{ text: `A ${long}` }] }, { replies: [{ text: `B ${long}` }] }],
       {
-        says: [{ text: "2" }],
+        replies: [{ text: "2" }],
         agent: { context: { maxContextTokens: 100, systemPromptTokens: 0 } },
       },
     );
@@ -289,8 +296,8 @@ describe("a judge [PAR-06]", () => {
   test("is not called when only one branch has answered", async () => {
     const contest = new TestEvaluation(
       stage,
-      [{ says: [{ text: "one" }] }, { says: [], agent: { tools: ["nothing"], strict: true } }],
-      { says: [{ text: "1" }] },
+      [{ replies: [{ text: "one" }] }, { replies: [], agent: { tools: ["nothing"], strict: true } }],
+      { replies: [{ text: "1" }] },
     );
     expect(await contest.run("Go")).toMatchObject({ text: "one", decision: { selected: 0 } });
     expect(contest.judge?.listRequests()).toEqual([]);
@@ -300,13 +307,13 @@ describe("a judge [PAR-06]", () => {
 describe("a branch that does not answer", () => {
   test("is an outcome beside the others", async () => {
     const contest = new TestEvaluation(stage, [
-      { says: [], agent: { tools: ["nothing"], strict: true } },
+      { replies: [], agent: { tools: ["nothing"], strict: true } },
       {
-        says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "never" }],
+        replies: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "never" }],
         agent: { tools: ["list_files"], limits: { maxTurns: 1 } },
       },
-      { says: [{ text: "gone", holdUntil: "gone" }] },
-      { says: [{ text: "fine" }] },
+      { replies: [{ text: "gone", holdUntil: "gone" }] },
+      { replies: [{ text: "fine" }] },
     ]);
     await contest.start("Go");
     await stage.model.waitForHold("gone");
@@ -319,8 +326,12 @@ describe("a branch that does not answer", () => {
     await stage.client.workflow.getHandle(status.branches[2]?.workflow ?? "").terminate("by hand");
     const result = await contest.result();
     expect(result).toMatchObject({ text: "fine", decision: { selected: 3 } });
-    expect(result.losers.map(({ status: { type } }) => type)).toEqual(["failed", "over-budget", "stopped"]);
-    expect(result.losers[0]).toMatchObject({ status: { reason: expect.stringMatching(/nothing/) } });
+    expect(result.otherBranches.map(({ status: { type } }) => type)).toEqual([
+      "failed",
+      "over-budget",
+      "stopped",
+    ]);
+    expect(result.otherBranches[0]).toMatchObject({ status: { reason: expect.stringMatching(/nothing/) } });
     expect((await stage.transcript.readLoops(contest.id)).map(({ status: word }) => word).sort()).toEqual([
       "aborted",
       "completed",
@@ -333,8 +344,8 @@ describe("a branch that does not answer", () => {
     async () => {
       const strict = { tools: ["nothing"], strict: true };
       const contest = new TestEvaluation(stage, [
-        { says: [], agent: strict },
-        { says: [], agent: strict },
+        { replies: [], agent: strict },
+        { replies: [], agent: strict },
       ]);
       await contest.start("Go", { strategy: { type: "elaborate" } });
       const { type, details } = await failureOf(contest);
@@ -342,10 +353,10 @@ describe("a branch that does not answer", () => {
       expect(details[0]).toMatchObject({
         decision: {
           selected: 0,
-          by: "fallback",
+          decidedBy: "fallback",
           reason: expect.stringMatching(/^No branch answered\. Branch 1/),
         },
-        losers: [{ index: 1 }],
+        otherBranches: [{ index: 1 }],
       });
       expect(await stage.transcript.readSession(contest.id)).toMatchObject({
         status: "failed",
@@ -357,23 +368,23 @@ describe("a branch that does not answer", () => {
   test("limits of the evaluation hold for all of it: a branch that gets no share does not begin", async () => {
     const contest = new TestEvaluation(
       stage,
-      [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }, { says: [{ text: "3" }] }],
+      [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }, { replies: [{ text: "3" }] }],
       {
-        says: [{ text: "2" }],
+        replies: [{ text: "2" }],
       },
     );
     const result = await contest.run("Go", { limits: { maxTurns: 3 } });
-    expect(result.losers.map(({ status }) => status.type)).toEqual(["answered", "over-budget"]);
-    expect(result.decision).toMatchObject({ selected: 1, by: "strategy" });
+    expect(result.otherBranches.map(({ status }) => status.type)).toEqual(["answered", "over-budget"]);
+    expect(result.decision).toMatchObject({ selected: 1, decidedBy: "strategy" });
     expect(contest.agents[2]?.listRequests()).toEqual([]);
   });
 
   thoroughTest("a stop ends the branches, and selects the first that had answered [ABT-01]", async () => {
     const contest = new TestEvaluation(
       stage,
-      [{ says: [{ text: "never", holdUntil: "stopped" }] }, { says: [{ text: "two" }] }],
+      [{ replies: [{ text: "never", holdUntil: "stopped" }] }, { replies: [{ text: "two" }] }],
       {
-        says: [{ text: "1" }],
+        replies: [{ text: "1" }],
       },
     );
     await contest.start("Go");
@@ -386,8 +397,8 @@ describe("a branch that does not answer", () => {
     expect(result).toMatchObject({
       outcome: { type: "stopped", reason: "enough" },
       text: "two",
-      decision: { selected: 1, by: "fallback" },
-      losers: [{ status: { type: "stopped" } }],
+      decision: { selected: 1, decidedBy: "fallback" },
+      otherBranches: [{ status: { type: "stopped" } }],
     });
     expect(contest.judge?.listRequests()).toEqual([]);
     for (const { loopId } of await stage.transcript.readLoops(contest.id)) {
@@ -398,7 +409,7 @@ describe("a branch that does not answer", () => {
 
   test("a session under evaluation has no other run, and messages to it wait in its inbox [LOOP-08]", async () => {
     const contest = new TestEvaluation(stage, [
-      { says: [{ text: "one", holdUntil: "busy" }, { text: "two" }] },
+      { replies: [{ text: "one", holdUntil: "busy" }, { text: "two" }] },
     ]);
     await contest.start("Go", { strategy: { type: "transparent" } });
     await stage.model.waitForHold("busy");
@@ -423,9 +434,13 @@ describe("a branch that does not answer", () => {
 });
 
 test("readers of events see brackets around the loops of all branches, in their order [EVT-01, EVT-08, PAR-13]", async () => {
-  const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
-    says: [{ text: "1" }],
-  });
+  const contest = new TestEvaluation(
+    stage,
+    [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],
+    {
+      replies: [{ text: "1" }],
+    },
+  );
   const client = await connectClient(stage);
   const started = await client.evaluate({
     agents: contest.agents.map(({ definition }) => definition),
@@ -440,7 +455,7 @@ test("readers of events see brackets around the loops of all branches, in their 
   expect(seen[0]).toMatchObject({
     type: "ParallelLoopStart",
     sessionId: contest.id,
-    loopIds: [result.loopId, result.losers[0]?.loopId],
+    loopIds: [result.loopId, result.otherBranches[0]?.loopId],
   });
   expect(seen.at(-1)).toMatchObject({
     type: "ParallelLoopEnd",
@@ -464,8 +479,8 @@ thoroughTest(
     for (const count of [2, 50]) {
       const contest = new TestEvaluation(
         stage,
-        Array.from({ length: count }, () => ({ says: [{ text: words }] })),
-        { says: [{ text: "1" }] },
+        Array.from({ length: count }, () => ({ replies: [{ text: words }] })),
+        { replies: [{ text: "1" }] },
       );
       // Definitions by their hashes, as a client sends many.
       const agents = await Promise.all(
@@ -474,7 +489,7 @@ thoroughTest(
         })),
       );
       const result = await contest.run(words, { agents });
-      expect(result.losers.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
+      expect(result.otherBranches.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
       const { events } = await contest.handle.fetchHistory();
       bytes.push(
         (events ?? []).reduce((sum, event) => sum + Buffer.byteLength(listTexts(event).join(" ")), 0),

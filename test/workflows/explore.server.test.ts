@@ -45,7 +45,7 @@ describe("several branches from one position [HITL-03]", () => {
     expect(result).toMatchObject({
       outcome: { type: "answered" },
       branch: "main",
-      decision: { selected: -1, by: "nobody", reason: "All 3 branches are retained." },
+      decision: { selected: -1, decidedBy: "none", reason: "All 3 branches are retained." },
       branches: [{ index: 0 }, { index: 1, agentName: "other" }, { index: 2 }],
     });
     const loops = (await stage.transcript.readLoops(session.id)).slice(2);

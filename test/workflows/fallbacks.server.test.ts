@@ -43,7 +43,7 @@ thoroughTest(
     expect(loop?.costUsd).toBe(input + output);
     expect(input + output).toBeGreaterThan(0);
     const told = (await session.readEvents()).map(({ body }) => body);
-    const at = told.findIndex(({ type }) => type === "ModelFellBack");
+    const at = told.findIndex(({ type }) => type === "ModelFallback");
     expect(told[at]).toMatchObject({
       turn: 0,
       to: { provider: "openai", model: "backup-model" },
@@ -80,14 +80,14 @@ test("a model that was found down is skipped by later turns and by summaries, wh
   await session.start("Go", { definition });
   await session.readResult();
   const told = (await session.readEvents()).flatMap(({ body }) =>
-    body.type === "ModelFellBack" ? [body] : [],
+    body.type === "ModelFallback" ? [body] : [],
   );
   const forTurns = told.filter((body) => body.for === undefined);
   expect(forTurns).toHaveLength(6);
-  expect(forTurns[0]?.from[0]?.said).not.toContain("not asked");
+  expect(forTurns[0]?.from[0]?.message).not.toContain("not asked");
   for (const { from } of forTurns.slice(1)) {
     expect(from).toMatchObject([{ model: "test-model", fault: "network" }]);
-    expect(from[0]?.said).toMatch(/^not called again for \d+ s: /);
+    expect(from[0]?.message).toMatch(/^not called again for \d+ s: /);
   }
   const summaries = told.filter((body) => body.for === "compaction");
   expect(summaries.length).toBeGreaterThan(0);
@@ -127,7 +127,7 @@ test("when no fallback answers, the run fails with the model's own failure [PROV
     agent: { fallbacks: [{ ...fallback(), baseUrl: "http://127.0.0.1:9/v1" }], retry },
   });
   await session.start("Go");
-  const { result } = await session.readFailure();
-  expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
-  expect(JSON.stringify(result?.outcome)).toContain("openai/backup-model");
+  const { readResult } = await session.readFailure();
+  expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "auth" });
+  expect(JSON.stringify(readResult?.outcome)).toContain("openai/backup-model");
 });

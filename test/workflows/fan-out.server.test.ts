@@ -29,8 +29,8 @@ afterAll(async () => {
 describe("a fan-out [ORC-03]", () => {
   test("gives one task to many agents, and lists their answers in order", async () => {
     const { red, green } = createMembers(stage, {
-      red: { says: [{ text: "R" }] },
-      green: { says: [{ text: "G" }] },
+      red: { replies: [{ text: "R" }] },
+      green: { replies: [{ text: "G" }] },
     });
     const job = await holdfast.startJob({
       task: "Which colour?",
@@ -50,7 +50,7 @@ describe("a fan-out [ORC-03]", () => {
   });
 
   thoroughTest("gives many tasks to one agent, within its concurrency", async () => {
-    const { worker } = createMembers(stage, { worker: { says: [{ text: "ok", holdUntil: "both" }] } });
+    const { worker } = createMembers(stage, { worker: { replies: [{ text: "ok", holdUntil: "both" }] } });
     const job = await holdfast.startJob({
       task: "Paris",
       mode: {
@@ -77,8 +77,8 @@ describe("a fan-out [ORC-03]", () => {
 
   test("a part that fails is an outcome, and the others stay", async () => {
     const { good, bad } = createMembers(stage, {
-      good: { says: [{ text: "fine" }] },
-      bad: { says: [], faults: [{ fault: "auth" }] },
+      good: { replies: [{ text: "fine" }] },
+      bad: { replies: [], faults: [{ fault: "auth" }] },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -92,7 +92,7 @@ describe("a fan-out [ORC-03]", () => {
   });
 
   thoroughTest("when no part has an answer, it fails with the reason", async () => {
-    const { bad } = createMembers(stage, { bad: { says: [], faults: [{ fault: "auth" }] } });
+    const { bad } = createMembers(stage, { bad: { replies: [], faults: [{ fault: "auth" }] } });
     const job = await holdfast.startJob({ task: "Go", mode: { type: "fan-out", agents: [bad.definition] } });
     expect(await job.result()).toMatchObject({
       outcome: { type: "failed", fault: "no-answer", message: expect.stringContaining("auth") },
@@ -105,9 +105,9 @@ describe("a fan-out [ORC-03]", () => {
     ["loud", "a:NO, NOT AT ALL|b:YES|c:YES."],
   ])("the reducer %s gives %s", async (reducer, text) => {
     const { a, b, c } = createMembers(stage, {
-      a: { says: [{ text: "No, not at all" }] },
-      b: { says: [{ text: "yes" }] },
-      c: { says: [{ text: "Yes." }] },
+      a: { replies: [{ text: "No, not at all" }] },
+      b: { replies: [{ text: "yes" }] },
+      c: { replies: [{ text: "Yes." }] },
     });
     const job = await holdfast.startJob({
       task: "Is it?",
@@ -123,7 +123,7 @@ describe("a fan-out [ORC-03]", () => {
     ],
     ["broken", 'The reducer "broken" failed: no idea'],
   ])("the reducer %s fails the job, whose parts keep their answers", async (reducer, message) => {
-    const { a } = createMembers(stage, { a: { says: [{ text: "kept" }] } });
+    const { a } = createMembers(stage, { a: { replies: [{ text: "kept" }] } });
     const job = await holdfast.startJob({
       task: "Go",
       mode: { type: "fan-out", agents: [a.definition], reducer },
@@ -135,7 +135,7 @@ describe("a fan-out [ORC-03]", () => {
   });
 
   test("its limits are divided, and a part without a share does not begin [SUB-03]", async () => {
-    const { a } = createMembers(stage, { a: { says: [{ text: "one turn" }] } });
+    const { a } = createMembers(stage, { a: { replies: [{ text: "one turn" }] } });
     const job = await holdfast.startJob({
       mode: {
         type: "fan-out",
@@ -152,7 +152,7 @@ describe("a fan-out [ORC-03]", () => {
   });
 
   thoroughTest("a stop ends the active parts, and begins no other", async () => {
-    const { a } = createMembers(stage, { a: { says: [{ text: "never", holdUntil: "stopped-part" }] } });
+    const { a } = createMembers(stage, { a: { replies: [{ text: "never", holdUntil: "stopped-part" }] } });
     const job = await holdfast.startJob({
       mode: { type: "fan-out", agents: [a.definition], tasks: ["1", "2"], concurrency: 1 },
     });

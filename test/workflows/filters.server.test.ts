@@ -150,8 +150,8 @@ describe("the worker's filters by name", () => {
     async () => {
       const session = filtered("polite", "moderatoin");
       await session.start("Hello");
-      const { message, result } = await session.readFailure();
-      expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
+      const { message, readResult } = await session.readFailure();
+      expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
       expect(message).toContain('no input filter "moderatoin"');
       expect(message).toContain(Object.keys(filters).sort().join(", "));
       expect(asked).toEqual([]);
@@ -308,7 +308,7 @@ describe("messages that arrive during a run", () => {
     await whileItAnswers("free", session, () => session.handle.signal(steerSignal, "a stupid bomb"));
     await session.readResult();
     const steps = await stage.transcript.readSteps(session.id);
-    expect(steps.map(({ kind }) => kind)).toEqual(["open-loop", "model", "model", "close-loop"]);
+    expect(steps.map(({ kind }) => kind)).toEqual(["open-loop", "call-model", "call-model", "close-loop"]);
   });
 });
 

@@ -82,8 +82,8 @@ test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of
   await session.readResult();
   expect(perTurn).toBeLessThan(6 * 1024);
   expect(activities.filter((type) => type !== "hold")).toEqual([
-    ...Array.from({ length: TURNS }, () => ["model", "blob"]).flat(),
-    "model",
+    ...Array.from({ length: TURNS }, () => ["call-model", "blob"]).flat(),
+    "call-model",
   ]);
   const raw = await rawHistory(session);
   expect(raw).toContain("x".repeat(256));

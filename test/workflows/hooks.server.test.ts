@@ -78,7 +78,7 @@ const hooks: Hooks = {
     "before-turn": ({ turnIndex }) =>
       turnIndex === 1 ? { type: "inject", text: `mind the tests ${KEY_SHAPE}` } : { type: "yes" },
     "on-text": ({ text }) =>
-      text === "Early." ? { type: "go-on", text: "and the tests?" } : { type: "yes" },
+      text === "Early." ? { type: "continue", text: "and the tests?" } : { type: "yes" },
   },
   budget: { "before-turn": () => ({ type: "end", text: "the money is spent" }) },
   hangs: {
@@ -268,7 +268,7 @@ describe("with a hook at every point", () => {
       await plain.run("Hello");
       expect(await hookDigests(plain)).not.toMatch(/run-hook|before-turn/);
       expect((await stage.transcript.readSteps(plain.id)).map(({ kind }) => kind)).toEqual([
-        ...["open-loop", "model", "close-loop"],
+        ...["open-loop", "call-model", "close-loop"],
       ]);
     },
   );
@@ -433,7 +433,7 @@ describe("answers of their own", () => {
         ({ activityTaskCompletedEventAttributes: done }) =>
           done?.result?.payloads?.map(({ data }) => Buffer.from(data as Uint8Array).toString()) ?? [],
       );
-      expect(results.some((text) => text.includes('"how":"wrong-answer"'))).toBe(true);
+      expect(results.some((text) => text.includes('"fault":"wrong-answer"'))).toBe(true);
     },
   );
 });
@@ -448,7 +448,7 @@ describe("hooks that fail", () => {
       replies: [{ text: "Fine." }],
       agent: {
         hooks: {
-          "before-turn": [{ name: "hangs", timeoutMs: 50, onFailure: "go-on" }],
+          "before-turn": [{ name: "hangs", timeoutMs: 50, onFailure: "continue" }],
           "after-turn": ["throws", { name: "hangs", timeoutMs: 50 }],
         },
       },
@@ -474,7 +474,7 @@ describe("hooks that fail", () => {
         agent: { hooks: { "before-turn": [{ name: "hangs", timeoutMs: 60_000 }] } },
       });
       await session.start("Hello");
-      await eventually(async () => (await session.readStatus()).doing === "asking hooks (before-turn)");
+      await eventually(async () => (await session.readStatus()).statusText === "asking hooks (before-turn)");
       await session.handle.signal(steerSignal, { id: "s1", text: "hurry" });
       const stopped = performance.now();
       await session.handle.signal(stopSignal, "enough");

@@ -46,8 +46,8 @@ test("an unknown job is called a job, not a session, by every command", async ()
 
 test("a file with a [mode] runs in that mode; the result is on standard output [ORC-02, ORC-03]", async () => {
   const { writer, editor } = createMembers(stage, {
-    writer: { says: [{ text: "Draft." }] },
-    editor: { says: [{ text: "Better." }] },
+    writer: { replies: [{ text: "Draft." }] },
+    editor: { replies: [{ text: "Better." }] },
   });
   const file = await fileOf({
     type: "pipeline",
@@ -70,8 +70,8 @@ test("a file with a [mode] runs in that mode; the result is on standard output [
 
 test("a stage that fails gives exit code 1, and the job is resumed from there", async () => {
   const { first, second } = createMembers(stage, {
-    first: { says: [{ text: "Facts." }] },
-    second: { says: [{ text: "Story." }], faults: [{ fault: "auth" }] },
+    first: { replies: [{ text: "Facts." }] },
+    second: { replies: [{ text: "Story." }], faults: [{ fault: "auth" }] },
   });
   const file = await fileOf({
     type: "pipeline",
@@ -91,7 +91,7 @@ test("a stage that fails gives exit code 1, and the job is resumed from there", 
 
 thoroughTest("a detached job is inspected, woken and stopped", async () => {
   const nap = { toolCalls: [{ name: "sleep", arguments: { seconds: 86_400, reason: "the night" } }] };
-  const { lone } = createMembers(stage, { lone: { says: [nap, { text: "1" }, nap, { text: "2" }] } });
+  const { lone } = createMembers(stage, { lone: { replies: [nap, { text: "1" }, nap, { text: "2" }] } });
   const file = await fileOf({ type: "autonomous", agent: lone.definition });
   const begun = await runCommandLine(stage, "run", "Wait", "--agent", file, "--detach");
   const job = begun.out.trim();
@@ -114,7 +114,7 @@ thoroughTest("a detached job is inspected, woken and stopped", async () => {
 });
 
 test("flags that change one agent are rejected for a file of several", async () => {
-  const { one } = createMembers(stage, { one: { says: [] } });
+  const { one } = createMembers(stage, { one: { replies: [] } });
   const file = await fileOf({ type: "autonomous", agent: one.definition });
   const { code, err } = await runCommandLine(stage, "run", "Go", "--agent", file, "--max-turns", "3");
   expect(code).toBe(2);

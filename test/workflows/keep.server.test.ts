@@ -200,8 +200,8 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(gone.err).toContain("differs from the file");
 
     const imported = await other.import(file);
-    expect(imported).toMatchObject({ session: session.id, already: false });
-    expect(await other.import(file)).toMatchObject({ already: true });
+    expect(imported).toMatchObject({ session: session.id, wasImported: false });
+    expect(await other.import(file)).toMatchObject({ wasImported: true });
     expect((await other.messages(session.id)).map(({ message }) => message.role)).toEqual([
       "user",
       "assistant",
@@ -214,7 +214,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(roles.at(-1)).toBe("assistant");
     const text = await readFile(file, "utf8");
     await writeFile(file, text.replace('"Go"', '"No"'));
-    const damaged = await runCommandLine(stage, "import", file, "--renew");
+    const damaged = await runCommandLine(stage, "import", file, "--new-ids");
     expect(damaged.code).toBe(2);
     expect(damaged.err).toMatch(/Nothing of .* was imported: line \d+: its checksum is wrong/);
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
@@ -251,7 +251,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     const saved = await client.session(session.id).record();
     const restored = await client.restoreSession(sessionFromJson(sessionToJson(saved)), {
       agent: session.definition,
-      renew: true,
+      newIds: true,
     });
     const again = await client.session(restored.session).record();
     expect(again.agentId).toBe(saved.agentId);
@@ -434,7 +434,7 @@ describe("a retention policy", () => {
     const name = `kept-${process.pid}`;
     const ended = [0, 1, 2].map(() => stage.session({ replies: [{ text: "Bye." }], agent: { name } }));
     for (const one of ended) await one.run("Go");
-    const open = stage.session({ replies: [hold("retain")], agent: { name, tools: ["hold"] } });
+    const open = stage.session({ replies: [hold("apply-retention")], agent: { name, tools: ["hold"] } });
     await open.start("Go");
     await eventually(async () =>
       (await stage.transcript.readSteps(open.id)).some(({ kind }) => kind === "hold") ? true : undefined,
@@ -458,11 +458,11 @@ describe("a retention policy", () => {
     expect(would.sessions.map((one) => one.session).sort()).toEqual([ended[1]!.id, ended[2]!.id].sort());
     expect(await stage.transcript.readSession(ended[1]!.id)).toBeDefined();
     const ran = await client.retention.run({ policy });
-    expect(ran).toMatchObject({ deleted: 2, spared: 2 });
+    expect(ran).toMatchObject({ deleted: 2, retained: 2 });
     expect(await stage.transcript.readSession(ended[1]!.id)).toBeUndefined();
     expect(await stage.transcript.readSession(ended[0]!.id)).toBeDefined();
     expect(await stage.transcript.readSession(open.id)).toBeDefined();
-    gates.get("retain").open();
+    gates.get("apply-retention").open();
     await runCommandLine(stage, "retention", "set", "--agent", name, "--off");
     expect(await client.retention.get()).toBeUndefined();
     await expect(client.retention.run()).rejects.toMatchObject({ code: "input-invalid" });
@@ -492,11 +492,11 @@ describe("a retention policy", () => {
         return ran?.action.workflow.workflowId;
       });
       const ran: unknown = await stage.client.workflow.getHandle(workflowId).result();
-      expect(ran).toMatchObject({ deleted: 1, spared: 3 });
+      expect(ran).toMatchObject({ deleted: 1, retained: 3 });
       expect(await stage.transcript.readSession(plain.id)).toBeUndefined();
       // The user's setting for one session overrides its agent's.
       await client.session(kept.id).setRetained(false);
-      expect(await client.retention.run()).toMatchObject({ deleted: 1, spared: 2 });
+      expect(await client.retention.run()).toMatchObject({ deleted: 1, retained: 2 });
       expect(await stage.transcript.readSession(kept.id)).toBeUndefined();
       for (const id of [loaded.id, forked]) expect(await stage.transcript.readSession(id)).toBeDefined();
       await client.retention.remove();

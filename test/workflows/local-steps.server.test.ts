@@ -29,7 +29,7 @@ test("a quick tool runs as a local activity: no event of its own but a marker (d
     agent: { tools: ["peek"] },
   });
   await session.run("Go");
-  expect(await scheduled(session)).toEqual(["open-loop", "model", "model", "close-loop"]);
+  expect(await scheduled(session)).toEqual(["open-loop", "call-model", "call-model", "close-loop"]);
   expect(await session.readConversation()).toContain("toolResult: passed open");
 });
 
@@ -40,7 +40,7 @@ test("with local steps turned off it appears in the timeline", async () => {
     agent: { tools: ["peek"] },
   });
   await session.run("Go", { settings: { localSteps: false } });
-  expect(await scheduled(session)).toEqual(["open-loop", "model", "peek", "model", "close-loop"]);
+  expect(await scheduled(session)).toEqual(["open-loop", "call-model", "peek", "call-model", "close-loop"]);
 });
 
 thoroughTest(
@@ -55,7 +55,7 @@ thoroughTest(
     const again = session.handle.result();
     setTimeout(() => gates.get("slow").open(), 3000).unref();
     expect(await again).toMatchObject({ text: "Done." });
-    expect(await scheduled(session)).toEqual(["open-loop", "model", "peek", "model", "close-loop"]);
+    expect(await scheduled(session)).toEqual(["open-loop", "call-model", "peek", "call-model", "close-loop"]);
     expect((await session.readConversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
       "toolResult: passed slow",
     ]);

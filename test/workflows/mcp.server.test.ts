@@ -125,7 +125,7 @@ describe("an agent with MCP servers", () => {
     await eventually(async () => (await told()).length > 0);
     stage.model.release("server-changed");
     expect(await session.readResult()).toMatchObject({ outcome: { type: "answered" } });
-    expect(await told()).toEqual(["offersChanged"]);
+    expect(await told()).toEqual(["toolListChanged"]);
 
     const notice =
       "user: The MCP server nasty offers different tools than when you started. New: nasty__fresh. No longer offered: " +
@@ -160,7 +160,7 @@ describe("an agent with MCP servers", () => {
       agent: { mcp: [nasty(["die=9"], { required: false })] },
     });
     expect(await session.run("Go")).toMatchObject({ outcome: { type: "answered" } });
-    expect(warnings.map(({ words }) => words)).toContainEqual(
+    expect(warnings.map(({ text }) => text)).toContainEqual(
       expect.stringMatching(/"nasty" .*exit code 9.*; the agent works without its tools$/),
     );
   });

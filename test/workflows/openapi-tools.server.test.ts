@@ -82,7 +82,7 @@ describe("an agent with an OpenAPI document", () => {
       `user: GET ${api.url}/pets/1 → 200\n\n{"name":"Bo","by":"Bearer ****"}`,
       `user: POST ${api.url}/pets → 200\n\n{"id":2}`,
     ]);
-    expect(warnings.map(({ words }) => words)).toContain(
+    expect(warnings.map(({ text }) => text)).toContain(
       "openapi pets: skipped PUT /pets: it has no operationId",
     );
     expect(JSON.stringify(await session.readEntries())).not.toContain(PET_TOKEN);

@@ -140,7 +140,7 @@ test("a worker that shuts down before it began a call releases the step, so that
       return await ask();
     },
     readWriters: async ({ ask }, nth) => {
-      if (nth === 1) throw ApplicationFailure.nonRetryable("The worker shut down", "handed-back");
+      if (nth === 1) throw ApplicationFailure.nonRetryable("The worker shut down", "released");
       return await ask();
     },
   });

@@ -56,7 +56,7 @@ const { log, warnings } = recordWarnings();
 let read = 0;
 /** The warnings since the last call. */
 const warned = (): string[] => {
-  const fresh = warnings.slice(read).map(({ words }) => words);
+  const fresh = warnings.slice(read).map(({ text }) => text);
   read = warnings.length;
   return fresh;
 };

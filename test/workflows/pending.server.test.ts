@@ -35,7 +35,7 @@ test("status shows a retry of the vendor: attempt, last failure without anything
   await session.start("Go");
   const begun = Date.now();
   const { pending } = await statusOf(session.id, (status) => status.pending[0]?.attempt === 2);
-  expect(pending).toMatchObject([{ type: "model", state: "scheduled", attempt: 2, maxAttempts: 4 }]);
+  expect(pending).toMatchObject([{ type: "call-model", state: "scheduled", attempt: 2, maxAttempts: 4 }]);
   expect(pending[0]?.lastFailure).toMatch(/too many tokens for key \*\*\*/);
   const nextInMs = (pending[0]?.nextAttemptAt?.getTime() ?? 0) - begun;
   expect(nextInMs).toBeGreaterThan(15_000);
@@ -56,11 +56,11 @@ thoroughTest(
     });
     await session.start("Go");
     // The run and the server are asked one after the other: only one of them may show the call's last moments.
-    const { doing } = await statusOf(
+    const { statusText } = await statusOf(
       session.id,
-      (status) => status.pending.length === 0 && /^waiting until/.test(status.doing ?? ""),
+      (status) => status.pending.length === 0 && /^waiting until/.test(status.statusText ?? ""),
     );
-    expect(doing).toMatch(
+    expect(statusText).toMatch(
       /^waiting until 20\S+Z before .* is called again \(turn 0; rate-limited: .*too many tokens/,
     );
     const { out } = await runCommandLine(stage, "status", session.id);
@@ -82,20 +82,20 @@ thoroughTest(
     });
     await session.start("Go");
     const watched = watch(session.id);
-    const { pending } = await statusOf(session.id, (status) => status.pending[0]?.waits !== undefined);
+    const { pending } = await statusOf(session.id, (status) => status.pending[0]?.wait !== undefined);
     expect(pending).toMatchObject([
-      { type: "model", state: "started", waits: { for: "rate", vendor: "limited", ahead: 0 } },
+      { type: "call-model", state: "started", wait: { type: "rate", vendor: "limited", ahead: 0 } },
     ]);
-    const { sinceMs, untilMs = 0 } = pending[0]!.waits as VendorWait;
+    const { sinceMs, untilMs = 0 } = pending[0]!.wait as VendorWait;
     expect(untilMs - sinceMs).toBeGreaterThan(50_000);
     const words =
       "waits for its turn: the limits for limited are used up for this minute, the next may go in";
     expect((await runCommandLine(stage, "status", session.id)).out).toContain(`attempt 1 of 4; ${words}`);
     const json = JSON.parse((await runCommandLine(stage, "--json", "status", session.id)).out);
-    expect(json.pending[0].waits).toMatchObject({ for: "rate", untilMs });
+    expect(json.pending[0].wait).toMatchObject({ type: "rate", untilMs });
     expect(await watched).toContain(words);
     const { history } = await historyOf(session.id);
-    expect(history).not.toContain("waits");
+    expect(history).not.toContain("wait");
     await session.handle.cancel();
     await session.readResult();
   },
@@ -148,8 +148,10 @@ test("a sub-agent's retry is displayed at its caller, with the path to it", asyn
   await parent.start("Go");
   const { retryingBelow } = await statusOf(parent.id, (status) => status.retryingBelow !== undefined);
   const child = await findChildSession(stage, parent);
-  expect(retryingBelow).toMatchObject([{ session: child.id, path: ["scout"], type: "model", attempt: 2 }]);
+  expect(retryingBelow).toMatchObject([
+    { session: child.id, path: ["scout"], type: "call-model", attempt: 2 },
+  ]);
   const { out } = await runCommandLine(stage, "status", parent.id);
-  expect(out).toMatch(/scout \(.*\): model: scheduled, attempt 2 of 4, next in/);
+  expect(out).toMatch(/scout \(.*\): call-model: scheduled, attempt 2 of 4, next in/);
   await parent.handle.terminate();
 });

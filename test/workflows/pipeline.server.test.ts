@@ -26,8 +26,8 @@ const schema = {
 describe("a pipeline [ORC-02, ORC-03]", () => {
   thoroughTest("passes each agent's answer to the next, each in a session of its own", async () => {
     const { writer, editor } = createMembers(stage, {
-      writer: { says: [{ text: "A draft about cats." }] },
-      editor: { says: [{ text: "A better text about cats." }] },
+      writer: { replies: [{ text: "A draft about cats." }] },
+      editor: { replies: [{ text: "A better text about cats." }] },
     });
     const job = await holdfast.startJob({
       job: createJobName(stage),
@@ -65,8 +65,8 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
   thoroughTest("long texts are passed by reference: the history holds none of them", async () => {
     const words = "A very particular sentence. ".repeat(600);
     const { first, second } = createMembers(stage, {
-      first: { says: [{ text: words }] },
-      second: { says: [{ text: "Read." }] },
+      first: { replies: [{ text: words }] },
+      second: { replies: [{ text: "Read." }] },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -86,10 +86,10 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
   test("a typed pipeline passes the structured output of one agent as the input of the next", async () => {
     const { first, second } = createMembers(stage, {
       first: {
-        says: [{ toolCalls: [{ name: "final_answer", arguments: { title: "Cats", words: 3 } }] }],
+        replies: [{ toolCalls: [{ name: "final_answer", arguments: { title: "Cats", words: 3 } }] }],
         output: { type: "json-schema", schema, strict: false },
       },
-      second: { says: [{ text: "Done." }] },
+      second: { replies: [{ text: "Done." }] },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -109,8 +109,8 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     "output that does not fit the next stage's input ends it there, with the mismatch",
     async () => {
       const { first, second } = createMembers(stage, {
-        first: { says: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
-        second: { says: [{ text: "never" }] },
+        first: { replies: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
+        second: { replies: [{ text: "never" }] },
       });
       const job = await holdfast.startJob({
         task: "Go",
@@ -123,7 +123,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
         },
       });
       const result = await job.result();
-      expect(result).toMatchObject({ at: "two", outcome: { type: "failed" } });
+      expect(result).toMatchObject({ endedAt: "two", outcome: { type: "failed" } });
       expect(JSON.stringify(result.outcome)).toMatch(/Stage \\"two\\".*\\"one\\".*words.*whole number/);
       expect(second.listRequests()).toHaveLength(0);
     },
@@ -131,8 +131,8 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
 
   test("a failed stage ends it by name; when resumed, it continues there, and earlier stages are not paid again", async () => {
     const { first, second } = createMembers(stage, {
-      first: { says: [{ text: "Facts." }] },
-      second: { says: [{ text: "Story." }], faults: [{ fault: "auth" }] },
+      first: { replies: [{ text: "Facts." }] },
+      second: { replies: [{ text: "Story." }], faults: [{ fault: "auth" }] },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -144,7 +144,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
         ],
       },
     });
-    expect(await job.result()).toMatchObject({ at: "tell", outcome: { type: "failed" } });
+    expect(await job.result()).toMatchObject({ endedAt: "tell", outcome: { type: "failed" } });
     const again = await holdfast.resumePipeline(job.id);
     expect(await again.result()).toMatchObject({ outcome: { type: "answered" }, text: "Story." });
     expect(first.listRequests()).toHaveLength(1);
@@ -159,8 +159,8 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
 
   thoroughTest("a stop reaches the active stage, and the next one does not begin", async () => {
     const { first, second } = createMembers(stage, {
-      first: { says: [{ text: "never", holdUntil: "slow-stage" }] },
-      second: { says: [{ text: "never" }] },
+      first: { replies: [{ text: "never", holdUntil: "slow-stage" }] },
+      second: { replies: [{ text: "never" }] },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -175,7 +175,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     await stage.model.waitForHold("slow-stage");
     expect(await job.status()).toMatchObject({
       status: "running",
-      doing: "running: one",
+      statusText: "running: one",
       job: { mode: "pipeline", parts: [{ status: "running" }, { status: "waiting" }] },
     });
     await expect(holdfast.resumePipeline(job.id)).rejects.toMatchObject({
@@ -183,7 +183,10 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       message: expect.stringContaining("still running"),
     });
     expect(await job.stop("enough")).toBe(true);
-    expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" }, at: "one" });
+    expect(await job.result()).toMatchObject({
+      outcome: { type: "stopped", reason: "enough" },
+      endedAt: "one",
+    });
     expect(await stage.transcript.readLoops(`${job.id}.one`)).toMatchObject([
       { outcome: { type: "stopped" } },
     ]);
@@ -193,8 +196,8 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
   thoroughTest("its limits hold over all stages [SUB-03]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
     const { first, second } = createMembers(stage, {
-      first: { says: [call, call, { text: "Three turns." }], tools: ["list_files"] },
-      second: { says: [call, call, { text: "never" }], tools: ["list_files"] },
+      first: { replies: [call, call, { text: "Three turns." }], tools: ["list_files"] },
+      second: { replies: [call, call, { text: "never" }], tools: ["list_files"] },
     });
     const job = await holdfast.startJob({
       task: "Go",
@@ -208,14 +211,14 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       },
     });
     expect(await job.result()).toMatchObject({
-      at: "two",
+      endedAt: "two",
       outcome: { type: "limit-reached", reason: expect.stringContaining("Budget of turns reached") },
       turns: 4,
     });
   });
 
   test("a job's id is used once, and an invalid mode is reported before anything is started", async () => {
-    const { definition } = createMembers(stage, { one: { says: [{ text: "ok" }] } }).one;
+    const { definition } = createMembers(stage, { one: { replies: [{ text: "ok" }] } }).one;
     const mode = { type: "pipeline" as const, stages: [{ name: "one", agent: definition }] };
     const job = await holdfast.startJob({ task: "Go", mode });
     await job.result();

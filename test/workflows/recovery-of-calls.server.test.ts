@@ -92,7 +92,7 @@ test.each(["anthropic", "openai"] as const)(
       recovered: ["Add-Up: read as add_up", "numbers: string read as array", "label: number read as string"],
     });
     expect(details[5]).toMatchObject({ recovered: ["shell: read as bash", "why: unknown field dropped"] });
-    expect(session.listRequests()[1]?.objection).toBeUndefined();
+    expect(session.listRequests()[1]?.validationError).toBeUndefined();
   },
 );
 

@@ -214,7 +214,7 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
     });
     await session.run("Go");
     const made = await expectSame(session);
-    expect(made.map(({ mustCall }) => mustCall)).toEqual([undefined, "final_answer"]);
+    expect(made.map(({ forcedTool }) => forcedTool)).toEqual([undefined, "final_answer"]);
   });
 
   test("of a turn whose context the vendor had rejected: the request that was answered, and of the next run", async () => {

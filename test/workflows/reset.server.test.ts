@@ -72,7 +72,7 @@ describe("a run that an operator resets is a fork of the record", () => {
     async () => {
       const session = stage.session({ replies: [{ text: "An answer." }] });
       await session.run("Do it");
-      await reset(session, "model");
+      await reset(session, "call-model");
       expect(session.listRequests()).toHaveLength(2);
       expect(await said(session, "main")).toEqual(["Do it", "An answer."]);
       expect((await branchesOf(session)).map(({ origin }) => origin)).toEqual(["first", "reset"]);
@@ -94,7 +94,7 @@ describe("a run that an operator resets is a fork of the record", () => {
       .poll(async () => (await stage.transcript.readLoops(session.id))[1]?.status)
       .toBe("completed");
     const before = await said(session, "main");
-    await resetTo(stage, session, await asked(session, "model"));
+    await resetTo(stage, session, await asked(session, "call-model"));
     await expect.poll(() => session.listRequests().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
     await expect
       .poll(async () => (await stage.transcript.readSession(session.id))?.headBranch, { timeout: 10_000 })
@@ -172,7 +172,7 @@ describe("a run that an operator resets is a fork of the record", () => {
       expect(before.map(({ origin }) => origin)).toEqual(["first", "revert"]);
       const answer = await said(session);
       // The answer after the revert is requested again: its branch is started over.
-      await reset(session, "model", 2);
+      await reset(session, "call-model", 2);
       const after = await branchesOf(session);
       expect(after.slice(0, 2).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
       // The earlier run wrote what the new one leaves: that is a branch of its own too.
@@ -180,7 +180,7 @@ describe("a run that an operator resets is a fork of the record", () => {
       expect(await said(session)).toEqual(answer);
       expect(await said(session, before[1]?.id)).toEqual(answer);
       // The answer that reverts is given again.
-      await reset(session, "model", 1);
+      await reset(session, "call-model", 1);
       expect(await said(session)).toEqual(answer);
       for (const { id } of after) expect((await said(session, id)).length).toBeGreaterThan(2);
       expect(session.listSeenMessages(session.listRequests().length - 1)).toEqual(

@@ -36,7 +36,7 @@ function started(name: string, count: number): Promise<readonly string[]> {
 }
 
 test("a schedule starts runs, each in a session of its own [SES-01]", async () => {
-  const { clerk } = createMembers(stage, { clerk: { says: [{ text: "Counted." }] } });
+  const { clerk } = createMembers(stage, { clerk: { replies: [{ text: "Counted." }] } });
   const name = scheduleName();
   await holdfast.schedules.create({
     name,
@@ -60,7 +60,7 @@ test("a schedule starts runs, each in a session of its own [SES-01]", async () =
 });
 
 thoroughTest("a schedule starts a mode, whose sessions are below the started job", async () => {
-  const { a, b } = createMembers(stage, { a: { says: [{ text: "A" }] }, b: { says: [{ text: "B" }] } });
+  const { a, b } = createMembers(stage, { a: { replies: [{ text: "A" }] }, b: { replies: [{ text: "B" }] } });
   const name = scheduleName();
   const mode = { type: "fan-out" as const, agents: [a.definition, b.definition] };
   await holdfast.schedules.create({ name, cron: "0 2 * * *", timeZone: "Europe/Berlin", mode, task: "Go" });
@@ -76,7 +76,7 @@ thoroughTest("a schedule starts a mode, whose sessions are below the started job
 test("a schedule wakes a sleeping autonomous agent [ORC-02]", async () => {
   const { lone } = createMembers(stage, {
     lone: {
-      says: [
+      replies: [
         { toolCalls: [{ name: "sleep", arguments: { seconds: 86_400, reason: "the night" } }] },
         { text: "Zzz" },
         { toolCalls: [{ name: "finish_work", arguments: { summary: "awake" } }] },
@@ -87,14 +87,14 @@ test("a schedule wakes a sleeping autonomous agent [ORC-02]", async () => {
   const job = await holdfast.startJob({ task: "Wait", mode: { type: "autonomous", agent: lone.definition } });
   await eventually(async () => (await job.status()).status === "waiting");
   const name = scheduleName();
-  await holdfast.schedules.create({ name, everyMs: 86_400_000, wake: job.id, words: "Good morning." });
+  await holdfast.schedules.create({ name, everyMs: 86_400_000, wake: job.id, text: "Good morning." });
   await holdfast.schedules.trigger(name);
   expect(await job.result()).toMatchObject({ text: "awake" });
   expect(await readConversation(stage, `${job.id}.work`)).toContain("user: Good morning.");
 });
 
 test("schedules are paused, listed and deleted from the command line, and errors state what to do", async () => {
-  const { clerk } = createMembers(stage, { clerk: { says: [] } });
+  const { clerk } = createMembers(stage, { clerk: { replies: [] } });
   const name = scheduleName();
   await holdfast.schedules.create({ name, everyMs: 3_600_000, agent: clerk.definition, task: "Count." });
   expect(await runCommandLine(stage, "schedule", "pause", name)).toMatchObject({ code: 0 });

@@ -34,9 +34,9 @@ test("the timeline: activity types are steps and tools' own names, summaries giv
   });
   expect(bars).toEqual([
     "open-loop • opens the loop",
-    "model • turn 0 · test-model",
+    "call-model • turn 0 · test-model",
     "hold • turn 0 · at timeline",
-    "model • turn 1 · test-model",
+    "call-model • turn 1 · test-model",
     "close-loop • answered",
   ]);
 });

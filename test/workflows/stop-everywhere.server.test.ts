@@ -275,7 +275,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
     "a stage of a pipeline",
     async (own) => {
       const gate = unique("stage");
-      const { one } = createMembers(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
+      const { one } = createMembers(own, { one: { replies: [{ text: "never", holdUntil: gate }] } });
       const stages = [
         { name: "one", agent: one.definition },
         { name: "two", agent: one.definition },
@@ -289,7 +289,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
     "a part of a fan-out that does not answer",
     async (own) => {
       const gate = unique("part");
-      const { one } = createMembers(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
+      const { one } = createMembers(own, { one: { replies: [{ text: "never", holdUntil: gate }] } });
       const job = await holdfast.startJob({
         mode: { type: "fan-out", agents: [one.definition], tasks: ["1"] },
       });
@@ -301,7 +301,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
   [
     "a reducer that ignores its signal",
     async (own) => {
-      const { one } = createMembers(own, { one: { says: [{ text: "1" }] } });
+      const { one } = createMembers(own, { one: { replies: [{ text: "1" }] } });
       const { id } = await holdfast.startJob({
         mode: { type: "fan-out", agents: [one.definition], tasks: ["1"], reducer: "stuck" },
       });
@@ -313,7 +313,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
     "the sleep of an autonomous agent",
     async (own) => {
       const { lone } = createMembers(own, {
-        lone: { says: [call("sleep", { seconds: 86_400, reason: "later" }), { text: "Zzz" }] },
+        lone: { replies: [call("sleep", { seconds: 86_400, reason: "later" }), { text: "Zzz" }] },
       });
       const job = await holdfast.startJob({
         task: "Wait",
@@ -340,7 +340,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
     "the branches of an evaluation",
     async (own) => {
       const gates = [unique("branch"), unique("branch")];
-      const says = gates.map((gate) => ({ says: [{ text: "never", holdUntil: gate }] }));
+      const says = gates.map((gate) => ({ replies: [{ text: "never", holdUntil: gate }] }));
       const contest = new TestEvaluation(own, says);
       await contest.start("Go");
       await hold(own, ...gates);
@@ -351,7 +351,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
     "a branch of an evaluation that does not answer",
     async (own) => {
       const gate = unique("branch");
-      const contest = new TestEvaluation(own, [{ says: [{ text: "never", holdUntil: gate }] }]);
+      const contest = new TestEvaluation(own, [{ replies: [{ text: "never", holdUntil: gate }] }]);
       deaf.add(contest.id);
       await contest.start("Go");
       await hold(own, gate);
@@ -361,9 +361,12 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
   [
     "a choice among branches that ignores its signal",
     async (own) => {
-      const contest = new TestEvaluation(own, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
+      const contest = new TestEvaluation(own, [
+        { replies: [{ text: "one" }] },
+        { replies: [{ text: "two" }] },
+      ]);
       await contest.start("Go", { strategy: { type: "custom", name: "stuck" } });
-      await eventually(() => isActivityRunning(stage, contest.id, "decide"));
+      await eventually(() => isActivityRunning(stage, contest.id, "select-branch"));
       return { id: contest.id, asks: contest.agents };
     },
   ],

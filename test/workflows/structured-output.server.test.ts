@@ -37,7 +37,7 @@ describe("native", () => {
     expect(await session.run("Weather?")).toMatchObject({
       outcome: { type: "answered", stopReason: "stop" },
       text: json(GOOD),
-      json: "whole",
+      json: "complete",
       position: 1,
     });
     expect(bodyOf(session, 0)["response_format"]).toEqual({
@@ -49,7 +49,7 @@ describe("native", () => {
 
   test("an answer that does not fit is repaired in one round [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: json(BAD) }, { text: json(GOOD) }], agent: NATIVE });
-    expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), json: "whole", position: 3 });
+    expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), json: "complete", position: 3 });
     expect((await session.readConversation())[2]).toContain(MISSING);
     expect(session.listRequests()).toHaveLength(2);
   });
@@ -57,10 +57,13 @@ describe("native", () => {
   thoroughTest("a second one fails the run, with the actual and the expected value [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: "Mild." }, { text: json(BAD) }], agent: NATIVE });
     await session.start("Weather?");
-    const { message, result } = await session.readFailure();
+    const { message, readResult } = await session.readFailure();
     expect(message).toContain(`schema-mismatch: The answer is not the required output: ${MISSING}`);
-    expect(result).toMatchObject({ outcome: { type: "failed", fault: "schema-mismatch" }, text: json(BAD) });
-    expect(result).not.toHaveProperty("json");
+    expect(readResult).toMatchObject({
+      outcome: { type: "failed", fault: "schema-mismatch" },
+      text: json(BAD),
+    });
+    expect(readResult).not.toHaveProperty("json");
     expect((await session.readConversation())[2]).toContain("The text holds no JSON object");
     expect((await session.readEventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
     expect(session.listRequests()).toHaveLength(2);
@@ -71,7 +74,7 @@ describe("native", () => {
       replies: [{ text: "[1]" }, { text: '```json\n{"a":[1]}\n```' }],
       agent: { ...NATIVE, output: { type: "json" } },
     });
-    expect(await session.run("Any")).toMatchObject({ text: '{"a":[1]}', json: "whole" });
+    expect(await session.run("Any")).toMatchObject({ text: '{"a":[1]}', json: "complete" });
     expect((await session.readConversation())[2]).toContain("found a list, expected an object");
     expect(bodyOf(session, 0)["response_format"]).toEqual({ type: "json_object" });
     expect(json(bodyOf(session, 0)["messages"])).toContain("one JSON object");
@@ -83,7 +86,7 @@ describe("native", () => {
       const long = { city: "x".repeat(40_000), degrees: 1 };
       const session = stage.session({ replies: [{ text: json(long) }], agent: NATIVE });
       const result = await session.run("Long");
-      expect(result.json).toBe("cut");
+      expect(result.json).toBe("truncated");
       expect(Buffer.byteLength(result.text ?? "")).toBeLessThan(33_000);
     },
   );
@@ -98,7 +101,7 @@ describe("a final tool", () => {
     expect(await session.run("Weather?")).toMatchObject({
       outcome: { type: "answered", stopReason: "stop" },
       text: json(GOOD),
-      json: "whole",
+      json: "complete",
       position: 1,
     });
     expect((await session.readConversation())[2]).toBe(`toolResult: ${ACCEPTED_TEXT}`);
@@ -125,7 +128,7 @@ describe("a final tool", () => {
 
   thoroughTest("that is called twice in one answer, and then once [SO-01, TOOL-08]", async () => {
     const session = stage.session({ replies: [calls(GOOD, GOOD), calls(GOOD)], agent: EMULATED });
-    expect(await session.run("Weather?")).toMatchObject({ json: "whole", position: 4 });
+    expect(await session.run("Weather?")).toMatchObject({ json: "complete", position: 4 });
     expect((await session.readConversation()).slice(2, 4)).toEqual(
       Array(2).fill("toolResult: Not accepted: found 2 calls of final_answer, expected one"),
     );

@@ -283,10 +283,10 @@ describe("a sub-agent [SUB-01]", () => {
     expect(await parent.readStatus()).toMatchObject({
       costUsd: 6,
       turns: 1,
-      budget: { usd: { limit: 100, used: 6, reserved: 0, left: 94 }, turns: { used: 2 } },
+      budget: { usd: { limit: 100, used: 6, reserved: 0, remaining: 94 }, turns: { used: 2 } },
       children: {
         running: 0,
-        over: 1,
+        ended: 1,
         rows: [{ session: child.id, agent: "scout", task: "look", status: "completed" }],
       },
     });

@@ -85,7 +85,11 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
       expect(seen).toContain("[idler-1: stopped");
       expect(await team.status()).toMatchObject({
         status: "running",
-        children: { running: 2, over: 1, rows: [{ agent: "lead" }, { agent: "writer" }, { agent: "idler" }] },
+        children: {
+          running: 2,
+          ended: 1,
+          rows: [{ agent: "lead" }, { agent: "writer" }, { agent: "idler" }],
+        },
       });
       stage.model.release("writer");
       await expect.poll(() => team.countRequests("writer").length, POLL).toBe(2);
@@ -176,8 +180,8 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     "is started as a job like the others: its lead knows its agents and has its tools",
     async () => {
       const { lead, scout } = createMembers(stage, {
-        lead: { says: [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }] },
-        scout: { says: [{ text: "Seen." }] },
+        lead: { replies: [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }] },
+        scout: { replies: [{ text: "Seen." }] },
       });
       const holdfast = await connectClient(stage);
       const agents = [{ name: "scout", agent: scout.definition }];
@@ -210,7 +214,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
         args: [words],
         updateId: words.id,
       });
-    const begun = { type: "begun", id: "scout-1", session: `${team.job}.scout-1` };
+    const begun = { type: "started", id: "scout-1", session: `${team.job}.scout-1` };
     expect(await ask()).toEqual(begun);
     expect(await ask()).toEqual(begun);
     stage.model.release("again");

@@ -230,7 +230,7 @@ thoroughTest(
     await session.run("Go");
     expect(toolsIn(session)).toEqual(["read_file", "write_file"]);
     expect(await readFile(join(stage.home, "x17"), "utf8")).toBe("1");
-    expect(warnings.slice(before).map(({ words }) => words)).toEqual([
+    expect(warnings.slice(before).map(({ text }) => text)).toEqual([
       'Unknown tool "raed_file": did you mean "read_file"?',
     ]);
   },

@@ -85,7 +85,7 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
     await stage.model.waitForHold("seen");
     expect(await parent.readStatus()).toMatchObject({
       costUsd: null,
-      budget: { usd: { limit: null, used: null, left: null } },
+      budget: { usd: { limit: null, used: null, remaining: null } },
     });
     const metadata = await parent.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
     expect(metadata.currentDetails).toContain("- **Cost**: —, — of it by sub-agents");
@@ -117,12 +117,12 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
 
   test("of an evaluation, where no branch wins by an unknown price", async () => {
     const contest = new TestEvaluation(stage, [
-      { says: [{ text: "unknown", usage }], agent: { model: unpriced } },
-      { says: [{ text: "dear", usage }], agent: { model: priced } },
+      { replies: [{ text: "unknown", usage }], agent: { model: unpriced } },
+      { replies: [{ text: "dear", usage }], agent: { model: priced } },
     ]);
     const result = await contest.run("Compare", { strategy: { type: "custom", name: "cheapest" } });
     expect(result.selected).toMatchObject({ index: 1, costUsd: 2 });
-    expect(result.losers[0]?.costUsd).toBeNull();
+    expect(result.otherBranches[0]?.costUsd).toBeNull();
     expect(result.costUsd).toBeNull();
     expect((await client.status(contest.id)).costUsd).toBeNull();
   });
@@ -208,7 +208,7 @@ describe("a cost limit is rejected where a price is unknown, whatever sets it [L
     await waiting.start("Go");
     await stage.model.waitForHold("under a limit");
     await expect(client.update(waiting.id, definition(unpriced))).rejects.toMatchObject({
-      code: "update-refused",
+      code: "update-rejected",
       message: REFUSED.message,
     });
     stage.model.release("under a limit");

@@ -63,7 +63,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
       }),
     );
     expect(updated).toMatchObject({ takesEffect: "next-turn", dryRun: false });
-    expect(updated.changes.map(({ field, said }) => `${field}: ${said}`)).toEqual([
+    expect(updated.changes.map(({ field, description }) => `${field}: ${description}`)).toEqual([
       "systemPrompt: You are a test. → You are another.",
       "model: id test-model → other-model",
       "tools: removed hold",
@@ -71,7 +71,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
     ]);
     expect(await holdfast.status(session.id)).toMatchObject({
       definitionHash: updated.from,
-      movesTo: updated.to,
+      pendingDefinitionHash: updated.to,
     });
     gates.get("move").open();
     expect(await session.readResult()).toMatchObject({ text: "Done." });
@@ -121,7 +121,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
     await eventually(async () => (await session.readStatus()).approvals.length === 1);
     const { permissions: _, ...open } = session.definition;
     await expect(holdfast.update(session.id, { ...open, tools: [] })).rejects.toMatchObject({
-      code: "update-refused",
+      code: "update-rejected",
       facts: {
         problems: [
           expect.stringContaining("remove the permission policy"),
@@ -133,10 +133,10 @@ describe("a running agent is updated to another definition [3.8]", () => {
     const byHand = session.handle.executeUpdate(updateDefinitionUpdate, {
       args: [{ definitionHash: definitionHash ?? "", tools: [] }],
     });
-    await expect(byHand).rejects.toMatchObject({ cause: { type: "holdfast/update-refused" } });
+    await expect(byHand).rejects.toMatchObject({ cause: { type: "holdfast/update-rejected" } });
     for (const words of [null, {}, { definitionHash: "x" }, { definitionHash, tools: "bash" }]) {
       const refused = session.handle.executeUpdate(updateDefinitionUpdate, { args: [words as never] });
-      await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/update-refused" } });
+      await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/update-rejected" } });
     }
     await holdfast.approve(session.id);
     await session.readResult();
@@ -148,7 +148,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
     await session.start("Go", { mode: "interactive" });
     await eventually(async () => (await session.readStatus()).status === "waiting");
     const wrong = holdfast.update(session.id, other(session, { inputFilters: ["nobody"] }));
-    await expect(wrong).rejects.toMatchObject({ code: "update-refused" });
+    await expect(wrong).rejects.toMatchObject({ code: "update-rejected" });
     const now = await holdfast.update(session.id, other(session, { systemPrompt: "Second." }));
     expect(now.takesEffect).toBe("now");
     await holdfast.prompt(session.id, "Again");
@@ -198,10 +198,10 @@ max_turns = 7
     expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
     expect(dry.out).toMatch(/^warning: .*prompt cache/m);
     expect(dry.out).toContain("nothing was changed");
-    expect((await holdfast.status(session.id)).movesTo).toBeUndefined();
+    expect((await holdfast.status(session.id)).pendingDefinitionHash).toBeUndefined();
     const { code, out } = await runCommandLine(stage, "update", session.id, "--definition", file, "--json");
     expect([code, JSON.parse(out)]).toMatchObject([0, { type: "update", takesEffect: "next-turn" }]);
-    expect((await holdfast.status(session.id)).movesTo).toBe(JSON.parse(out).to);
+    expect((await holdfast.status(session.id)).pendingDefinitionHash).toBe(JSON.parse(out).to);
     gates.get("table").open();
     await session.readResult();
     const again = await runCommandLine(stage, "update", session.id, "--definition", file);

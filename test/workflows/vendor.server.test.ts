@@ -26,7 +26,7 @@ thoroughTest(
       const { raw } = await session.handle.describe();
       return raw.pendingActivities?.find(({ attempt }) => attempt === 2);
     });
-    expect(pending.activityType?.name).toBe("model");
+    expect(pending.activityType?.name).toBe("call-model");
     expect(pending.lastFailure?.applicationFailureInfo?.type).toBe("provider/rate-limited");
     expect(pending.lastFailure?.message).toContain("slow down please");
     expect(await session.readResult()).toMatchObject({ text: "Now." });
@@ -63,9 +63,9 @@ for (const [fault, expected] of PERMANENT) {
   thoroughTest(`${name} is not retried: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
     const session = stage.session({ faults: [{ ...fault, times: 9 }] });
     await session.start("Go");
-    const { type, result } = await session.readFailure();
+    const { type, readResult } = await session.readFailure();
     expect(type).toBe("holdfast/run-failed");
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: expected });
+    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: expected });
     expect(session.listRequests()).toHaveLength(1);
     expect((await session.readEntries()).at(-1)?.message).toMatchObject({ stopReason: "error" });
     expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
@@ -88,8 +88,8 @@ for (const [what, reply] of Object.entries(FLOODS)) {
         agent: { tools: ["list_files"], retry: { initialDelayMs: 10 } },
       });
       await session.start("Go");
-      const { result, message } = await session.readFailure();
-      expect(result?.outcome).toMatchObject({ type: "failed", fault: "api" });
+      const { readResult, message } = await session.readFailure();
+      expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "api" });
       expect(message).toMatch(/when Holdfast ended it, and the limit is \d+; a smaller maxTokens/);
       expect(session.listRequests()).toHaveLength(1);
       const other = stage.session({ replies: [{ text: "Short." }] });
@@ -134,16 +134,16 @@ thoroughTest(
       agent: { retry: { maxRetries: 2, initialDelayMs: 10 } },
     });
     await session.start("Go");
-    const { result, message } = await session.readFailure();
+    const { readResult, message } = await session.readFailure();
     expect(session.listRequests()).toHaveLength(3);
-    expect(result?.outcome).toMatchObject({ type: "failed", fault: "rate-limited" });
+    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "rate-limited" });
     expect(message).toContain("quota gone");
     expect(message).toContain("req-77");
     const last = (await session.readEntries()).at(-1)?.message;
     expect(last).toMatchObject({ role: "assistant", stopReason: "error" });
     expect((last as { errorMessage?: string }).errorMessage).toContain("quota gone");
     expect(await session.run("Again")).toMatchObject({ text: "Back." });
-    expect(session.listRequests().at(-1)?.objection).toBeUndefined();
+    expect(session.listRequests().at(-1)?.validationError).toBeUndefined();
     expect(session.listSeenMessages(3).at(-1)).toBe("user: Again");
   },
 );
@@ -182,7 +182,7 @@ thoroughTest(
         error: expect.stringContaining("slow down please"),
       })),
     );
-    expect(lines.map(({ words }) => words)).toEqual([
+    expect(lines.map(({ text }) => text)).toEqual([
       expect.stringMatching(/^Provider error \(attempt 1\/2\), retrying in 0\.1s: .*slow down please/),
       expect.stringMatching(/^Provider error \(attempt 2\/2\), retrying in 0\.1s: .*slow down please/),
     ]);

@@ -13,7 +13,7 @@ export async function readTaskText(
   task: TaskRef,
   transcript: Pick<Transcript, "readEntries">,
 ): Promise<string> {
-  const { spawn, branch, answer, arguments: changed } = task;
+  const { spawn, branch, answer, changedArguments: changed } = task;
   const [entry] = await transcript.readEntries(spawn.session, branch, answer, answer + 1);
   const call = findCall(entry?.message.role === "assistant" ? entry.message : undefined, spawn.toolCallId);
   const tool = createSubAgentTool({ name: spawn.toolName, description: "" });
@@ -49,7 +49,7 @@ export async function findLastAnswer(
   branch: string,
   { from, to }: { readonly from: number; readonly to: number },
   transcript: Pick<Transcript, "readEntries">,
-): Promise<ClosedDigest["words"]> {
+): Promise<ClosedDigest["lastAnswer"]> {
   const entries = await transcript.readEntries(session, branch, from, to);
   const last = entries.findLast(
     ({ message }) => message.role === "assistant" && getAnswerText(message) !== "",

@@ -53,7 +53,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
     const lastAnswer = isReported
       ? await findLastAnswer(step.session, input.branch, end, transcript)
       : undefined;
-    const digest = lastAnswer === undefined ? closed : { ...closed, words: lastAnswer };
+    const digest = lastAnswer === undefined ? closed : { ...closed, lastAnswer };
     dependencies.tools.sources.unwatch(input.loopId);
     reachKillPoint("close:before");
     const stored = await transcript.closeLoop({
@@ -61,7 +61,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       loopId: input.loopId,
       branch: input.branch,
       base: input.base,
-      fork: input.fork,
+      fork: input.newBranch,
       atMs: Date.now(),
       outbox,
       entries: [],
@@ -116,7 +116,8 @@ export function buildClosedDigest(
   if (answer?.role !== "assistant" || position === undefined) return { branch: "" };
   const json = output === undefined || output.type === "text" ? undefined : formatOutput(answer, output);
   const text = truncateForPreview(json ?? getAnswerText(answer), maxBytes);
-  const kind = json === undefined ? {} : { json: text === json ? ("whole" as const) : ("cut" as const) };
+  const kind =
+    json === undefined ? {} : { json: text === json ? ("complete" as const) : ("truncated" as const) };
   return { branch: "", text, position, ...kind };
 }
 
@@ -133,7 +134,7 @@ export async function recordOutbox(input: RecordInput, dependencies: Dependencie
       loopId,
       branch: input.branch,
       base: input.base,
-      fork: input.fork,
+      fork: input.newBranch,
       atMs: Date.now(),
       outbox,
       entries: [],

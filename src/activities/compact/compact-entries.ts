@@ -14,7 +14,10 @@ import { ApplicationError } from "../step/failure.ts";
 import { type PlanDependencies, planCompaction } from "./plan-compaction.ts";
 import { retainMemos } from "./retain-memos.ts";
 
-export type CompactionInput = Pick<CompactCommand, "view" | "position" | "tokens" | "estimated" | "why">;
+export type CompactionInput = Pick<
+  CompactCommand,
+  "view" | "position" | "contextTokens" | "viewTokens" | "reason"
+>;
 
 /**
  * Returns a smaller view of these entries and the entry that stores its texts, or neither when nothing can be made
@@ -32,19 +35,22 @@ export async function compactEntries(
   onWait?: StreamOptions["onWait"],
 ): Promise<{ readonly digest: CompactDigest; readonly entry: NewEntry | undefined }> {
   const planned = await planCompaction(entries, definition, input, helpers, signal, onWait);
-  const { sections, refused, usage, costUsd, fellBack: fallback } = planned;
-  const paid = { usage, costUsd, ...(fallback.length === 0 ? {} : { fellBack: fallback }) };
-  if (refused !== undefined) {
-    helpers.log.warn({ agent: definition.name }, refused);
-    if (input.why.type === "overflow") {
+  const { sections, rejected, usage, costUsd, fallbacks: fallback } = planned;
+  const paid = { usage, costUsd, ...(fallback.length === 0 ? {} : { fallbacks: fallback }) };
+  if (rejected !== undefined) {
+    helpers.log.warn({ agent: definition.name }, rejected);
+    if (input.reason.type === "overflow") {
       const { strategy = "" } = definition.context?.compaction ?? {};
       const isOurs = (BUILT_IN_STRATEGIES as readonly string[]).includes(strategy);
-      throw new ApplicationError(isOurs ? "overflow" : "compaction", refused);
+      throw new ApplicationError(isOurs ? "overflow" : "compaction", rejected);
     }
-    return { digest: { ...buildUnchangedDigest(entries, input), refused, ...paid }, entry: undefined };
+    return {
+      digest: { ...buildUnchangedDigest(entries, input), rejected, ...paid },
+      entry: undefined,
+    };
   }
   const digest = { ...buildDigest(sections, entries, input), ...paid };
-  if (input.why.type === "overflow") checkIsSmaller(digest, input);
+  if (input.reason.type === "overflow") checkIsSmaller(digest, input);
   return {
     digest,
     entry: digest.spans === undefined ? undefined : buildCompactionEntry(sections, digest.spans, input, atMs),
@@ -57,21 +63,21 @@ export async function compactEntries(
  */
 function checkIsSmaller(
   { spans, tokensAfter }: CompactDigest,
-  { tokens, estimated = tokens }: CompactionInput,
+  { contextTokens, viewTokens = contextTokens }: CompactionInput,
 ): void {
-  if (spans !== undefined && tokensAfter < estimated) return;
-  const problem = `the vendor rejected a context of about ${estimated} tokens (an estimate), and nothing more can be left out`;
+  if (spans !== undefined && tokensAfter < viewTokens) return;
+  const problem = `the vendor rejected a context of about ${viewTokens} tokens (an estimate), and nothing more can be left out`;
   throw new ApplicationError("overflow", problem);
 }
 
-function buildUnchangedDigest(entries: readonly Entry[], { tokens }: CompactionInput): CompactDigest {
+function buildUnchangedDigest(entries: readonly Entry[], { contextTokens }: CompactionInput): CompactDigest {
   const messages = entries.length;
   return {
     branch: "",
     messagesBefore: messages,
     messagesAfter: messages,
-    tokensBefore: tokens,
-    tokensAfter: tokens,
+    tokensBefore: contextTokens,
+    tokensAfter: contextTokens,
     loopsCompacted: 0,
   };
 }
@@ -80,32 +86,32 @@ function buildUnchangedDigest(entries: readonly Entry[], { tokens }: CompactionI
 function buildDigest(
   sections: readonly Section[],
   entries: readonly Entry[],
-  { view, position, tokens }: CompactionInput,
+  { view, position, contextTokens }: CompactionInput,
 ): CompactDigest {
   const before = entries.length;
   const spans = retainMemos(toSpans(sections, position), view);
   const same = view.ranges.every(isUncompacted);
-  const showsAll = sections.every(({ as }) => as === "whole");
+  const showsAll = sections.every(({ form }) => form === "whole");
   const after = sections.reduce((sum, section) => sum + countMessages(section, entries), 0);
   const counts = {
     branch: "",
     messagesBefore: before,
     messagesAfter: after,
-    tokensBefore: tokens,
+    tokensBefore: contextTokens,
     tokensAfter: spans.reduce((sum, span) => sum + span.tokens, 0),
     loopsCompacted: new Set(
-      sections.flatMap(({ as, from, to }) => (as === "whole" ? [] : listLoops(entries, from, to))),
+      sections.flatMap(({ form, from, to }) => (form === "whole" ? [] : listLoops(entries, from, to))),
     ).size,
   };
   return same && showsAll && after === before ? counts : { ...counts, spans };
 }
 
 /** Counts the messages of a section that a model sees. */
-function countMessages({ as, from, to }: Section, entries: readonly Entry[]): number {
-  if (!isText(as)) return to - from;
-  const { wordsFrom } = as;
-  if (wordsFrom === undefined) return 1;
-  const isKept = (entry: Entry) => entry.position >= wordsFrom && entry.position < to && isUserText(entry);
+function countMessages({ form, from, to }: Section, entries: readonly Entry[]): number {
+  if (!isText(form)) return to - from;
+  const { userTextFrom } = form;
+  if (userTextFrom === undefined) return 1;
+  const isKept = (entry: Entry) => entry.position >= userTextFrom && entry.position < to && isUserText(entry);
   return 1 + entries.filter(isKept).length;
 }
 
@@ -121,17 +127,19 @@ function listLoops(entries: readonly Entry[], from: number, to: number): readonl
 function buildCompactionEntry(
   sections: readonly Section[],
   spans: readonly Span[],
-  { position, why: reason }: CompactionInput,
+  { position, reason }: CompactionInput,
   atMs: number,
 ): NewEntry {
-  const texts = sections.flatMap(({ from, to, as }) => (isText(as) ? [{ from, to, text: as.summary }] : []));
+  const texts = sections.flatMap(({ from, to, form }) =>
+    isText(form) ? [{ from, to, text: form.summary }] : [],
+  );
   return {
     position,
     origin: "machine" as const,
     message: {
       role: "extension" as const,
       kind: COMPACTION_KIND,
-      data: { why: reason.type, sections: texts, ranges: toViewRanges({ branch: "", spans }).ranges },
+      data: { reason: reason.type, sections: texts, ranges: toViewRanges({ branch: "", spans }).ranges },
       timestamp: atMs,
     },
   };

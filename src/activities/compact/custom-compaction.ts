@@ -24,9 +24,9 @@ const RequestedSections = z.array(
   z.object({
     from: position,
     to: position,
-    as: z.union([
+    form: z.union([
       z.literal("whole"),
-      z.strictObject({ cut: z.number().int().nonnegative() }),
+      z.strictObject({ maxLines: z.number().int().nonnegative() }),
       z.strictObject({ summary: z.string() }),
     ]),
   }),
@@ -36,13 +36,13 @@ const RequestedSections = z.array(
  * The sections that a registered strategy returns, or the reason why they are rejected: at most 512 bytes, without
  * secrets.
  */
-export type CustomPlan = { readonly sections: readonly Section[]; readonly refused?: string };
+export type CustomPlan = { readonly sections: readonly Section[]; readonly rejected?: string };
 
 /** Calls a registered strategy. A vendor's error is passed on, so that the vendor is called again as for an answer. */
 export async function askCustomCompaction(
   name: string,
   entries: readonly Entry[],
-  { budget, maxTextTokens, ...asked }: PlanBounds & Pick<CompactionRequest, "why" | "focus">,
+  { budget, maxTextTokens, ...asked }: PlanBounds & Pick<CompactionRequest, "reason" | "focus">,
   model: TextModel,
   { compactions }: Pick<Dependencies, "compactions">,
   signal: AbortSignal,
@@ -77,10 +77,10 @@ export async function askCustomCompaction(
   if (signal.aborted) throw new CancelledFailure("CANCELLED");
   const refuse = (reason: string) => ({
     sections: [],
-    refused: boundText(`The compaction strategy "${name}" ${reason}`),
+    rejected: boundText(`The compaction strategy "${name}" ${reason}`),
   });
   if (answer.type === "failed") {
-    if (answer.how === "threw" && vendors !== undefined) throw vendors;
+    if (answer.fault === "threw" && vendors !== undefined) throw vendors;
     return refuse(`failed: ${answer.message}`);
   }
   const wanted = RequestedSections.safeParse(answer.value);

@@ -24,11 +24,11 @@ import { buildGroupKey, type Group, summariseGroups } from "./summarise.ts";
 export type PlannedCompaction = {
   readonly sections: readonly Section[];
   /** Why nothing is made smaller; there are no sections then. */
-  readonly refused?: string;
+  readonly rejected?: string;
   readonly usage: Usage;
   readonly costUsd: Cost;
   /** The fallbacks that answered, each once. */
-  readonly fellBack: readonly ModelFallback[];
+  readonly fallbacks: readonly ModelFallback[];
 };
 
 export type PlanDependencies = Pick<
@@ -40,17 +40,17 @@ export type PlanDependencies = Pick<
 export async function planCompaction(
   entries: readonly Entry[],
   definition: AgentDefinition,
-  asked: Pick<CompactCommand, "why" | "view" | "tokens" | "estimated">,
+  asked: Pick<CompactCommand, "reason" | "view" | "contextTokens" | "viewTokens">,
   dependencies: PlanDependencies,
   signal: AbortSignal,
   onWait?: StreamOptions["onWait"],
 ): Promise<PlannedCompaction> {
-  if (definition.context === null) return { sections: [], usage: NO_USAGE, costUsd: 0, fellBack: [] };
-  const { why: reason } = asked;
+  if (definition.context === null) return { sections: [], usage: NO_USAGE, costUsd: 0, fallbacks: [] };
+  const { reason } = asked;
   const context = buildContextConfig(definition.context, definition);
   const { strategy, focusMessage, maxSummaryTokens } = context.compaction;
   const budget = computeBudget(context, definition, asked, dependencies);
-  const focus = (reason.type === "asked" ? reason.focus : undefined) ?? focusMessage;
+  const focus = (reason.type === "request" ? reason.focus : undefined) ?? focusMessage;
   const model = new TextModel(definition, dependencies, onWait);
   const plan = async () => {
     switch (strategy) {
@@ -59,31 +59,31 @@ export async function planCompaction(
       case "tiered":
         return toPlannedSections(planTiered(entries, context, budget));
       case "summary": {
-        const withLines = reason.type === "overflow";
+        const fallsBackToLines = reason.type === "overflow";
         return await planWithNotes(
           entries,
           context,
-          { budget, focus, withLines },
+          { budget, focus, fallsBackToLines },
           model,
           dependencies,
           signal,
         );
       }
       default: {
-        const bounds = { budget, maxTextTokens: maxSummaryTokens, why: reason.type, focus };
+        const bounds = { budget, maxTextTokens: maxSummaryTokens, reason: reason.type, focus };
         return await askCustomCompaction(strategy, entries, bounds, model, dependencies, signal);
       }
     }
   };
   const made = await plan();
-  const { usage, costUsd, fallbacks: fallback } = model;
-  return { ...made, usage, costUsd, fellBack: fallback };
+  const { usage, costUsd, fallbacks } = model;
+  return { ...made, usage, costUsd, fallbacks };
 }
 
-type PlannedSections = Pick<PlannedCompaction, "sections" | "refused">;
+type PlannedSections = Pick<PlannedCompaction, "sections" | "rejected">;
 
 function toPlannedSections(plan: Plan): PlannedSections {
-  return plan.ok ? { sections: plan.sections } : { sections: [], refused: `${plan.problem}.` };
+  return plan.ok ? { sections: plan.sections } : { sections: [], rejected: `${plan.problem}.` };
 }
 
 /** Computes the tokens for the sections, because memos stay in addition to them. */
@@ -91,18 +91,23 @@ function computeBudget(
   context: ContextConfig,
   definition: AgentDefinition,
   {
-    why: reason,
+    reason,
     view,
-    tokens,
-    estimated = tokens,
-  }: Pick<CompactCommand, "why" | "view" | "tokens" | "estimated">,
+    contextTokens,
+    viewTokens = contextTokens,
+  }: Pick<CompactCommand, "reason" | "view" | "contextTokens" | "viewTokens">,
   { tools }: Pick<Dependencies, "tools">,
 ): number {
   const offered = getAvailableTools(definition, tools).map(toToolDefinition);
   const besides =
     estimateText(buildSystemPrompt(definition)) +
     (offered.length === 0 ? 0 : estimateText(JSON.stringify(offered)));
-  const sent = { estimated, tokens, besides, window: computeInputRoom(definition) };
+  const sent = {
+    estimated: viewTokens,
+    reportedTokens: contextTokens,
+    overheadTokens: besides,
+    window: computeInputRoom(definition),
+  };
   const memos = listMemos(view).reduce((sum, { memo }) => sum + memo.tokens, 0);
   return Math.max(0, computeTarget(context, reason, sent) - memos);
 }
@@ -121,14 +126,14 @@ type NotesOptions = {
   readonly budget: number;
   readonly focus: string | undefined;
   /** One line for each turn replaces notes that are not usable. */
-  readonly withLines: boolean;
+  readonly fallsBackToLines: boolean;
 };
 
 /** Plans twice: first to find which sections need a text, then with the texts that a model has written. */
 async function planWithNotes(
   entries: readonly Entry[],
   context: ContextConfig,
-  { budget, focus, withLines }: NotesOptions,
+  { budget, focus, fallsBackToLines }: NotesOptions,
   model: TextModel,
   { log }: Pick<Dependencies, "log">,
   signal: AbortSignal,
@@ -141,13 +146,14 @@ async function planWithNotes(
   if (!long.ok) return toPlannedSections(long);
   const groups = [...wanted.values()].filter(({ turns }) =>
     long.sections.some(
-      ({ from, as }) => isText(as) && as.summary.startsWith("x") && from === turns[0]?.entries[0]?.position,
+      ({ from, form }) =>
+        isText(form) && form.summary.startsWith("x") && from === turns[0]?.entries[0]?.position,
     ),
   );
   const { texts, problem } = await summariseGroups(groups, focus, model, signal);
   if (problem !== undefined) {
     const refused = `The notes that ${model.name} wrote for the strategy "summary" ${problem}: they are not used.`;
-    if (!withLines) return { sections: [], refused };
+    if (!fallsBackToLines) return { sections: [], rejected: refused };
     log.warn({ strategy: "summary" }, refused);
   }
   return toPlannedSections(

@@ -18,7 +18,7 @@ export async function prepareJudge(
   const step = getCurrentStep(input, dependencies.process);
   try {
     const branches = await readBranches(step.session, input, dependencies);
-    const used = input.lost.map((index) => sumBranchAmounts(branches[index]));
+    const used = input.lostBranches.map((index) => sumBranchAmounts(branches[index]));
     const outcomes = branches.map(({ outcome }) => outcome);
     const question =
       decideWithoutJudge(outcomes) === undefined
@@ -32,7 +32,7 @@ export async function prepareJudge(
       atMs: Date.now(),
       outbox: { entries: [], events: [] },
       entries: [],
-      result: { used, ...(question === undefined ? {} : { question }) } satisfies JudgeDigest,
+      result: { lostUsage: used, ...(question === undefined ? {} : { question }) } satisfies JudgeDigest,
     });
     return result as JudgeDigest;
   } catch (error) {

@@ -43,9 +43,9 @@ export async function selectBranch(
     const chosen = branches[costly.decision.selected];
     const shown = input.strategy.type === "keep" ? findReportedBranch(branches) : costly.decision.selected;
     const outcome: Outcome =
-      input.stopped === undefined
+      input.stopReason === undefined
         ? getOutcome(branches[shown], input.ends[shown])
-        : { type: "stopped", reason: input.stopped };
+        : { type: "stopped", reason: input.stopReason };
     const digest: SelectedBranchDigest = {
       ...costly,
       branches: branches.map((branch, index) => toEvaluatedBranch(branch, input, index)),
@@ -78,15 +78,15 @@ async function makeDecision(
   dependencies: Dependencies,
 ): Promise<DecisionWithCost> {
   const outcomes = branches.map(({ outcome }) => outcome);
-  const { strategy, stopped, judge } = input;
+  const { strategy, stopReason, judge } = input;
   if (strategy.type === "keep") return { ...NO_COST, decision: buildKeepAllDecision(outcomes) };
   if (strategy.type === "judge" && judge !== undefined) {
     return await decideByJudge(session, input, judge, branches, dependencies);
   }
-  if (stopped !== undefined) {
+  if (stopReason !== undefined) {
     return {
       ...NO_COST,
-      decision: buildFallbackDecision(outcomes, `The evaluation was stopped: ${stopped}.`),
+      decision: buildFallbackDecision(outcomes, `The evaluation was stopped: ${stopReason}.`),
     };
   }
   if (strategy.type === "custom") {

@@ -21,7 +21,7 @@ export async function askFilters(
   const { verdict, reports } = await filters.run(names, text, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
   if (signal.aborted) throw new CancelledFailure("CANCELLED");
   for (const { filter, result } of reports) {
-    if (result.type === "failed") log.warn({ filter, how: result.how }, "An input filter failed");
+    if (result.type === "failed") log.warn({ filter, how: result.fault }, "An input filter failed");
   }
   switch (verdict.type) {
     case "reject":

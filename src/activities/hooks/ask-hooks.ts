@@ -48,7 +48,7 @@ function findHookProblem(
   if (typeof use !== "string" && "command" in use) {
     if (typeof use.command !== "string") return undefined;
     const parsed = splitCommand(use.command);
-    return parsed.type === "refused" ? parsed.message : undefined;
+    return parsed.type === "invalid" ? parsed.message : undefined;
   }
   const name = typeof use === "string" ? use : use.name;
   const points = registry.getPoints(name);
@@ -110,10 +110,10 @@ function logFailures(
   { log }: Pick<Dependencies, "log">,
 ): void {
   for (const { hook, verdict } of reports) {
-    if (verdict.type !== "failed" || verdict.how === "cancelled") continue;
-    const { how, message } = verdict;
+    if (verdict.type !== "failed" || verdict.fault === "cancelled") continue;
+    const { fault, message } = verdict;
     log.warn(
-      { hook: shortenName(hook), point, session, how, message: shortenReason(message) },
+      { hook: shortenName(hook), point, session, how: fault, message: shortenReason(message) },
       "A hook failed",
     );
   }

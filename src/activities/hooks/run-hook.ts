@@ -39,7 +39,7 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
         runStoredStep(step, input, dependencies, async ({ branch }) => {
           const definition = await definitions.read(input.definitionHash);
           const limited =
-            input.brief === true
+            input.isBrief === true
               ? AbortSignal.any([signal, AbortSignal.timeout(STOP_HOOK_TIMEOUT_MS)])
               : signal;
           const runs = await runAllHooks({ ...input, branch }, step, {
@@ -58,14 +58,14 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
 
 /** Runs the hooks once for each call in question, in call order; otherwise once. */
 export async function runAllHooks(
-  input: Pick<RunHookInput, "ask" | "loopId" | "turn" | "view" | "branch">,
+  input: Pick<RunHookInput, "question" | "loopId" | "turn" | "view" | "branch">,
   step: HookStep,
   asking: HookCall,
 ): Promise<readonly HookRun[]> {
-  const { ask, loopId, turn } = input;
+  const { question, loopId, turn } = input;
   const { conversations } = asking.dependencies;
   const { session } = step;
-  const id = (...parts: readonly number[]) => buildCallId(step, ask.point, ...parts);
+  const id = (...parts: readonly number[]) => buildCallId(step, question.point, ...parts);
   const ofLoop = { sessionId: session, id: id(), loopId };
   const ofTurn = { ...ofLoop, turnIndex: turn };
   const one = async <P extends keyof HookContexts>(point: P, context: HookContexts[P]) => [
@@ -76,45 +76,45 @@ export async function runAllHooks(
       ? []
       : structuredClone(await conversations.readMessages(session, { ...input.view, branch: input.branch }));
   const answer = async (position: number) => await conversations.readMessage(session, input.branch, position);
-  switch (ask.point) {
+  switch (question.point) {
     case "after-task":
-      return await one(ask.point, { sessionId: session, id: id() });
+      return await one(question.point, { sessionId: session, id: id() });
     case "before-turn":
-      return await one(ask.point, { ...ofTurn, messages: await messages() });
+      return await one(question.point, { ...ofTurn, messages: await messages() });
     case "after-turn":
-      return await one(ask.point, { ...ofTurn, messages: await messages(), usage: ask.usage });
+      return await one(question.point, { ...ofTurn, messages: await messages(), usage: question.usage });
     case "on-error":
-      return await one(ask.point, { ...ofTurn, error: getErrorText(await answer(ask.position)) });
+      return await one(question.point, { ...ofTurn, error: getErrorText(await answer(question.position)) });
     case "on-text": {
-      const message = await answer(ask.position);
-      return await one(ask.point, {
+      const message = await answer(question.position);
+      return await one(question.point, {
         ...ofTurn,
         text: message?.role === "assistant" ? getAnswerText(message) : "",
       });
     }
     case "before-compaction": {
-      const { point, ...counts } = ask;
+      const { point, ...counts } = question;
       return await one(point, { ...ofLoop, ...counts });
     }
     case "after-compaction": {
-      const { point, ...counts } = ask;
+      const { point, ...counts } = question;
       return await one(point, { ...ofLoop, ...counts });
     }
     case "before-tool": {
-      const message = await answer(ask.answer);
+      const message = await answer(question.answer);
       const runs: HookRun[] = [];
-      for (const { call, toolCallId, toolName } of ask.calls) {
+      for (const { call, toolCallId, toolName } of question.calls) {
         const context = { ...ofTurn, id: id(call), toolCallId, toolName };
         const args = readArguments(message, call, asking);
-        runs.push(await askHooks(ask.point, { ...context, arguments: args }, asking));
+        runs.push(await askHooks(question.point, { ...context, arguments: args }, asking));
       }
       return runs;
     }
     case "after-tool": {
       const runs: HookRun[] = [];
-      for (const { call, toolCallId, toolName, isError = false } of ask.calls) {
+      for (const { call, toolCallId, toolName, isError = false } of question.calls) {
         runs.push(
-          await askHooks(ask.point, { ...ofTurn, id: id(call), toolCallId, toolName, isError }, asking),
+          await askHooks(question.point, { ...ofTurn, id: id(call), toolCallId, toolName, isError }, asking),
         );
       }
       return runs;
@@ -146,12 +146,12 @@ function readArguments(
 export function buildHookDigest(runs: readonly HookRun[]): HookDigest {
   const failures = runs.flatMap(({ reports }) =>
     reports.flatMap(({ hook, verdict }) =>
-      verdict.type === "failed" ? [{ hook: shortenName(hook), how: verdict.how }] : [],
+      verdict.type === "failed" ? [{ hook: shortenName(hook), fault: verdict.fault }] : [],
     ),
   );
   return {
     branch: "",
-    words: runs.map(({ decision }) => toHookResult(decision)),
+    results: runs.map(({ decision }) => toHookResult(decision)),
     ...(failures.length === 0 ? {} : { failures: failures.slice(0, MAX_FAILURES) }),
   };
 }
@@ -165,9 +165,9 @@ function toHookResult(decision: HookDecision): HookResult {
       return { type: "no", hook: shortenName(decision.hook), reason: shortenReason(decision.reason) };
     case "end":
       return { type: "end", hook: shortenName(decision.hook), text: shortenReason(decision.text) };
-    case "go-on": {
+    case "continue": {
       const text = decision.text === undefined ? {} : { text: shortenText(decision.text) };
-      return { type: "go-on", hook: shortenName(decision.hook), ...text };
+      return { type: "continue", hook: shortenName(decision.hook), ...text };
     }
   }
 }

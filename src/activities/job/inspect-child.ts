@@ -88,7 +88,7 @@ export async function readSpent(
     if (body.type === "DefinitionChanged" && body.applied)
       definition = await transcript.readDefinition(body.to);
     if (body.type === "TurnStart") fallback = undefined;
-    if (body.type === "ModelFellBack" && body.for === undefined) fallback = body.to;
+    if (body.type === "ModelFallback" && body.for === undefined) fallback = body.to;
     if (body.type !== "TurnEnd") continue;
     const { input, output } = body.usage;
     sum = {

@@ -69,7 +69,7 @@ type OutputSource = Omit<NonNullable<PassOutputInput["from"]>, "definitionHash">
  * otherwise the text of its last answer.
  */
 export async function readOutput(
-  { session, branch, loopId, finished }: Omit<OutputSource, "name">,
+  { session, branch, loopId, isFinished }: Omit<OutputSource, "name">,
   output: AgentDefinition["output"],
   transcript: Pick<Transcript, "readEntries" | "readLoops">,
 ): Promise<string | undefined> {
@@ -80,7 +80,7 @@ export async function readOutput(
       : await transcript.readEntries(session, branch, loop.from, Number.MAX_SAFE_INTEGER);
   const answers = entries.flatMap(({ message }) => (message.role === "assistant" ? [message] : []));
   const summary =
-    finished === true ? answers.map(findSummary).findLast((said) => said !== undefined) : undefined;
+    isFinished === true ? answers.map(findSummary).findLast((said) => said !== undefined) : undefined;
   const answerText = answers.map((answer) => getOutputText(answer, output)).findLast((said) => said !== "");
   return isStructured(output) ? answerText : (summary ?? answerText);
 }

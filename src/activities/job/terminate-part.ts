@@ -11,10 +11,10 @@ const POLL_INTERVAL_MS = 100;
 const REASON = "It did not respond to the stop of its parent run";
 
 /** Terminates a run that does not respond, and the runs below it that do not end. A repetition changes nothing. */
-export async function terminatePart({ workflow }: TerminatePartInput): Promise<void> {
+export async function terminatePart({ workflowId }: TerminatePartInput): Promise<void> {
   const { client } = Context.current();
-  const below = await listOpenDescendants(client, workflow);
-  await terminate(client, workflow);
+  const below = await listOpenDescendants(client, workflowId);
+  await terminate(client, workflowId);
   const untilMs = Date.now() + GRACE_MS;
   let open = below;
   while (open.length > 0 && Date.now() < untilMs) {

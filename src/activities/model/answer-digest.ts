@@ -49,11 +49,11 @@ export async function buildAnswerDigest(
     tokens: estimateMessage(message),
     calls,
     preview: redactPreview(overflow ? (message.errorMessage ?? "") : getAnswerText(message), PREVIEW_BYTES),
-    ...(overflow ? { overflow } : {}),
+    ...(overflow ? { isOverflow: overflow } : {}),
     ...(output?.ok !== true && announcesMissingCall(message, definition, offered.length)
-      ? { announces: true }
+      ? { announcesCall: true }
       : {}),
-    ...(output === undefined ? {} : { output }),
+    ...(output === undefined ? {} : { outputVerdict: output }),
     attempts,
   };
 }
@@ -63,9 +63,9 @@ export function limitCalls(calls: readonly CallDigest[]): readonly CallDigest[] 
   let room = CALLS_BYTES;
   return calls.map((call) => {
     room -= Buffer.byteLength(JSON.stringify(call), "utf8");
-    return room >= 0 || call.final === true
+    return room >= 0 || call.isFinal === true
       ? call
-      : { id: call.id, name: call.name, summary: "", invalid: TOO_LARGE_TEXT };
+      : { id: call.id, name: call.name, summary: "", invalidReason: TOO_LARGE_TEXT };
   });
 }
 
@@ -77,7 +77,7 @@ async function buildCallDigest(
   workspace: string,
   plan: OutputPlan | undefined,
 ): Promise<CallDigest> {
-  if (isFinalCall(plan, call.name)) return { id: call.id, name: call.name, summary: "", final: true };
+  if (isFinalCall(plan, call.name)) return { id: call.id, name: call.name, summary: "", isFinal: true };
   const { digest, runs } = parseCall(call, tools);
   if (runs === undefined) return digest;
   const facts = await collectFacts(runs.tool, runs.value, permissions, workspace);

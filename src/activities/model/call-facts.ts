@@ -50,8 +50,8 @@ function listWantedFacts({ rules }: PermissionPolicy): FactOptions {
   const strict = rules.filter(({ outcome }) => outcome !== "allow");
   const commands = strict.flatMap((rule) => (rule.command === undefined ? [] : parsePrefixes(rule.command)));
   return {
-    operands: strict.some(({ path }) => path !== undefined),
-    hosts: rules.some(({ host }) => host !== undefined),
+    includesOperands: strict.some(({ path }) => path !== undefined),
+    includesHosts: rules.some(({ host }) => host !== undefined),
     isRelevant: (command) => commands.some((words) => mayStandFor(command, words)),
   };
 }
@@ -64,9 +64,9 @@ function maskCommand(command: CommandFact): CommandFact {
   const words = redactCommandWords(command.words);
   const changed = words.findIndex((word, index) => word !== command.words[index]);
   if (changed < 0) return command;
-  const meant = command.meant?.map((list) => [...redactCommandWords(list)]);
-  const fixed = Math.min(command.fixed ?? changed, changed);
-  return { ...command, words, fixed, ...(meant === undefined ? {} : { meant }) };
+  const meant = command.equivalents?.map((list) => [...redactCommandWords(list)]);
+  const fixed = Math.min(command.fixedWords ?? changed, changed);
+  return { ...command, words, fixedWords: fixed, ...(meant === undefined ? {} : { equivalents: meant }) };
 }
 
 /**

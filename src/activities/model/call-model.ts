@@ -63,12 +63,12 @@ export async function callModel(input: CallModelInput, dependencies: Dependencie
           const kept = snapshotWorkspace(definition, at, dependencies, signal);
           const shown = { publish, onWait: waits.onWait, signal };
           const asked = ask(input, claim.branch, definition, dependencies, step, shown);
-          const { answer: message, fellBack: fallback, ...by } = await asked.finally(() => kept);
+          const { answer: message, fallback, ...by } = await asked.finally(() => kept);
           logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
           return {
             result: {
               ...(await buildAnswerDigest(message, by.definition, dependencies, info.attempt)),
-              ...(fallback === undefined ? {} : { fellBack: fallback }),
+              ...(fallback === undefined ? {} : { fallback }),
             },
             entries: [{ position: input.position, origin: "model", message }],
           };
@@ -99,7 +99,7 @@ async function ask(
 ): Promise<FallbackAnswer<AssistantMessage>> {
   const { log, outages, tools } = dependencies;
   const { session } = step;
-  const asking = { isRepair: input.repair === true, shown: input.view.ranges };
+  const asking = { isRepair: input.isRepair === true, formats: input.view.ranges };
   const contexts = new Map<ModelConfig, Promise<readonly Message[]>>();
   const contextFor = (asked: AgentDefinition) => {
     const known = contexts.get(asked.model);
@@ -128,7 +128,7 @@ async function ask(
     estimateSize: async (asked) =>
       estimateRequestSize(asked, await contextFor(asked), tools, input.view.ranges),
   });
-  const { answer, fellBack: usedFallback } = answered;
+  const { answer, fallback: usedFallback } = answered;
   if (usedFallback !== undefined) log.warn({ session, ...usedFallback }, "A fallback model answered");
   return { ...answered, answer: { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } } };
 }
@@ -168,24 +168,24 @@ async function readContext(
 
 /** Returns whether entries have labels: they do when the model has a tool to revert to one (PHI-05). */
 export function showsLabels(tools: readonly Tool[]): boolean {
-  return tools.some((tool) => tool.kind === "view" && tool.act === "revert");
+  return tools.some((tool) => tool.kind === "view" && tool.action === "revert");
 }
 
-/** `shown`: how the entries of the view are displayed. */
-export type RequestOptions = { readonly isRepair: boolean; readonly shown: readonly SpanFormat[] };
+/** `formats`: how the entries of the view are displayed. */
+export type RequestOptions = { readonly isRepair: boolean; readonly formats: readonly SpanFormat[] };
 
 /** Builds the request of a turn, with the current secrets. */
 export function buildModelRequest(
   definition: AgentDefinition,
   messages: readonly Message[],
   { tools, secrets, providers }: Pick<Dependencies, "tools" | "secrets" | "providers">,
-  { isRepair, shown }: RequestOptions,
+  { isRepair, formats }: RequestOptions,
 ): ModelRequest {
   const { model } = definition;
   const plan = buildOutputPlan(definition, providers);
   const asked = {
     systemPrompt: buildSystemPrompt(definition),
-    tools: getToolsForView(definition, tools, shown).map(toToolDefinition),
+    tools: getToolsForView(definition, tools, formats).map(toToolDefinition),
   };
   return {
     model,

@@ -18,7 +18,7 @@ export type FallbackAnswer<Answer> = {
   readonly answer: Answer;
   /** The definition with the model that answered as its own: prices and outputs are those of that model. */
   readonly definition: AgentDefinition;
-  readonly fellBack?: ModelFallback;
+  readonly fallback?: ModelFallback;
 };
 
 export type FallbackOptions<Answer> = {
@@ -62,7 +62,7 @@ export async function askWithFallbacks<Answer>(
       const answer = await ask(asked);
       outages.recordSuccess(model);
       if (isOwn) return { answer, definition };
-      return { answer, definition: asked, fellBack: buildFallback(model, candidates, models, failed) };
+      return { answer, definition: asked, fallback: buildFallback(model, candidates, models, failed) };
     } catch (error) {
       if (!(error instanceof ProviderError) || error.fault === "cancelled") throw error;
       // A model that Temporal's retry calls again has not failed for good.
@@ -97,7 +97,7 @@ function buildTooSmallError({ provider, id, contextWindow }: ModelConfig, need: 
   return new ProviderError("overflow", reason);
 }
 
-function buildOutageError({ fault, said: text, againInMs: retryInMs }: KnownOutage): ProviderError {
+function buildOutageError({ fault, message: text, retryInMs }: KnownOutage): ProviderError {
   return new ProviderError(fault, `not called again for ${Math.ceil(retryInMs / 1000)} s: ${text}`);
 }
 
@@ -109,13 +109,15 @@ function buildFallback(
   failed: readonly FailedModel[],
 ): ModelFallback {
   const from = models.flatMap((model, index) => {
-    const down = candidates.find((one) => one.model === model)?.down;
+    const down = candidates.find((one) => one.model === model)?.outage;
     const asked = failed.find((one) => one.model === model)?.error;
     const error =
       asked ?? (down === undefined || index > models.indexOf(to) ? undefined : buildOutageError(down));
     if (model === to || error === undefined) return [];
     const { provider, id } = model;
-    return [{ provider, model: id, fault: error.fault, said: redactPreview(error.message, MESSAGE_BYTES) }];
+    return [
+      { provider, model: id, fault: error.fault, message: redactPreview(error.message, MESSAGE_BYTES) },
+    ];
   });
   return { to: { provider: to.provider, model: to.id }, from };
 }

@@ -29,7 +29,7 @@ export function parseCall(call: ToolCallContent, tools: readonly Tool[]): Parsed
   const named = { id: call.id, name: tool.name };
   if ("message" in recovered) {
     const invalid = redactPreview(recovered.message, INVALID_BYTES);
-    return { digest: { ...named, summary: "", invalid } };
+    return { digest: { ...named, summary: "", invalidReason: invalid } };
   }
   const summary = buildSummary(tool, recovered.value).replace(/\s+/g, " ");
   const note = recovered.notes.join("; ");

@@ -20,7 +20,7 @@ const PROBLEMS_BYTES = 509;
 const VALIDATION_TIMEOUT_MS = 2_000;
 
 /** How the output of one definition is requested from one vendor. */
-export type OutputPlan = { readonly output: StructuredOutput; readonly road: OutputMode };
+export type OutputPlan = { readonly output: StructuredOutput; readonly mode: OutputMode };
 
 type OutputDefinition = Pick<AgentDefinition, "output" | "model">;
 
@@ -31,7 +31,7 @@ export function buildOutputPlan(
 ): OutputPlan | undefined {
   if (output === undefined || output.type === "text") return undefined;
   const mode = providers.get(model.api)?.selectOutputMode?.(model, output);
-  if (mode !== undefined) return { output, road: mode };
+  if (mode !== undefined) return { output, mode };
   throw new OutputError(
     `The API ${model.api} does not support an output of type ${output.type}: ` +
       "remove `output` from the definition, or choose another model",
@@ -46,7 +46,7 @@ export function checkOutput(
 ): void {
   const plan = buildOutputPlan(definition, providers);
   if (plan === undefined) return;
-  const { output, road: mode } = plan;
+  const { output, mode } = plan;
   if (output.type === "json-schema") {
     const problem = findSchemaProblem(output.schema);
     if (problem !== undefined)
@@ -61,7 +61,7 @@ export function checkOutput(
 }
 
 export function isFinalCall(plan: OutputPlan | undefined, toolName: string): boolean {
-  return plan?.road === "final-tool" && toolName === outputName(plan.output);
+  return plan?.mode === "final-tool" && toolName === outputName(plan.output);
 }
 
 /**
@@ -70,7 +70,7 @@ export function isFinalCall(plan: OutputPlan | undefined, toolName: string): boo
  */
 export function judgeOutput(
   message: AssistantMessage,
-  { output, road: mode }: OutputPlan,
+  { output, mode }: OutputPlan,
 ): OutputVerdict | undefined {
   const { stopReason, content } = message;
   if (stopReason === "error" || stopReason === "aborted") return undefined;

@@ -55,11 +55,7 @@ export class TextModel {
   /** Asks for a text, and also returns how the answer ended. */
   async askForAnswer(question: TextQuestion, signal: AbortSignal): Promise<TextAnswer> {
     const { outages } = this.#helpers;
-    const {
-      answer,
-      definition,
-      fellBack: fallback,
-    } = await askWithFallbacks(this.#definition, {
+    const { answer, definition, fallback } = await askWithFallbacks(this.#definition, {
       outages,
       ask: ({ model }) => this.#ask(model, question, signal),
       estimateSize: ({ model }) =>

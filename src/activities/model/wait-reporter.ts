@@ -10,7 +10,7 @@ export class WaitReporter {
   readonly #publish: (body: DeltaBody) => void;
   #current: VendorWait | undefined;
   /** The wait that was last reported to watchers. */
-  #reported: VendorWait["for"] | undefined;
+  #reported: VendorWait["type"] | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(publish: (body: DeltaBody) => void) {
@@ -18,8 +18,8 @@ export class WaitReporter {
   }
 
   /** The details for the heartbeat. */
-  get details(): { readonly waits?: VendorWait } {
-    return this.#current === undefined ? {} : { waits: this.#current };
+  get details(): { readonly wait?: VendorWait } {
+    return this.#current === undefined ? {} : { wait: this.#current };
   }
 
   readonly onWait = (wait: Wait | undefined): void => {
@@ -40,8 +40,8 @@ export class WaitReporter {
 
   /** Reports a wait once, and again when its cause changes. */
   #report(): void {
-    if (this.#current === undefined || this.#current.for === this.#reported) return;
-    this.#reported = this.#current.for;
+    if (this.#current === undefined || this.#current.type === this.#reported) return;
+    this.#reported = this.#current.type;
     this.#publish({ type: "waiting", text: formatWait(this.#current, Date.now()) });
   }
 }

@@ -54,7 +54,7 @@ export function buildLoopTerms(
   { providers }: Pick<Dependencies, "providers">,
 ): LoopTerms {
   const [output, ...fallbackOutputs] = listModels(definition).flatMap(
-    (model) => buildOutputPlan({ ...definition, model }, providers)?.road ?? [],
+    (model) => buildOutputPlan({ ...definition, model }, providers)?.mode ?? [],
   );
   return {
     tools: tools.map(toToolDefinition),

@@ -10,7 +10,7 @@ export type FilteredPrompts = {
   /** Why nothing may be stored. */
   readonly rejected?: string;
   /** The rejected message, when it is not a prompt: its sender does not wait for an answer. */
-  readonly refused?: readonly NewMessage[];
+  readonly rejectedMessages?: readonly NewMessage[];
 };
 
 /**
@@ -39,7 +39,7 @@ export async function filterPrompts(
   const waiting = await inbox();
   for (const message of [...waiting, ...prompts.filter((prompt) => !asked.includes(prompt))]) {
     const verdict = await askFilters(names, message.text, dependencies, signal);
-    if (verdict.type === "reject") return { prompts, rejected: verdict.reason, refused: [message] };
+    if (verdict.type === "reject") return { prompts, rejected: verdict.reason, rejectedMessages: [message] };
     if (verdict.type === "warn") warnings.set(message, verdict.text);
   }
   const warned = (message: NewMessage): NewMessage => {

@@ -65,8 +65,8 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...(input.firstRun === undefined ? {} : { firstRun: input.firstRun }),
       ...admission,
       ...(part === undefined ? {} : { part }),
-      ...(input.expects === undefined ? {} : { expects: input.expects }),
-      ...(definition.pinned === undefined ? {} : { tellsDefinition: true as const }),
+      ...(input.expectedHead === undefined ? {} : { expectedEnd: input.expectedHead }),
+      ...(definition.pinned === undefined ? {} : { returnsDefinition: true as const }),
       terms: buildLoopTerms(definition, mergeLimits(definition, continuation), tools, dependencies),
     });
     reachKillPoint("open:after");

@@ -38,12 +38,12 @@ export function buildPinnedDigest(
       : { context: { compactAbove: computeTriggerLevel(buildContextConfig(context, definition)) } }),
     approvals: definition.approvals,
     ...(nudges.enabled ? { nudges: nudges.max } : {}),
-    repeats: definition.repeatedFailures ?? RepeatSettings.parse({}),
+    repeatedFailures: definition.repeatedFailures ?? RepeatSettings.parse({}),
     ...(tools.some(({ name }) => name === REVERT_TOOL)
       ? { revert: definition.revert ?? RevertSettings.parse({}) }
       : {}),
     ...(hooks === undefined ? {} : { hooks }),
-    ...(definition.inputFilters.length > 0 ? { filters: true } : {}),
+    ...(definition.inputFilters.length > 0 ? { hasFilters: true } : {}),
     tools: Object.fromEntries(tools.map((tool) => [tool.name, buildToolFacts(tool, definition, children)])),
     ...(children.size === 0 ? {} : { delegation: getDelegation(definition) }),
   };

@@ -31,9 +31,9 @@ export function watchToolLists(
     notify: async (change) => {
       try {
         await sendToolListChange(client, workflow, change);
-        return "told";
+        return "notified";
       } catch (error) {
-        if (isRunEnded(error)) return "over";
+        if (isRunEnded(error)) return "ended";
         log.warn(
           { workflow, server: change.server, error: String(error) },
           "Could not notify a run of an MCP server's changed tool list",
@@ -48,7 +48,7 @@ async function sendToolListChange(client: Client, workflow: string, change: Tool
   const handle = client.workflow.getHandle(workflow);
   await client.withDeadline(
     Date.now() + SIGNAL_TIMEOUT_MS,
-    async () => await handle.signal("offersChanged", change),
+    async () => await handle.signal("toolListChanged", change),
   );
 }
 

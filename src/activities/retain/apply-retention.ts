@@ -33,9 +33,9 @@ export async function applyRetention(
     const started = performance.now();
     const needed = await listNeededIds(client);
     if (!dryRun) await finishInterrupted(deleting);
-    let { behind: after, counted } = input.cursor ?? { counted: buildEmptyCounts(policy) };
-    const rows = await transcript.archive.list({ spawnedBy: null }, { limit: PAGE_SIZE, behind: after });
-    const sessions: { session: string; why: string }[] = [];
+    let { after, counted } = input.cursor ?? { counted: buildEmptyCounts(policy) };
+    const rows = await transcript.archive.list({ spawnedBy: null }, { limit: PAGE_SIZE, after });
+    const sessions: { session: string; reason: string }[] = [];
     let examined = 0;
     let spared = 0;
     for (const row of rows) {
@@ -45,19 +45,19 @@ export async function applyRetention(
       counted = verdict.counted;
       after = { lastActiveAtMs: row.lastActiveAtMs, id: row.id };
       examined += 1;
-      if (verdict.why === undefined) continue;
+      if (verdict.reason === undefined) continue;
       const family = await findDeletableFamily(row, transcript, (session) =>
         isNeeded(session, needed, client),
       );
       const goes = family !== undefined && (dryRun || (await deleteFamily(family, deleting)));
-      if (goes) sessions.push({ session: row.id, why: verdict.why });
+      if (goes) sessions.push({ session: row.id, reason: verdict.reason });
       else spared += 1;
       if (performance.now() - started > PAGE_MS) break;
     }
     const isLast = examined === rows.length && rows.length < PAGE_SIZE;
-    const cursor: RetentionCursor = { ...(after === undefined ? {} : { behind: after }), counted };
+    const cursor: RetentionCursor = { ...(after === undefined ? {} : { after }), counted };
     const texts = isLast && !dryRun ? await deleteUnusedTexts(transcript, nowMs, beat) : 0;
-    const digest = { looked: examined, deleted: sessions.length, spared, texts, sessions };
+    const digest = { examined, deleted: sessions.length, retained: spared, texts, sessions };
     return isLast ? digest : { ...digest, cursor };
   } catch (error) {
     throw toFailure(error);

@@ -8,7 +8,7 @@ import type { Transcript } from "../../store/transcript/transcript.ts";
 /** The most sub-agents that one agent may have started. */
 const MAX_CHILDREN = 10_000;
 
-type FamilyMember = { readonly id: string; readonly seen: IdleSnapshot };
+type FamilyMember = { readonly id: string; readonly idleSnapshot: IdleSnapshot };
 
 /**
  * Finds a session and the sessions of the agents below it, callers first. Returns `undefined` when one of them must
@@ -25,7 +25,7 @@ export async function findDeletableFamily(
   for (const one of family) {
     const seen = await readIdleSnapshot(transcript, one);
     if (one.scope === "persistent" || (await isNeeded(one.id))) return undefined;
-    members.push({ id: one.id, seen });
+    members.push({ id: one.id, idleSnapshot: seen });
     family.push(...(await transcript.findSessions({ limit: MAX_CHILDREN, spawnedBy: one.id })));
   }
   return members;
@@ -49,9 +49,10 @@ export async function deleteFamily(
 ): Promise<boolean> {
   const { archive } = deleting.transcript;
   const [root, ...below] = family;
-  if (root === undefined || (await archive.beginDelete(root.id, root.seen)) === "gone-on") return false;
-  for (const { id, seen } of below.reverse()) {
-    if ((await archive.beginDelete(id, seen)) === true) await finishDeleting(id, deleting);
+  if (root === undefined || (await archive.beginDelete(root.id, root.idleSnapshot)) === "continued")
+    return false;
+  for (const { id, idleSnapshot } of below.reverse()) {
+    if ((await archive.beginDelete(id, idleSnapshot)) === true) await finishDeleting(id, deleting);
   }
   await finishDeleting(root.id, deleting);
   return true;
@@ -63,8 +64,9 @@ export async function deleteFamily(
  */
 export async function finishInterrupted(deleting: DeleteContext): Promise<void> {
   const { archive } = deleting.transcript;
-  for (const { session, what } of await archive.listUnfinished()) {
-    if (what === "deleting" && (await archive.beginDelete(session))) await finishDeleting(session, deleting);
+  for (const { session, operation } of await archive.listUnfinished()) {
+    if (operation === "deleting" && (await archive.beginDelete(session)))
+      await finishDeleting(session, deleting);
   }
 }
 

@@ -14,13 +14,18 @@ export async function claimStep(
     loopId,
     branch,
     base,
-    fork,
+    newBranch,
     turn,
     outbox,
-  }: Pick<CallModelInput, "loopId" | "branch" | "base" | "fork" | "turn" | "outbox">,
+  }: Pick<CallModelInput, "loopId" | "branch" | "base" | "newBranch" | "turn" | "outbox">,
   { transcript, hub, log }: Pick<Dependencies, "transcript" | "hub" | "log">,
 ): Promise<ClaimResult> {
-  const place: WriteTarget = { loopId, branch, base, ...(fork === undefined ? {} : { fork }) };
+  const place: WriteTarget = {
+    loopId,
+    branch,
+    base,
+    ...(newBranch === undefined ? {} : { fork: newBranch }),
+  };
   const written = await resolveOutbox(outbox, loopId, transcript);
   reachKillPoint("claim:before");
   const claimed = await transcript.claim(step, place, written, Date.now());

@@ -80,7 +80,9 @@ export class Conversations {
     return all.filter((entry) =>
       view.ranges.some(
         (range) =>
-          entry.position >= range.from && entry.position < range.to && isVisible(range, entry, view.faded),
+          entry.position >= range.from &&
+          entry.position < range.to &&
+          isVisible(range, entry, view.fadedBefore),
       ),
     );
   }
@@ -92,8 +94,8 @@ export class Conversations {
   }
 
   async readMessage(session: string, branch: string, position: number): Promise<AgentMessage | undefined> {
-    const { kept } = await this.#getCached(session, branch, position + 1);
-    const known = kept.entries[position];
+    const { cached } = await this.#getCached(session, branch, position + 1);
+    const known = cached.entries[position];
     if (known !== undefined) return known.message;
     const [entry] = await this.#transcript.readEntries(session, branch, position, position + 1);
     return entry?.message;
@@ -101,26 +103,26 @@ export class Conversations {
 
   async #readUpTo(session: string, branch: string, to: number): Promise<readonly Entry[]> {
     const name = buildKey(session, branch);
-    const { kept, writer } = await this.#getCached(session, branch, to);
-    if (kept.entries.length < to) {
-      const found = await this.#transcript.readEntries(session, branch, kept.entries.length, to);
+    const { cached, writer } = await this.#getCached(session, branch, to);
+    if (cached.entries.length < to) {
+      const found = await this.#transcript.readEntries(session, branch, cached.entries.length, to);
       // Another turn may have read the same entries meanwhile.
-      const added = found.slice(Math.max(0, kept.entries.length - (found[0]?.position ?? 0)));
+      const added = found.slice(Math.max(0, cached.entries.length - (found[0]?.position ?? 0)));
       const size = added.reduce((sum, entry) => sum + countCharacters(entry.message), 0);
-      kept.entries.push(...added);
-      kept.characters += size;
-      if (kept.entries.length === to) kept.writer = writer;
-      if (this.#cache.get(name) === kept) this.#characters += size;
+      cached.entries.push(...added);
+      cached.characters += size;
+      if (cached.entries.length === to) cached.writer = writer;
+      if (this.#cache.get(name) === cached) this.#characters += size;
     }
-    if (kept.entries.length < to) {
-      const found = `branch ${branch} of session ${session} has ${kept.entries.length} of the ${to} entries`;
+    if (cached.entries.length < to) {
+      const found = `branch ${branch} of session ${session} has ${cached.entries.length} of the ${to} entries`;
       throw new StoreError("behind", `The transcript is behind: ${found} that the run expects.`);
     }
     this.#evict(name);
-    this.#cache.set(name, kept);
-    this.#characters += kept.characters;
+    this.#cache.set(name, cached);
+    this.#characters += cached.characters;
     this.#evictOldest(name);
-    return kept.entries;
+    return cached.entries;
   }
 
   /** Returns the cached entries of a branch if they are still valid, and the writer of the entry before `to`. */
@@ -128,15 +130,15 @@ export class Conversations {
     session: string,
     branch: string,
     to: number,
-  ): Promise<{ readonly kept: CachedBranch; readonly writer: string | undefined }> {
+  ): Promise<{ readonly cached: CachedBranch; readonly writer: string | undefined }> {
     const name = buildKey(session, branch);
     const kept = this.#cache.get(name);
     const { entries, writer: before } = kept ?? { entries: [], writer: undefined };
     const places = [to - 1, entries.length - 1];
     const [writer, now] = await this.#transcript.readWriters(session, branch, places);
-    if (kept !== undefined && now !== undefined && now === before) return { kept, writer };
+    if (kept !== undefined && now !== undefined && now === before) return { cached: kept, writer };
     if (kept !== undefined && this.#cache.get(name) === kept) this.#evict(name);
-    return { kept: { entries: [], characters: 0, writer: undefined }, writer };
+    return { cached: { entries: [], characters: 0, writer: undefined }, writer };
   }
 
   #evictOldest(newest: string): void {

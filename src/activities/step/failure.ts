@@ -77,7 +77,7 @@ function translate(error: unknown, retry: RetryConfig | undefined, budget?: Retr
   if (error instanceof StoreError)
     return buildFailure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
   if (error instanceof FencedError) return buildFailure("fenced", error, true);
-  if (error instanceof NotBegunError) return buildFailure("handed-back", error, true);
+  if (error instanceof NotBegunError) return buildFailure("released", error, true);
   if (error instanceof DefinitionError) return buildFailure("definition/invalid", error, true);
   if (error instanceof ApplicationError) return buildFailure(`application/${error.fault}`, error, true);
   if (error instanceof OutputError) return buildFailure("definition/schema-mismatch", error, true);
@@ -94,7 +94,7 @@ function translate(error: unknown, retry: RetryConfig | undefined, budget?: Retr
 function fromCancellation(error: CancelledFailure): Error {
   if (Context.current().cancellationDetails?.workerShutdown === true || error.message === "WORKER_SHUTDOWN") {
     return ApplicationFailure.create({
-      type: "handed-back",
+      type: "released",
       message: "The worker shut down",
       nonRetryable: true,
     });

@@ -75,7 +75,11 @@ export function announceEvents(
   const last = events.at(-1);
   if (last === undefined) return;
   const { sequence } = last;
-  createLiveOutput(hub, step, { loopId, turn })({ type: "recorded", sequence, over: findCompleted(events) });
+  createLiveOutput(hub, step, { loopId, turn })({
+    type: "recorded",
+    sequence,
+    completed: findCompleted(events),
+  });
 }
 
 /**

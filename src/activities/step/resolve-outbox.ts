@@ -17,7 +17,7 @@ export async function resolveOutbox(
   const entries: NewEntry[] = [];
   for (const entry of outbox.entries) {
     const { body } = entry;
-    const person = body.type === "person" || body.type === "refused" ? body.message : undefined;
+    const person = body.type === "user" || body.type === "rejected" ? body.message : undefined;
     const resolved =
       body.type === "report" && body.from !== undefined
         ? await readAnswerText(body.from, transcript)
@@ -30,7 +30,7 @@ export async function resolveOutbox(
       origin: entry.origin,
       message: buildOutboxMessage(entry, loopId, text),
       ...(person === undefined ? {} : { messageId: person.id }),
-      ...(entry.left === true ? { left: true as const } : {}),
+      ...(entry.left === true ? { isOnParentBranch: true as const } : {}),
     });
   }
   return { entries, events: outbox.events };

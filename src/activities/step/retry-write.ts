@@ -15,7 +15,7 @@ const LAST_DELAY_MS = 2000;
 const LOG_INTERVAL_MS = 10_000;
 
 /** What was logged about a store. */
-type StoreOutage = { steps: number; readonly sinceMs: number; saidMs: number };
+type StoreOutage = { steps: number; readonly sinceMs: number; loggedMs: number };
 const outageByLog = new WeakMap<Logger, StoreOutage>();
 
 /**
@@ -58,7 +58,7 @@ function toCancellation({ reason }: AbortSignal, cause: StoreError): CancelledFa
 }
 
 function beginOutage(log: Logger): StoreOutage {
-  const waiting = outageByLog.get(log) ?? { steps: 0, sinceMs: Date.now(), saidMs: 0 };
+  const waiting = outageByLog.get(log) ?? { steps: 0, sinceMs: Date.now(), loggedMs: 0 };
   outageByLog.set(log, waiting);
   waiting.steps += 1;
   return waiting;
@@ -66,8 +66,8 @@ function beginOutage(log: Logger): StoreOutage {
 
 function logOutage(waiting: StoreOutage, { fault, message }: StoreError, log: Logger): void {
   const nowMs = Date.now();
-  if (nowMs - waiting.saidMs < LOG_INTERVAL_MS) return;
-  waiting.saidMs = nowMs;
+  if (nowMs - waiting.loggedMs < LOG_INTERVAL_MS) return;
+  waiting.loggedMs = nowMs;
   const { steps } = waiting;
   log.warn(
     { fault, waiting: steps },

@@ -13,7 +13,7 @@ export function noteStoreWait({ fault }: StoreError): () => void {
   if (context === undefined) return () => undefined;
   const waiting = waitByContext.get(context) ?? {
     reads: 0,
-    wait: { for: "store", fault, sinceMs: Date.now() },
+    wait: { type: "store", fault, sinceMs: Date.now() },
   };
   waiting.reads += 1;
   waitByContext.set(context, waiting);
@@ -23,9 +23,9 @@ export function noteStoreWait({ fault }: StoreError): () => void {
   };
 }
 
-export function getStoreWait(context: Context): { readonly waits?: StepWait } {
+export function getStoreWait(context: Context): { readonly wait?: StepWait } {
   const waiting = waitByContext.get(context);
-  return waiting === undefined ? {} : { waits: waiting.wait };
+  return waiting === undefined ? {} : { wait: waiting.wait };
 }
 
 export function getCurrentContext(): Context | undefined {

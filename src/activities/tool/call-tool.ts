@@ -110,7 +110,10 @@ async function runAfterClaim(
   dependencies: Dependencies,
 ): Promise<ViewAnswer> {
   const step = getCurrentStep(input, dependencies.process);
-  const displaced = [...(claim.lostBefore ?? []), ...(claim.lost === undefined ? [] : [claim.lost])];
+  const displaced = [
+    ...(claim.earlierLostExecutions ?? []),
+    ...(claim.lostExecution === undefined ? [] : [claim.lostExecution]),
+  ];
   for (const lost of own.filterLost(displaced).toReversed()) {
     const ended = await terminateLost(lost, buildIdempotencyKey(step), dependencies);
     if ((tool?.replay ?? "unsafe") === "unsafe") {
@@ -152,7 +155,7 @@ async function runTool(
       transcript,
       signal: Context.current().cancellationSignal,
       timeoutMs: getTimeLimit(tool, definition),
-      words: input.words,
+      redactContent: input.redactContent,
     });
   }
   if (tool.kind === "agent")
@@ -189,22 +192,29 @@ async function runViewTool(
 ): Promise<ViewAnswer> {
   if (input.view === undefined) throw new DefinitionError(`The call of ${tool.name} has no view`);
   const { session } = getCurrentStep(input, dependencies.process);
-  const { arguments: _, ...asWritten } = input;
+  const { changedArguments: _, ...asWritten } = input;
   const written = await readCall(asWritten, dependencies);
   const entries = await dependencies.conversations.readEntriesBefore(session, input.branch, input.answer);
-  return answerViewCall({ tool, call, written, answer: input.answer, atHand: input.view, entries });
+  return answerViewCall({
+    tool,
+    call,
+    original: written,
+    answer: input.answer,
+    toolView: input.view,
+    entries,
+  });
 }
 
 async function buildStepResult(
   input: ToolInput,
   call: ToolCallContent,
-  { request, ...execution }: ViewAnswer,
+  { viewRequest, ...execution }: ViewAnswer,
   { definitions, secrets, tools, transcript, process }: Dependencies,
 ): Promise<StepResult<ToolDigest>> {
-  if (execution.asks !== undefined) {
+  if (execution.question !== undefined) {
     const { session } = getCurrentStep(input, process);
-    const asks = await storeQuestion(session, execution.asks, transcript, Date.now());
-    return { result: { branch: "", isError: false, tokens: 0, preview: "", asks }, entries: [] };
+    const asks = await storeQuestion(session, execution.question, transcript, Date.now());
+    return { result: { branch: "", isError: false, tokens: 0, preview: "", question: asks }, entries: [] };
   }
   const definition = await definitions.read(input.definitionHash);
   const tool = findTool(Context.current().info.activityType, definition, tools);
@@ -220,8 +230,8 @@ async function buildStepResult(
   return {
     result: {
       ...digest,
-      ...(request === undefined ? {} : { request }),
-      ...(rest === undefined ? {} : { rest }),
+      ...(viewRequest === undefined ? {} : { viewRequest }),
+      ...(rest === undefined ? {} : { nextRound: rest }),
     },
     entries: [{ position: input.position, origin: "tool", message }],
   };
@@ -234,7 +244,7 @@ async function readCall(
 ): Promise<ToolCallContent> {
   const { session } = getCurrentStep(input, process);
   const answer = await conversations.readMessage(session, input.branch, input.answer);
-  const call = findCall(answer, input.call, input.arguments);
+  const call = findCall(answer, input.call, input.changedArguments);
   if (call === undefined) {
     throw new DefinitionError(
       `The transcript has no call ${input.call} at position ${input.answer} of ${input.branch}`,

@@ -89,7 +89,7 @@ async function startTool(
         reachKillPoint("group:noted");
       },
       memo: claim === undefined ? undefined : buildCallMemo(claim, context.step, limit.outside),
-      ask: claim === undefined ? undefined : people.ask,
+      askUser: claim === undefined ? undefined : people.ask,
     });
     const output = await Promise.race([work, limit.passed]);
     reachKillPoint("tool:end");
@@ -99,9 +99,9 @@ async function startTool(
     if (error instanceof NotBegunError) throw error;
     const asked = people.getQuestion();
     if (asked !== undefined)
-      return "refused" in asked
-        ? buildErrorExecution(asked.refused)
-        : { ...EMPTY_EXECUTION, asks: asked.question };
+      return "rejected" in asked
+        ? buildErrorExecution(asked.rejected)
+        : { ...EMPTY_EXECUTION, question: asked.question };
     if (limit.hasPassed()) return buildTimeoutExecution(context.timeoutMs);
     if (error instanceof ToolError || error instanceof StoreError || error instanceof FencedError) {
       return toErrorExecution(error);

@@ -11,7 +11,7 @@ export type Execution = {
   readonly isError: boolean;
   readonly outcomeUnknown: boolean;
   /** The question to the user for which the execution ended; the call is retried with the answer. */
-  readonly asks?: UserQuestion;
+  readonly question?: UserQuestion;
 };
 
 /** The texts of failed calls (TOOL-04). */

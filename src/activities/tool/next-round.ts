@@ -12,10 +12,10 @@ const REASON_BYTES = 253;
 
 /** Parses how an agent wants its work to continue from a call that has run. */
 export function parseNextRound(call: ToolCallContent, tool: Tool | undefined): NextRound | undefined {
-  if (tool?.kind !== "executable" || tool.rest === undefined) return undefined;
+  if (tool?.kind !== "executable" || tool.nextRound === undefined) return undefined;
   const recovered = repairArguments(call.arguments, tool);
   if ("message" in recovered) return undefined;
-  if (tool.rest === "done") {
+  if (tool.nextRound === "done") {
     const { summary } = recovered.value as z.infer<typeof FinishArguments>;
     return { type: "done", summary: redactPreview(summary, SUMMARY_BYTES) };
   }

@@ -7,8 +7,12 @@ import { FencedError } from "../../store/transcript/store-error.ts";
 //
 // This errs on the safe side: a forgotten claim counts as begun.
 
-/** By generation. `atWork`: the generations whose call has begun and may still store its result. */
-type StepClaims = { readonly begun: Map<number, boolean>; readonly atWork: Set<number>; newest: number };
+/** By generation. `running`: the generations whose call has begun and may still store its result. */
+type StepClaims = {
+  readonly hasBegunByGeneration: Map<number, boolean>;
+  readonly running: Set<number>;
+  newest: number;
+};
 
 const claimsByStep = new Map<string, StepClaims>();
 
@@ -40,7 +44,8 @@ export function openOwnClaim(step: Step): OwnClaim {
     claimsByStep.delete(oldest);
   }
   claims.newest = Math.max(claims.newest, step.generation);
-  if (!claims.begun.has(step.generation)) claims.begun.set(step.generation, false);
+  if (!claims.hasBegunByGeneration.has(step.generation))
+    claims.hasBegunByGeneration.set(step.generation, false);
   let hasBegun = false;
   return {
     get hasBegun() {
@@ -53,23 +58,24 @@ export function openOwnClaim(step: Step): OwnClaim {
         throw new FencedError(`${what}: generation ${step.generation} was superseded before it began`);
       }
       hasBegun = true;
-      claims.begun.set(step.generation, true);
-      claims.atWork.add(step.generation);
+      claims.hasBegunByGeneration.set(step.generation, true);
+      claims.running.add(step.generation);
     },
-    isRunning: (generation) => claims.atWork.has(generation),
+    isRunning: (generation) => claims.running.has(generation),
     filterLost: (displaced) =>
       displaced.filter(
-        ({ process, generation }) => process !== step.process || claims.begun.get(generation) !== false,
+        ({ process, generation }) =>
+          process !== step.process || claims.hasBegunByGeneration.get(generation) !== false,
       ),
     settle: () => {
       claimsByStep.delete(key);
     },
     release: () => {
-      claims.atWork.delete(step.generation);
+      claims.running.delete(step.generation);
     },
   };
 }
 
 function createClaims({ generation }: Step): StepClaims {
-  return { begun: new Map(), atWork: new Set(), newest: generation };
+  return { hasBegunByGeneration: new Map(), running: new Set(), newest: generation };
 }

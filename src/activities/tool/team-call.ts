@@ -24,15 +24,15 @@ export type TeamCall = {
   readonly signal: AbortSignal;
   /** The limit of the tool, or of the definition. */
   readonly timeoutMs?: number | undefined;
-  /** `none`: the job receives no text of the task. */
-  readonly words?: "none" | undefined;
+  /** The job receives no text of the task. */
+  readonly redactContent?: true | undefined;
 };
 
 /** Runs a lead's call about its agents through the job that the lead works for. */
 export async function callTeam(tool: TeamTool, call: ToolCallContent, context: TeamCall): Promise<Execution> {
   return await executeCall(tool, call, async (value) => {
     try {
-      const output = await ACTIONS[tool.act](
+      const output = await ACTIONS[tool.action](
         getTeam(context.step.session, Context.current().client, context.signal),
         value,
         context,
@@ -60,12 +60,12 @@ const TASK_BYTES = 160;
 async function delegateTask(
   team: TeamHandle,
   value: unknown,
-  { step, transcript, words: shown }: TeamCall,
+  { step, transcript, redactContent }: TeamCall,
 ): Promise<ToolOutput> {
   const { agent, task } = DelegateArguments.parse(value);
   const id = buildIdempotencyKey(step);
   const ref = await transcript.putText(task, Date.now());
-  const few = shown === "none" ? "" : redactPreview(task, TASK_BYTES);
+  const few = redactContent === true ? "" : redactPreview(task, TASK_BYTES);
   const words: DelegateRequest = { id, agent, ref, task: few };
   const reply = await callServer(team, () =>
     team.job.executeUpdate<DelegateResult, [DelegateRequest]>(DELEGATE_UPDATE, {
@@ -73,7 +73,7 @@ async function delegateTask(
       updateId: id,
     }),
   );
-  if (reply.type === "refused") throw new ToolError("failed", reply.reason);
+  if (reply.type === "denied") throw new ToolError("failed", reply.reason);
   return buildOutput(`${reply.id} has started.`, { id: reply.id, session: reply.session });
 }
 

@@ -18,7 +18,7 @@ export async function formatTeam(
 }
 
 async function formatMember(
-  { id, status, reason, task, session, words: lastAnswer }: Member,
+  { id, status, reason, task, session, lastAnswer }: Member,
   most: number,
   transcript: Pick<Transcript, "readEntries">,
 ): Promise<string> {

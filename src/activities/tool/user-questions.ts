@@ -16,7 +16,7 @@ type AnsweredQuestion = { readonly question: UserQuestion; readonly answer: User
 type QuestionStore = Pick<Transcript, "readText" | "putText" | "archive">;
 
 /** What one execution has asked: a question for the user, or a question that is not allowed. */
-type QuestionAttempt = { readonly question: UserQuestion } | { readonly refused: string };
+type QuestionAttempt = { readonly question: UserQuestion } | { readonly rejected: string };
 
 export type QuestionSession = {
   readonly ask: AskUser;
@@ -54,13 +54,13 @@ export function createQuestionSession(
 function checkQuestion(question: UserQuestion, before: number): QuestionAttempt {
   if (before >= MAX_QUESTIONS) {
     return {
-      refused: `The tool was terminated: it asked the user more than ${MAX_QUESTIONS} questions in one call`,
+      rejected: `The tool was terminated: it asked the user more than ${MAX_QUESTIONS} questions in one call`,
     };
   }
   const bytes = Buffer.byteLength(JSON.stringify(question), "utf8");
   if (bytes > MAX_QUESTION_BYTES) {
     const most = `at most ${MAX_QUESTION_BYTES} are allowed`;
-    return { refused: `The tool was terminated: its question to the user has ${bytes} bytes; ${most}` };
+    return { rejected: `The tool was terminated: its question to the user has ${bytes} bytes; ${most}` };
   }
   return { question };
 }

@@ -25,45 +25,45 @@ export type ViewCall = {
   /** With the arguments that a user has substituted, if any. */
   readonly call: ToolCallContent;
   /** As the model wrote it, and as the transcript contains it. */
-  readonly written: ToolCallContent;
+  readonly original: ToolCallContent;
   /** The position of the answer. */
   readonly answer: number;
-  readonly atHand: ToolView;
+  readonly toolView: ToolView;
   /** The entries of the branch before the answer. */
   readonly entries: readonly Entry[];
 };
 
-export type ViewAnswer = Execution & { readonly request?: ViewRequest };
+export type ViewAnswer = Execution & { readonly viewRequest?: ViewRequest };
 
 /** Answers a call about the view. It changes nothing itself: the machine applies the request after the batch. */
 export function answerViewCall(asked: ViewCall): ViewAnswer {
   const recovered = repairArguments(asked.call.arguments, asked.tool);
   if ("message" in recovered) return buildReply(`Invalid arguments: ${recovered.message}`, true);
-  if (asked.tool.act === "read") {
+  if (asked.tool.action === "read") {
     return readFull(
       recovered.value as z.infer<typeof ReadFullMessageArguments>,
-      asked.atHand.view,
+      asked.toolView.view,
       asked.entries,
     );
   }
-  return asked.tool.act === "revert" ? revert(asked, recovered.value) : prune(asked, recovered.value);
+  return asked.tool.action === "revert" ? revert(asked, recovered.value) : prune(asked, recovered.value);
 }
 
 type PruneInput = z.infer<typeof PruneArguments> & Partial<z.infer<typeof PruneWithMemoArguments>>;
 
-function prune({ written, answer, atHand, entries }: ViewCall, value: unknown): ViewAnswer {
+function prune({ original, answer, toolView, entries }: ViewCall, value: unknown): ViewAnswer {
   const { tokens, memo } = value as PruneInput;
-  if (memo !== undefined && findMemo(written.arguments) !== memo) {
+  if (memo !== undefined && findMemo(original.arguments) !== memo) {
     return buildReply(
       "Invalid arguments: memo must be a plain text in the call itself, because the call stores it",
       true,
     );
   }
   const memoTokens = memo === undefined ? undefined : estimateMessage(buildPlaceholder(wrapMemo(memo), 0));
-  const chosen = choosePrune(atHand, entries, answer, tokens, memoTokens);
+  const chosen = choosePrune(toolView, entries, answer, tokens, memoTokens);
   if (chosen.type === "nothing")
-    return buildReply(`Reclaimed 0 tokens: ${chosen.why}.${formatMemoDropped(memo)}`, false);
-  return { ...buildReply(formatReclaimed(chosen, tokens), false), request: chosen.request };
+    return buildReply(`Reclaimed 0 tokens: ${chosen.reason}.${formatMemoDropped(memo)}`, false);
+  return { ...buildReply(formatReclaimed(chosen, tokens), false), viewRequest: chosen.request };
 }
 
 /** A memo replaces what was pruned; if nothing was pruned, the memo has no position. Its text stays in the call. */
@@ -81,9 +81,9 @@ function formatReclaimed({ request }: Extract<PruneChoice, { type: "pruned" }>, 
   return `Reclaimed ${tokens} tokens: ${messages} messages leave your context with your next answer.${memo}${short}`;
 }
 
-function revert({ answer, atHand, entries }: ViewCall, value: unknown): ViewAnswer {
+function revert({ answer, toolView, entries }: ViewCall, value: unknown): ViewAnswer {
   const { category, step, summary } = value as z.infer<typeof RevertArguments>;
-  const request = chooseRevert(atHand, entries, answer, {
+  const request = chooseRevert(toolView, entries, answer, {
     category,
     step,
     ...(summary === undefined || summary.trim() === ""
@@ -92,11 +92,11 @@ function revert({ answer, atHand, entries }: ViewCall, value: unknown): ViewAnsw
   });
   if (!request.applied) {
     const reason = redactPreview(request.reason, REASON_BYTES);
-    return { ...buildReply(`Not reverted: ${reason}.`, true), request: { ...request, reason } };
+    return { ...buildReply(`Not reverted: ${reason}.`, true), viewRequest: { ...request, reason } };
   }
   return {
     ...buildReply(`You continue from ${formatLabel(request.target)} with your next answer.`, false),
-    request,
+    viewRequest: request,
   };
 }
 

@@ -44,8 +44,8 @@ async function buildUpdate(
       definitions.read(input.from),
       definitions.readAccepted(input.to),
     ]);
-    const { changes, warnings, refusals } = compareDefinitions(from, given);
-    if (refusals.length > 0) return rejectUpdate(refusals.join("; "));
+    const { changes, warnings, rejections } = compareDefinitions(from, given);
+    if (rejections.length > 0) return rejectUpdate(rejections.join("; "));
     const { definition: to, warnings: found } = await pinSources(given, from.pinned, dependencies);
     const checked = await checkDefinition(to, dependencies, found);
     const limits = findChangedLimits(from.limits, to.limits);
@@ -75,7 +75,7 @@ async function pinDefinition(
   const terms = JSON.stringify(buildLoopTerms(to, { ...input.limits, ...limits }, tools, dependencies));
   const result: DefinitionUpdateDigest = {
     branch: "",
-    type: "moved",
+    type: "updated",
     pinned: buildPinnedDigest(to, definitionHash, tools, children),
     limits,
     changes,
@@ -88,7 +88,7 @@ async function pinDefinition(
 
 function rejectUpdate(reason: string): StepResult<DefinitionUpdateDigest> {
   return {
-    result: { branch: "", type: "refused", reason: redactPreview(reason, REASON_BYTES - "...".length) },
+    result: { branch: "", type: "rejected", reason: redactPreview(reason, REASON_BYTES - "...".length) },
     entries: [],
   };
 }

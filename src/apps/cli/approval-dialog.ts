@@ -9,18 +9,18 @@ import { type ApprovalRequest, describeCall, formatArgumentsJson } from "./appro
 
 export type ApprovalDialog = {
   /** All waiting calls, as the run reports them. */
-  readonly waiting: readonly ApprovalRequest[];
+  readonly pending: readonly ApprovalRequest[];
   /** Keys of calls that were answered here; the run may not have reported the answers yet. */
   readonly answered: readonly string[];
   /** Keys of calls that the user postponed. */
-  readonly left: readonly string[];
-  readonly asked: OpenQuestion | undefined;
+  readonly postponed: readonly string[];
+  readonly current: OpenQuestion | undefined;
 };
 
 type OpenQuestion = {
   readonly call: ApprovalRequest;
   /** The last typed version of the arguments while the user edits them. */
-  readonly editing: string | undefined;
+  readonly editedText: string | undefined;
 };
 
 export type DialogEvent =
@@ -38,7 +38,7 @@ type DialogAnswer =
       readonly always?: true;
       readonly arguments?: Readonly<Record<string, unknown>>;
     }
-  | { readonly type: "refuse"; readonly reason?: string };
+  | { readonly type: "deny"; readonly reason?: string };
 
 export type DialogAction =
   | { readonly type: "ask"; readonly call: ApprovalRequest; readonly whole: boolean }
@@ -46,9 +46,9 @@ export type DialogAction =
   | { readonly type: "left"; readonly calls: readonly ApprovalRequest[] }
   | { readonly type: "tell"; readonly text: string };
 
-export type DialogStep = { readonly questions: ApprovalDialog; readonly actions: readonly DialogAction[] };
+export type DialogStep = { readonly dialog: ApprovalDialog; readonly actions: readonly DialogAction[] };
 
-export const EMPTY_DIALOG: ApprovalDialog = { waiting: [], answered: [], left: [], asked: undefined };
+export const EMPTY_DIALOG: ApprovalDialog = { pending: [], answered: [], postponed: [], current: undefined };
 
 const QUESTION_KEYS =
   "y: yes · n [REASON]: no · a: yes, and always as displayed · e: edit the arguments · s: display all · Ctrl-C: later";
@@ -69,12 +69,12 @@ export function getCallKey({
 
 /** Returns the prompt and the typed text while a question is open. */
 export function getPrompt({
-  asked,
+  current,
 }: ApprovalDialog): { readonly prompt: string; readonly typed: string } | undefined {
-  if (asked === undefined) return undefined;
-  return asked.editing === undefined
+  if (current === undefined) return undefined;
+  return current.editedText === undefined
     ? { prompt: QUESTION_PROMPT, typed: "" }
-    : { prompt: ARGUMENTS_PROMPT, typed: asked.editing };
+    : { prompt: ARGUMENTS_PROMPT, typed: current.editedText };
 }
 
 export function stepDialog(questions: ApprovalDialog, event: DialogEvent): DialogStep {
@@ -82,17 +82,21 @@ export function stepDialog(questions: ApprovalDialog, event: DialogEvent): Dialo
     case "waiting":
       return updatePending(questions, event.calls);
     case "again":
-      return questions.asked === undefined ? askNext({ ...questions, left: [] }) : keepDialog(questions);
+      return questions.current === undefined
+        ? askNext({ ...questions, postponed: [] })
+        : keepDialog(questions);
     case "not-taken":
-      return questions.asked === undefined
+      return questions.current === undefined
         ? askNext(reopenCall(questions, event.call))
         : keepDialog(reopenCall(questions, event.call));
     case "interrupt":
-      return questions.asked === undefined ? keepDialog(questions) : postponeOpen(questions, questions.asked);
-    case "line":
-      return questions.asked === undefined
+      return questions.current === undefined
         ? keepDialog(questions)
-        : handleLine(questions, questions.asked, event.text.trim());
+        : postponeOpen(questions, questions.current);
+    case "line":
+      return questions.current === undefined
+        ? keepDialog(questions)
+        : handleLine(questions, questions.current, event.text.trim());
   }
 }
 
@@ -100,29 +104,33 @@ function updatePending(questions: ApprovalDialog, calls: readonly ApprovalReques
   const keys = new Set(calls.map(getCallKey));
   const remaining = {
     ...questions,
-    waiting: calls,
+    pending: calls,
     answered: questions.answered.filter((key) => keys.has(key)),
-    left: questions.left.filter((key) => keys.has(key)),
+    postponed: questions.postponed.filter((key) => keys.has(key)),
   };
-  const { asked } = questions;
-  if (asked === undefined) return askNext(remaining);
-  if (keys.has(getCallKey(asked.call))) return keepDialog(remaining);
-  const notice = `No longer waiting: ${describeCall(asked.call)} (answered elsewhere, or timed out).`;
-  const next = askNext({ ...remaining, asked: undefined });
+  const { current } = questions;
+  if (current === undefined) return askNext(remaining);
+  if (keys.has(getCallKey(current.call))) return keepDialog(remaining);
+  const notice = `No longer waiting: ${describeCall(current.call)} (answered elsewhere, or timed out).`;
+  const next = askNext({ ...remaining, current: undefined });
   return { ...next, actions: [{ type: "tell", text: notice }, ...next.actions] };
 }
 
 function postponeOpen(questions: ApprovalDialog, current: OpenQuestion): DialogStep {
-  if (current.editing !== undefined) return ask(questions, current.call);
+  if (current.editedText !== undefined) return ask(questions, current.call);
   const calls = listOpen(questions);
   return {
-    questions: { ...questions, asked: undefined, left: [...questions.left, ...calls.map(getCallKey)] },
+    dialog: {
+      ...questions,
+      current: undefined,
+      postponed: [...questions.postponed, ...calls.map(getCallKey)],
+    },
     actions: [{ type: "left", calls }],
   };
 }
 
 function handleLine(questions: ApprovalDialog, current: OpenQuestion, text: string): DialogStep {
-  if (current.editing !== undefined) return finishEdit(questions, current.call, text);
+  if (current.editedText !== undefined) return finishEdit(questions, current.call, text);
   const [word = "", ...rest] = text.split(/\s+/);
   const reason = text.slice(word.length).trim();
   const alone = rest.length === 0;
@@ -137,11 +145,7 @@ function handleLine(questions: ApprovalDialog, current: OpenQuestion, text: stri
         : reportUnclear(questions);
     case "n":
     case "no":
-      return answerCall(
-        questions,
-        current.call,
-        reason === "" ? { type: "refuse" } : { type: "refuse", reason },
-      );
+      return answerCall(questions, current.call, reason === "" ? { type: "deny" } : { type: "deny", reason });
     case "e":
     case "edit":
       return alone ? startEdit(questions, current.call) : reportUnclear(questions);
@@ -167,7 +171,7 @@ function startEdit(questions: ApprovalDialog, call: ApprovalRequest): DialogStep
       `${reason}; answer with \`holdfast approve --arguments @FILE\` instead (Ctrl-C displays the command).`,
     );
   }
-  return keepDialog({ ...questions, asked: { call, editing: text } });
+  return keepDialog({ ...questions, current: { call, editedText: text } });
 }
 
 function finishEdit(questions: ApprovalDialog, call: ApprovalRequest, text: string): DialogStep {
@@ -175,7 +179,7 @@ function finishEdit(questions: ApprovalDialog, call: ApprovalRequest, text: stri
   const parsed = parseArguments(text);
   if (parsed.ok) return answerCall(questions, call, { type: "approve", arguments: parsed.value });
   return reportText(
-    { ...questions, asked: { call, editing: text } },
+    { ...questions, current: { call, editedText: text } },
     `${parsed.said} (an empty line cancels the edit).`,
   );
 }
@@ -198,7 +202,7 @@ function answerCall(
 ): DialogStep {
   const next = askNext({
     ...questions,
-    asked: undefined,
+    current: undefined,
     answered: [...questions.answered, getCallKey(call)],
   });
   return { ...next, actions: [{ type: "answer", call, answer: dialogAnswer }, ...next.actions] };
@@ -206,19 +210,21 @@ function answerCall(
 
 function askNext(questions: ApprovalDialog): DialogStep {
   const [call] = listOpen(questions);
-  return call === undefined ? keepDialog({ ...questions, asked: undefined }) : ask(questions, call);
+  return call === undefined ? keepDialog({ ...questions, current: undefined }) : ask(questions, call);
 }
 
 function ask(questions: ApprovalDialog, call: ApprovalRequest, whole = false): DialogStep {
   return {
-    questions: { ...questions, asked: { call, editing: undefined } },
+    dialog: { ...questions, current: { call, editedText: undefined } },
     actions: [{ type: "ask", call, whole }],
   };
 }
 
 /** Returns the waiting calls that are neither answered nor postponed. */
-function listOpen({ waiting, answered, left }: ApprovalDialog): readonly ApprovalRequest[] {
-  return waiting.filter((call) => !answered.includes(getCallKey(call)) && !left.includes(getCallKey(call)));
+function listOpen({ pending, answered, postponed }: ApprovalDialog): readonly ApprovalRequest[] {
+  return pending.filter(
+    (call) => !answered.includes(getCallKey(call)) && !postponed.includes(getCallKey(call)),
+  );
 }
 
 function reopenCall(questions: ApprovalDialog, call: ApprovalRequest): ApprovalDialog {
@@ -230,9 +236,9 @@ function reportUnclear(questions: ApprovalDialog): DialogStep {
 }
 
 function reportText(questions: ApprovalDialog, text: string): DialogStep {
-  return { questions, actions: [{ type: "tell", text }] };
+  return { dialog: questions, actions: [{ type: "tell", text }] };
 }
 
 function keepDialog(questions: ApprovalDialog): DialogStep {
-  return { questions, actions: [] };
+  return { dialog: questions, actions: [] };
 }

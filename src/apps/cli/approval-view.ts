@@ -11,7 +11,7 @@ import { formatCount } from "./text.ts";
 // How a waiting call is displayed to the user: exactly as it would run, with nothing hidden.
 
 /** A waiting call, with the current content of the file that it would write. */
-export type ApprovalRequest = WaitingCall & { readonly present?: CurrentFile };
+export type ApprovalRequest = WaitingCall & { readonly currentFile?: CurrentFile };
 
 /** The limits for changes and arguments; a command is always displayed in full. */
 const MAX_LINES = 60;
@@ -27,11 +27,11 @@ export function formatApprovalRequest(
   call: ApprovalRequest,
   { paint, whole = false }: { readonly paint: Palette; readonly whole?: boolean },
 ): readonly string[] {
-  const { head, body, exact } = buildCallView(call, paint);
-  const timeoutEffect = call.question === undefined ? "denied" : "ended";
+  const { head, body, neverTruncated } = buildCallView(call, paint);
+  const timeoutEffect = call.questionRef === undefined ? "denied" : "ended";
   return [
     `${paint.yellow("?")} ${formatAgentPath(call.path)}${paint.bold(head)}`,
-    ...(whole || exact ? body : truncateLines(body, paint)).map((line) => `  ${line}`),
+    ...(whole || neverTruncated ? body : truncateLines(body, paint)).map((line) => `  ${line}`),
     paint.dim(`  reason: ${joinLines(call.reason)}`),
     ...formatCoverage(call).map((line) => paint.dim(`  ${line}`)),
     ...(call.untilMs === undefined
@@ -42,8 +42,8 @@ export function formatApprovalRequest(
 
 /** Reports whether `formatApprovalRequest` truncates something. */
 export function isTruncated(call: ApprovalRequest, paint: Palette): boolean {
-  const { body, exact } = buildCallView(call, paint);
-  return !exact && (body.length > MAX_LINES || body.some((line) => line.length > MAX_LINE_CHARS));
+  const { body, neverTruncated } = buildCallView(call, paint);
+  return !neverTruncated && (body.length > MAX_LINES || body.some((line) => line.length > MAX_LINE_CHARS));
 }
 
 /** Formats a waiting call as rows of a table: the call, the reason, since when, until when, and the answer commands. */
@@ -73,7 +73,7 @@ export function formatWaitingCall(
 ): readonly string[] {
   const { approve, deny } = formatAnswerCommands(call, options);
   return [
-    `Waits for ${call.question === undefined ? "approval" : "an answer"}: ${describeCall(call)} (${joinLines(call.reason)})`,
+    `Waits for ${call.questionRef === undefined ? "approval" : "an answer"}: ${describeCall(call)} (${joinLines(call.reason)})`,
     ...formatElicitation(call).map((line) => `  ${line}`),
     ...formatCoverage(call).map((line) => `  ${line}`),
     `  yes: ${approve}`,
@@ -82,9 +82,14 @@ export function formatWaitingCall(
 }
 
 /** Formats what an approval with `always` covers. */
-export function formatCoverage({ covers }: Pick<WaitingCall, "covers">): readonly string[] {
-  if (covers === undefined) return [];
-  const what = covers.length === 0 ? "covers nothing; each such call needs approval" : covers.join(", ");
+export function formatCoverage({
+  grantDescriptions,
+}: Pick<WaitingCall, "grantDescriptions">): readonly string[] {
+  if (grantDescriptions === undefined) return [];
+  const what =
+    grantDescriptions.length === 0
+      ? "covers nothing; each such call needs approval"
+      : grantDescriptions.join(", ");
   return [`always: ${joinLines(what)}`];
 }
 
@@ -101,36 +106,42 @@ function formatAgentPath(path: readonly string[]): string {
 }
 
 /** Formats the question of a call's tool: the server's message, then the fields of the form or the address. */
-function formatElicitation({ question, asks }: WaitingCall): readonly string[] {
-  if (question === undefined) return [];
-  if (asks === undefined) return ["(the question is not in the transcript of this machine)"];
-  const messageLines = splitLines(asks.message);
-  if (asks.type === "url") return [...messageLines, `open ${joinLines(asks.url)}`];
-  const fields = listFormFields(asks.schema).map(({ name, title, description, kind, required, preset }) => {
-    const about = [title, description].filter((one) => one !== undefined && one !== name).join(", ");
-    const requirement =
-      preset === undefined ? (required ? "required" : "optional") : `default ${formatJson(preset)}`;
-    return joinLines(`- ${name}: ${kind}; ${requirement}${about === "" ? "" : ` (${about})`}`);
-  });
+function formatElicitation({ questionRef, question }: WaitingCall): readonly string[] {
+  if (questionRef === undefined) return [];
+  if (question === undefined) return ["(the question is not in the transcript of this machine)"];
+  const messageLines = splitLines(question.message);
+  if (question.type === "url") return [...messageLines, `open ${joinLines(question.url)}`];
+  const fields = listFormFields(question.schema).map(
+    ({ name, title, description, kind, required, preset }) => {
+      const about = [title, description].filter((one) => one !== undefined && one !== name).join(", ");
+      const requirement =
+        preset === undefined ? (required ? "required" : "optional") : `default ${formatJson(preset)}`;
+      return joinLines(`- ${name}: ${kind}; ${requirement}${about === "" ? "" : ` (${about})`}`);
+    },
+  );
   return [...messageLines, ...fields];
 }
 
 /** Formats the arguments as one editable line of JSON: for a form its defaults, undefined for other than an object. */
-export function formatArgumentsJson({ arguments: args, question, asks }: WaitingCall): string | undefined {
-  if (question !== undefined) {
-    const fields = asks?.type === "form" ? listFormFields(asks.schema) : [];
+export function formatArgumentsJson({
+  arguments: args,
+  questionRef,
+  question,
+}: WaitingCall): string | undefined {
+  if (questionRef !== undefined) {
+    const fields = question?.type === "form" ? listFormFields(question.schema) : [];
     return formatJson(Object.fromEntries(fields.map(({ name, preset }) => [name, preset ?? null])));
   }
   return isObject(args) ? formatJson(args) : undefined;
 }
 
 function formatAnswerCommands(
-  { toolCallId, session, question, asks }: WaitingCall,
+  { toolCallId, session, questionRef, question }: WaitingCall,
   options: GlobalOptions,
 ): { readonly approve: string; readonly deny: string } {
-  if (question !== undefined) {
+  if (questionRef !== undefined) {
     const fields =
-      asks?.type === "form" ? listFormFields(asks.schema).filter(({ required }) => required) : [];
+      question?.type === "form" ? listFormFields(question.schema).filter(({ required }) => required) : [];
     const values = fields.map(({ name }) => `--value ${joinLines(name)}=...`);
     const yes = values.length === 0 ? "--accept" : values.join(" ");
     return {
@@ -148,57 +159,57 @@ type CallView = {
   readonly head: string;
   readonly body: readonly string[];
   /** Never shortened. */
-  readonly exact: boolean;
+  readonly neverTruncated: boolean;
 };
 
 function buildCallView(call: ApprovalRequest, paint: Palette): CallView {
   const { tool, arguments: args, summary } = call;
-  if (call.question !== undefined)
-    return { head: `${tool} asks you`, body: formatElicitation(call), exact: true };
+  if (call.questionRef !== undefined)
+    return { head: `${tool} asks you`, body: formatElicitation(call), neverTruncated: true };
   if (hasOnly(args, ["command"])) {
-    return { head: `${tool} wants to run`, body: splitLines(args.command), exact: true };
+    return { head: `${tool} wants to run`, body: splitLines(args.command), neverTruncated: true };
   }
   if (tool === "edit_file" && hasOnly(args, ["path", "old_text", "new_text"])) {
     const body = formatChanges(diffLines(args.old_text, args.new_text), paint);
-    return { head: `${tool} wants to change ${joinLines(args.path)}`, body, exact: false };
+    return { head: `${tool} wants to change ${joinLines(args.path)}`, body, neverTruncated: false };
   }
   if (tool === "write_file" && hasOnly(args, ["path", "content"])) {
     return buildWriteView(joinLines(args.path), args.content, call, paint);
   }
   if (args === undefined) {
     const body = [joinLines(summary), "(its arguments are not in the transcript of this machine)"];
-    return { head: `${tool} wants to run`, body: body.filter((line) => line !== ""), exact: false };
+    return { head: `${tool} wants to run`, body: body.filter((line) => line !== ""), neverTruncated: false };
   }
   const text = typeof args === "string" ? args : (JSON.stringify(args, undefined, 2) ?? "");
-  return { head: `${tool} wants to run with`, body: splitLines(text), exact: false };
+  return { head: `${tool} wants to run with`, body: splitLines(text), neverTruncated: false };
 }
 
 function buildWriteView(
   path: string,
   content: string,
-  { tool, present }: ApprovalRequest,
+  { tool, currentFile }: ApprovalRequest,
   paint: Palette,
 ): CallView {
   const all = content.split("\n").map((text) => ({ type: "added" as const, text }));
-  switch (present?.type) {
+  switch (currentFile?.type) {
     case "text": {
-      const same = present.text === content;
+      const same = currentFile.text === content;
       const body = same
         ? ["(the file already has exactly this content)"]
-        : formatChanges(diffLines(present.text, content), paint);
-      return { head: `${tool} wants to replace ${path}`, body, exact: false };
+        : formatChanges(diffLines(currentFile.text, content), paint);
+      return { head: `${tool} wants to replace ${path}`, body, neverTruncated: false };
     }
     case "absent":
       return {
         head: `${tool} wants to write ${path}, which does not exist`,
         body: formatChanges(all, paint),
-        exact: false,
+        neverTruncated: false,
       };
     default:
       return {
         head: `${tool} wants to write ${path}; its current content cannot be compared`,
         body: formatChanges(all, paint),
-        exact: false,
+        neverTruncated: false,
       };
   }
 }

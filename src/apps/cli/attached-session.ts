@@ -82,7 +82,7 @@ export class AttachedSession {
         case "stop":
           return void (await this.#session.stop("stopped at an attached terminal"));
         case "approve":
-        case "refuse":
+        case "deny":
           return await this.#answerCall(action);
         case "approvals":
           this.#announced.clear();
@@ -129,13 +129,13 @@ export class AttachedSession {
     if (isRecorded) this.#approvals.poll();
   }
 
-  async #answerCall(action: Extract<AttachAction, { type: "approve" | "refuse" }>): Promise<void> {
+  async #answerCall(action: Extract<AttachAction, { type: "approve" | "deny" }>): Promise<void> {
     const call = this.#waitingCalls.find(({ toolCallId }) => toolCallId === action.call);
     // A first word that is not the id of a call begins the reason.
     const isNamed = call !== undefined || action.type === "approve";
     const callId = isNamed ? action.call : undefined;
     const target = call === undefined ? this.#session : this.#holdfast.session(call.session);
-    if (action.type === "approve" && call?.question !== undefined) await target.answer(callId);
+    if (action.type === "approve" && call?.questionRef !== undefined) await target.answer(callId);
     else if (action.type === "approve") await target.approve(callId);
     else {
       const reason = [isNamed ? undefined : action.call, action.reason].filter((word) => word !== undefined);
@@ -155,7 +155,7 @@ export class AttachedSession {
       this.#renderer.endLine();
       const lines = formatApprovalRequest(call, { paint: this.#context.out, whole: false });
       const values =
-        call.question === undefined
+        call.questionRef === undefined
           ? ""
           : `; with values: holdfast answer ${call.session} ${call.toolCallId}`;
       const hint = `/approve ${call.toolCallId}, or /deny ${call.toolCallId} REASON${values}`;

@@ -4,7 +4,7 @@ import { formatCount } from "./text.ts";
 
 const ORIGIN_LABELS = {
   first: "",
-  asked: "created by request",
+  requested: "created by request",
   rewind: "a rewind",
   loop: "a loop that begins here",
   revert: "a revert by the model",
@@ -13,12 +13,11 @@ const ORIGIN_LABELS = {
 
 /** Formats the branches of a session as a tree, each with its loops; the head is marked. */
 export function formatBranchTree(tree: BranchTree, paint: Palette): readonly string[] {
-  const { session, agentId, formation, branches } = tree;
+  const { session, agentId, origin, branches } = tree;
   const roots = branches.filter(({ from }) => from === undefined || from.session !== undefined);
   const agent = agentId === undefined ? "" : ` · agent ${agentId}`;
   return [
-    paint.bold(`session ${stripControls(session)}`) +
-      paint.dim(`${agent} · ${formatSessionOrigin(formation)}`),
+    paint.bold(`session ${stripControls(session)}`) + paint.dim(`${agent} · ${formatSessionOrigin(origin)}`),
     ...roots.flatMap((root) => formatBranch(root, branches, paint, "")),
   ];
 }

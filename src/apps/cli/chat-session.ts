@@ -102,15 +102,15 @@ export class ChatSession {
 
   /** While a question is open, Ctrl-C and lines belong to it; commands stay commands. */
   #toDialogEvent(event: ChatEvent): DialogEvent | undefined {
-    if (this.#dialog.asked === undefined) return undefined;
+    if (this.#dialog.current === undefined) return undefined;
     if (event.type === "interrupt") return event;
     return event.type === "line" && !event.text.trim().startsWith("/") ? event : undefined;
   }
 
   #handleDialogEvent(event: DialogEvent): void {
     const before = getPrompt(this.#dialog);
-    const { questions, actions } = stepDialog(this.#dialog, event);
-    this.#dialog = questions;
+    const { dialog, actions } = stepDialog(this.#dialog, event);
+    this.#dialog = dialog;
     for (const action of actions) this.#performDialogAction(action);
     const after = getPrompt(this.#dialog);
     // Text that is typed into a question stays until another question replaces it.
@@ -140,10 +140,10 @@ export class ChatSession {
   async #sendAnswer({ call, answer }: Extract<DialogAction, { type: "answer" }>): Promise<void> {
     try {
       const owner = this.#holdfast.session(call.session);
-      if (call.question !== undefined) {
-        const values = answer.type === "refuse" ? undefined : (answer.arguments ?? {});
+      if (call.questionRef !== undefined) {
+        const values = answer.type === "deny" ? undefined : (answer.arguments ?? {});
         await owner.answer(call.toolCallId, values === undefined ? { answer: "decline" } : { values });
-      } else if (answer.type === "refuse") await owner.deny(call.toolCallId, answer);
+      } else if (answer.type === "deny") await owner.deny(call.toolCallId, answer);
       else await owner.approve(call.toolCallId, answer);
     } catch (error) {
       this.#surface.report((error as Error).message);
@@ -158,7 +158,7 @@ export class ChatSession {
       calls.map(async (call) => {
         const path = getComparedPath(call);
         if (path === undefined || call.workspace === undefined) return call;
-        return { ...call, present: await readCurrentFile(call.workspace, path) };
+        return { ...call, currentFile: await readCurrentFile(call.workspace, path) };
       }),
     );
   }
@@ -243,7 +243,7 @@ export class ChatSession {
   }
 
   #reopenApprovals(): void {
-    if (this.#dialog.left.length === 0 && this.#dialog.asked === undefined)
+    if (this.#dialog.postponed.length === 0 && this.#dialog.current === undefined)
       this.#surface.report("Nothing waits for your word.");
     else this.#handleDialogEvent({ type: "again" });
   }

@@ -5,10 +5,10 @@ import type { LocalStack } from "./local-stack.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Rejects a detached run whose server or worker this command started: both would end with the command. */
-export function assertDetachable({ own }: LocalStack): void {
-  if (own.length === 0) return;
+export function assertDetachable({ started }: LocalStack): void {
+  if (started.length === 0) return;
   throw new UsageError(
-    `--detach needs a ${own.join(" and a ")} that keeps running. Start them with \`holdfast dev\` in another terminal.`,
+    `--detach needs a ${started.join(" and a ")} that keeps running. Start them with \`holdfast dev\` in another terminal.`,
   );
 }
 

@@ -15,7 +15,7 @@ import type { Context } from "./context.ts";
 export type Check = {
   readonly name: string;
   readonly verdict: "ok" | "warn" | "fail";
-  readonly found: string;
+  readonly details: string;
   /** What to do; absent when the check passes. */
   readonly advice?: string;
 };
@@ -29,8 +29,8 @@ export function checkNode(version: string = process.versions.node): Check {
   const ok = major > oldest || (major === oldest && minor >= oldestMinor);
   const name = "node";
   return ok
-    ? { name, verdict: "ok", found: version }
-    : { name, verdict: "fail", found: version, advice: `install Node ${oldest}.${oldestMinor} or newer` };
+    ? { name, verdict: "ok", details: version }
+    : { name, verdict: "fail", details: version, advice: `install Node ${oldest}.${oldestMinor} or newer` };
 }
 
 /** The variables of keys. The check reads only whether they are set. */
@@ -48,11 +48,11 @@ export function checkKeys(env: NodeJS.ProcessEnv): Check {
   const set = KEY_VARIABLES.filter((name) => (env[name] ?? "") !== "");
   const name = "keys";
   return set.length > 0
-    ? { name, verdict: "ok", found: set.join(", ") }
+    ? { name, verdict: "ok", details: set.join(", ") }
     : {
         name,
         verdict: "warn",
-        found: "none is set",
+        details: "none is set",
         advice: `set ANTHROPIC_API_KEY, OPENAI_API_KEY or the variable of your vendor (docs/vendors) where the worker runs; local models need no key`,
       };
 }
@@ -67,7 +67,7 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
     const found = await stat(home.folder).catch(() => undefined);
     if (found === undefined) {
       await access(await findExistingFolder(home.folder), constants.W_OK);
-      return { name, verdict: "ok", found: `${home.folder} (created when needed)` };
+      return { name, verdict: "ok", details: `${home.folder} (created when needed)` };
     }
     if (!found.isDirectory()) throw new Error("it is not a folder");
     await access(home.folder, constants.W_OK | constants.X_OK);
@@ -76,15 +76,15 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
       ? {
           name,
           verdict: "warn",
-          found: `${home.folder} is readable by other users`,
+          details: `${home.folder} is readable by other users`,
           advice: `chmod 700 ${home.folder}`,
         }
-      : { name, verdict: "ok", found: home.folder };
+      : { name, verdict: "ok", details: home.folder };
   } catch (error) {
     return {
       name,
       verdict: "fail",
-      found: `${home.folder}: ${(error as Error).message}`,
+      details: `${home.folder}: ${(error as Error).message}`,
       advice: HOME_ADVICE,
     };
   }
@@ -95,18 +95,18 @@ export async function checkFreeSpace(folder: string | undefined): Promise<Check>
   const home = resolveHome(folder);
   const lowSpace = await findLowDiskSpace(home.folder);
   const name = "room";
-  if (lowSpace === undefined) return { name, verdict: "ok", found: "enough" };
+  if (lowSpace === undefined) return { name, verdict: "ok", details: "enough" };
   return lowSpace.isFull
     ? {
         name,
         verdict: "fail",
-        found: `${lowSpace.found}: the disk is full`,
+        details: `${lowSpace.found}: the disk is full`,
         advice: "free some space, then start again",
       }
     : {
         name,
         verdict: "warn",
-        found: lowSpace.found,
+        details: lowSpace.found,
         advice: "free some space: runs wait while the disk is full",
       };
 }
@@ -115,31 +115,31 @@ export async function checkFreeSpace(folder: string | undefined): Promise<Check>
 export function checkTranscript(folder: string | undefined, database: string | undefined): Check {
   const name = "transcript file";
   if (getDatabaseUrl(database) !== undefined)
-    return { name, verdict: "ok", found: "none: it is in a database" };
+    return { name, verdict: "ok", details: "none: it is in a database" };
   try {
     const found = checkIntegrity(resolveHome(folder).transcript);
     if (found.type !== "too-large")
       return {
         name,
         verdict: "ok",
-        found: found.type === "sound" ? "intact" : "created when needed",
+        details: found.type === "sound" ? "intact" : "created when needed",
       };
     const size = `${Math.round(found.bytes / 1024 ** 3)} GB`;
-    return { name, verdict: "ok", found: `not checked: the file has ${size}` };
+    return { name, verdict: "ok", details: `not checked: the file has ${size}` };
   } catch (error) {
-    return { name, verdict: "fail", found: (error as Error).message };
+    return { name, verdict: "fail", details: (error as Error).message };
   }
 }
 
 /** Checks the folder of live output. Without it, a worker still runs, but nobody can watch its progress. */
 export async function checkLive(folder: string | undefined, database: string | undefined): Promise<Check> {
   const name = "live output";
-  if (getDatabaseUrl(database) !== undefined) return { name, verdict: "ok", found: "in the database" };
+  if (getDatabaseUrl(database) !== undefined) return { name, verdict: "ok", details: "in the database" };
   const { live } = resolveHome(folder);
   const problem = await findLiveFolderProblem(live);
   return problem === undefined
-    ? { name, verdict: "ok", found: live }
-    : { name, verdict: "warn", found: problem, advice: `make ${live} writable` };
+    ? { name, verdict: "ok", details: live }
+    : { name, verdict: "warn", details: problem, advice: `make ${live} writable` };
 }
 
 /** Checks the server, namespace, search attributes, workers and transcript, as the client sees them. */
@@ -150,7 +150,7 @@ export async function checkServer(context: Context, fix: boolean): Promise<reado
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     const name = error.code === "namespace-unknown" ? "namespace" : "server";
-    return [{ name, verdict: "fail", found: error.message, ...buildAdvice(error.facts.command) }];
+    return [{ name, verdict: "fail", details: error.message, ...buildAdvice(error.facts.command) }];
   }
   try {
     return toHealthChecks(holdfast, await holdfast.health({ register: fix }));
@@ -164,8 +164,8 @@ export function toHealthChecks(
   health: Health,
 ): readonly Check[] {
   return [
-    { name: "server", verdict: "ok", found: `${at.address}, version ${health.serverVersion ?? "unknown"}` },
-    { name: "namespace", verdict: "ok", found: at.namespace },
+    { name: "server", verdict: "ok", details: `${at.address}, version ${health.serverVersion ?? "unknown"}` },
+    { name: "namespace", verdict: "ok", details: at.namespace },
     checkAttributes(health.attributes),
     checkPollers(at.taskQueue, health.pollers),
     checkTranscriptHealth(health.transcript),
@@ -174,11 +174,11 @@ export function toHealthChecks(
 
 function checkAttributes(attributes: Health["attributes"]): Check {
   const name = "search attributes";
-  if ("said" in attributes) {
+  if ("error" in attributes) {
     return {
       name,
       verdict: "warn",
-      found: attributes.said,
+      details: attributes.error,
       advice: "ask the server's operator whether they are registered",
     };
   }
@@ -187,7 +187,7 @@ function checkAttributes(attributes: Health["attributes"]): Check {
     return {
       name,
       verdict: "fail",
-      found: `registered with another type: ${wrongType.join(", ")}`,
+      details: `registered with another type: ${wrongType.join(", ")}`,
       advice: "use another namespace",
     };
   }
@@ -195,28 +195,28 @@ function checkAttributes(attributes: Health["attributes"]): Check {
     return {
       name,
       verdict: "fail",
-      found: `missing: ${missing.join(", ")}`,
+      details: `missing: ${missing.join(", ")}`,
       advice: `holdfast doctor --fix, or: ${command}`,
     };
   }
   return {
     name,
     verdict: "ok",
-    found: registered.length === 0 ? "registered" : `registered just now: ${registered.join(", ")}`,
+    details: registered.length === 0 ? "registered" : `registered just now: ${registered.join(", ")}`,
   };
 }
 
 function checkPollers(taskQueue: string, pollers: Health["pollers"]): Check {
   const name = "workers";
-  if ("said" in pollers) return { name, verdict: "warn", found: pollers.said };
+  if ("error" in pollers) return { name, verdict: "warn", details: pollers.error };
   if (pollers.workflow > 0 && pollers.activity > 0) {
     const versions = pollers.versions === undefined ? "" : ` by ${pollers.versions.join(", ")}`;
-    return { name, verdict: "ok", found: `"${taskQueue}" is polled${versions}` };
+    return { name, verdict: "ok", details: `"${taskQueue}" is polled${versions}` };
   }
   return {
     name,
     verdict: "warn",
-    found: `no worker polls "${taskQueue}"`,
+    details: `no worker polls "${taskQueue}"`,
     advice: "start one: holdfast worker (or holdfast dev)",
   };
 }
@@ -224,13 +224,13 @@ function checkPollers(taskQueue: string, pollers: Health["pollers"]): Check {
 function checkTranscriptHealth(transcript: Health["transcript"]): Check {
   const name = "transcript";
   const { path } = transcript;
-  if ("said" in transcript) return { name, verdict: "fail", found: transcript.said };
-  if (transcript.exists && transcript.trouble !== undefined) {
-    return { name, verdict: "fail", found: transcript.trouble };
+  if ("error" in transcript) return { name, verdict: "fail", details: transcript.error };
+  if (transcript.exists && transcript.problem !== undefined) {
+    return { name, verdict: "fail", details: transcript.problem };
   }
   return transcript.exists
-    ? { name, verdict: "ok", found: `${path}, schema ${transcript.schema}` }
-    : { name, verdict: "ok", found: `${path} (created when needed)` };
+    ? { name, verdict: "ok", details: `${path}, schema ${transcript.schema}` }
+    : { name, verdict: "ok", details: `${path} (created when needed)` };
 }
 
 function buildAdvice(command: string | undefined): { advice?: string } {

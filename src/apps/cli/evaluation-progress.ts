@@ -47,8 +47,11 @@ export class EvaluationProgress {
 const HEADINGS = ["", "agent", "model", "status", "turns", "tokens", "cost", "seconds"] as const;
 
 /** Formats the table's rows: all branches in the order of their configurations, the selected one with a star. */
-export function formatEvaluation({ selected, losers }: EvaluationOutcome): readonly (readonly string[])[] {
-  const branches = [selected, ...losers].sort((first, second) => first.index - second.index);
+export function formatEvaluation({
+  selected,
+  otherBranches,
+}: EvaluationOutcome): readonly (readonly string[])[] {
+  const branches = [selected, ...otherBranches].sort((first, second) => first.index - second.index);
   return [HEADINGS, ...branches.map((branch) => formatRow(branch, branch === selected))];
 }
 

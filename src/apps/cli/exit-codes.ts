@@ -33,7 +33,7 @@ export const ERROR_EXIT_CODES = {
   "no-worker": EXIT.unreachable,
   "configuration-invalid": EXIT.usage,
   "search-attributes-missing": EXIT.unreachable,
-  "keys-differ": EXIT.unreachable,
+  "key-mismatch": EXIT.unreachable,
   "key-missing": EXIT.usage,
   "definition-invalid": EXIT.usage,
   "definition-unaccepted": EXIT.usage,
@@ -45,11 +45,11 @@ export const ERROR_EXIT_CODES = {
   "session-unknown": EXIT.usage,
   "session-locked": EXIT.failed,
   "approval-unknown": EXIT.usage,
-  "update-refused": EXIT.usage,
+  "update-rejected": EXIT.usage,
   "session-ended": EXIT.failed,
   "run-terminated": EXIT.stopped,
   "run-timed-out": EXIT.failed,
-  "run-broken": EXIT.failed,
+  "run-failed": EXIT.failed,
   "output-invalid": EXIT.failed,
   "output-unreadable": EXIT.failed,
   "store-failed": EXIT.failed,
@@ -71,7 +71,7 @@ Environment:
   HOLDFAST_HOME     the folder of the transcript, live output and the dev server's data (default: ~/.holdfast)
   HOLDFAST_DATABASE_URL
                     a PostgreSQL database that stores the transcript and live output instead
-  HOLDFAST_SHOW_WORDS=off
+  HOLDFAST_REDACT_CONTENT=on
                     hide message texts in Temporal for runs that start here
   HOLDFAST_MODEL    the model if --model is not given
   HOLDFAST_DEBUG=1  print stack traces of errors

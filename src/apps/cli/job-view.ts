@@ -69,7 +69,7 @@ function createReporter(context: Context): (standing: JobState) => void {
   return (standing) => {
     const rows = [
       ...(standing.job?.parts ?? []).map((part) => [part.name, formatPart(part)] as const),
-      ...(standing.job?.sleepsUntilMs === undefined ? [] : [["job", standing.doing ?? ""] as const]),
+      ...(standing.job?.sleepsUntilMs === undefined ? [] : [["job", standing.statusText ?? ""] as const]),
     ];
     const news = rows.filter(([name, words]) => reported.get(name) !== words && !words.endsWith(": waiting"));
     for (const [name, words] of news) reported.set(name, words);

@@ -13,7 +13,7 @@ import { type WorkerEvent, WorkerSupervisor } from "./worker-supervisor.ts";
 export type LocalStack = {
   readonly holdfast: Holdfast;
   /** What this command started: a detached run would lose it. */
-  readonly own: readonly ("server" | "worker")[];
+  readonly started: readonly ("server" | "worker")[];
   readonly uiUrl?: string | undefined;
   close(): Promise<void>;
 };
@@ -63,7 +63,7 @@ export async function openStack(context: Context): Promise<LocalStack> {
     ...(server === undefined || server.alreadyRunning ? [] : (["server"] as const)),
     ...(keeper === undefined ? [] : (["worker"] as const)),
   ];
-  return { holdfast, own, uiUrl: server?.uiUrl, close };
+  return { holdfast, started: own, uiUrl: server?.uiUrl, close };
 }
 
 async function isPolled(holdfast: Holdfast): Promise<boolean> {
@@ -126,8 +126,8 @@ export function describeStackEvent(event: StackEvent): string {
       return `worker ready (pid ${event.ready.pid})`;
     case "worker-died":
       return describeDeath(event);
-    case "log-lost":
-    case "log-written-again":
+    case "log-failed":
+    case "log-restored":
       return describeLogProblem(event);
     default:
       return describeServerEvent(event);

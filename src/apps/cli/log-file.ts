@@ -2,8 +2,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 
 /** An event of a log file: output is being lost, or is written again. */
 export type LogProblem =
-  | { readonly type: "log-lost"; readonly file: string; readonly reason: string }
-  | { readonly type: "log-written-again"; readonly file: string; readonly lostBytes: number };
+  | { readonly type: "log-failed"; readonly file: string; readonly reason: string }
+  | { readonly type: "log-restored"; readonly file: string; readonly lostBytes: number };
 
 /** A failed file is retried with the first write after this time. */
 const RETRY_MS = 1_000;
@@ -43,7 +43,7 @@ export class LogFile {
       this.close();
       if (this.#isLosing) return;
       this.#isLosing = true;
-      this.#report({ type: "log-lost", file: this.#path, reason: (error as Error).message });
+      this.#report({ type: "log-failed", file: this.#path, reason: (error as Error).message });
     }
   }
 
@@ -62,12 +62,12 @@ export class LogFile {
     writeSync(file, `\n[${lostBytes} bytes of this log could not be written]\n`);
     this.#isLosing = false;
     this.#lostBytes = 0;
-    this.#report({ type: "log-written-again", file: this.#path, lostBytes });
+    this.#report({ type: "log-restored", file: this.#path, lostBytes });
   }
 }
 
 export function describeLogProblem(trouble: LogProblem): string {
-  return trouble.type === "log-lost"
+  return trouble.type === "log-failed"
     ? `the log ${trouble.file} cannot be written (${trouble.reason}): its output is lost until the file can be written; the worker continues`
     : `the log ${trouble.file} is written again; ${trouble.lostBytes} bytes of it were lost`;
 }

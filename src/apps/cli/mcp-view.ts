@@ -10,7 +10,7 @@ type UsableServer = Extract<ServerInspection, { ok: true }>;
 
 /** Formats the tools, prompts and resources of a server for a terminal. */
 export function formatServer(name: string, inspection: UsableServer, paint: Palette): readonly string[] {
-  const { facts: serverInfo, tools, prompts, resources, templates, warnings } = inspection;
+  const { serverInfo, tools, prompts, resources, templates, warnings } = inspection;
   const rows = tools.map((tool) => [
     tool.name,
     tool.replay,
@@ -45,7 +45,7 @@ export function formatServerCheck(
       paint.dim(`      ${" ".repeat(name.length)}→ ${formatAdvice(inspection.fault)}`),
     ];
   }
-  const { facts: serverInfo, tools, startMs, warnings } = inspection;
+  const { serverInfo, tools, startMs, warnings } = inspection;
   const classes = ["pure", "idempotent", "unsafe"]
     .map((replay) => [replay, tools.filter((tool) => tool.replay === replay).length] as const)
     .filter(([, count]) => count > 0)

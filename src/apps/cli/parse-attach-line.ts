@@ -5,12 +5,12 @@ import { findNearestName } from "../../platform/text/nearest-name.ts";
 export type AttachAction =
   | { readonly type: "steer" | "follow-up"; readonly text: string }
   | { readonly type: "approve"; readonly call?: string }
-  | { readonly type: "refuse"; readonly call?: string; readonly reason?: string }
+  | { readonly type: "deny"; readonly call?: string; readonly reason?: string }
   | { readonly type: "stop" | "status" | "approvals" | "help" | "leave" }
   | { readonly type: "tell"; readonly text: string };
 
 /** An action, and the number of the session that it is for, from 0. */
-export type AddressedAction = { readonly to: number; readonly action: AttachAction };
+export type AddressedAction = { readonly sessionIndex: number; readonly action: AttachAction };
 
 const COMMANDS = [
   "/f",
@@ -43,13 +43,16 @@ export function parseAttachLine(line: string, sessions: number): AddressedAction
   const text = line.slice(addressed?.[0].length ?? 0).trim();
   if (to < 0 || to >= sessions) {
     const sessionsText = sessions === 1 ? "is one session" : `are ${sessions} sessions`;
-    return { to: 0, action: reportText(`Session @${to + 1} does not exist: there ${sessionsText}.`) };
+    return {
+      sessionIndex: 0,
+      action: reportText(`Session @${to + 1} does not exist: there ${sessionsText}.`),
+    };
   }
   if (text === "")
     return addressed === null
       ? undefined
-      : { to, action: reportText("The line has no text after the session number.") };
-  return { to, action: parseAction(text) };
+      : { sessionIndex: to, action: reportText("The line has no text after the session number.") };
+  return { sessionIndex: to, action: parseAction(text) };
 }
 
 function parseAction(line: string): AttachAction {
@@ -67,7 +70,7 @@ function parseAction(line: string): AttachAction {
       return { type: "approve", ...(first === undefined ? {} : { call: first }) };
     case "/deny":
       return {
-        type: "refuse",
+        type: "deny",
         ...(first === undefined ? {} : { call: first }),
         ...(rest.length === 0 ? {} : { reason: rest.join(" ") }),
       };

@@ -28,7 +28,7 @@ export function describePending(step: PendingActivity, nowMs: number): string {
       : "";
   const failure =
     lastFailure === undefined ? "" : `; last failure: ${shortenText(lastFailure, FAILURE_CHARS)}`;
-  const waits = step.waits === undefined ? "" : `; ${formatWait(step.waits, nowMs)}`;
+  const waits = step.wait === undefined ? "" : `; ${formatWait(step.wait, nowMs)}`;
   return `${type}: ${state}${since}, attempt ${attempt}${of}${formatNextAttempt(step, nowMs)}${waits}${failure}`;
 }
 

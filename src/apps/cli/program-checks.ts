@@ -18,7 +18,7 @@ export async function checkRipgrep(env: NodeJS.ProcessEnv): Promise<Check> {
     return {
       name,
       verdict: "warn",
-      found: "not found",
+      details: "not found",
       advice: "install ripgrep; the search tool needs it",
     };
   }
@@ -38,7 +38,7 @@ export function checkTemporal(env: NodeJS.ProcessEnv): Check {
     return {
       name,
       verdict: "warn",
-      found: "no binary",
+      details: "no binary",
       advice: "`holdfast dev` downloads it; other servers do not need it",
     };
   }
@@ -56,11 +56,11 @@ function checkVersionOutput(name: string, path: string, advice: string): Check {
   });
   const version = (stdout ?? "").split("\n")[0] ?? "";
   return status === 0
-    ? { name, verdict: "ok", found: `${version} (${path})` }
+    ? { name, verdict: "ok", details: `${version} (${path})` }
     : {
         name,
         verdict: "warn",
-        found: `${path} does not run: ${error?.message ?? `ended with ${status}`}`,
+        details: `${path} does not run: ${error?.message ?? `ended with ${status}`}`,
         advice,
       };
 }

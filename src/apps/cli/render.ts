@@ -13,7 +13,7 @@ export type RenderOptions = {
   readonly write: (text: string) => void;
   readonly paint: Palette;
   /** Prompts that the user just typed, which are not displayed again. */
-  readonly ownWords?: ReadonlySet<string>;
+  readonly ownPrompts?: ReadonlySet<string>;
 };
 
 /** Displays a session while it runs: live output first, then only those recorded parts that were not displayed live. */
@@ -97,10 +97,10 @@ export class Renderer {
           this.#options.paint.red(`input rejected: ${shortenText(body.reason, RESULT_LINE_CHARS)}`),
         );
         break;
-      case "ModelFellBack":
+      case "ModelFallback":
         this.#writeLine(this.#options.paint.yellow(formatFallback(body)));
         break;
-      case "MessageRefused":
+      case "MessageRejected":
         this.#writeLine(this.#options.paint.yellow(formatRefusedMessage(body)));
         break;
       case "DefinitionChanged":
@@ -115,7 +115,7 @@ export class Renderer {
     const { paint } = this.#options;
     if (message.role === "user") {
       const text = getText(message);
-      if (this.#options.ownWords?.has(text) === true) return;
+      if (this.#options.ownPrompts?.has(text) === true) return;
       this.#writeLine(paint.bold(`> ${shortenText(text, RESULT_LINE_CHARS)}`));
       return;
     }
@@ -189,15 +189,15 @@ function formatFallback({
   to,
   from,
   for: purpose,
-}: Extract<LoopEvent["body"], { type: "ModelFellBack" }>): string {
+}: Extract<LoopEvent["body"], { type: "ModelFallback" }>): string {
   const reasons = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
   const did = purpose === undefined ? "answered" : "summarised";
   return stripControls(`(${did} by ${to.provider}/${to.model}; ${reasons})`);
 }
 
-function formatRefusedMessage(body: Extract<LoopEvent["body"], { type: "MessageRefused" }>): string {
-  const { messageId, queue, waiting, refused } = body;
-  const total = refused > 1 ? `; ${refused} rejected so far` : "";
+function formatRefusedMessage(body: Extract<LoopEvent["body"], { type: "MessageRejected" }>): string {
+  const { messageId, queue, waiting, rejected } = body;
+  const total = rejected > 1 ? `; ${rejected} rejected so far` : "";
   const what = `${queue === "steering" ? "steering message" : "follow-up"} ${shortenText(messageId, 80)}`;
   return stripControls(`(the queue is full with ${waiting.messages} messages: ${what} was rejected${total})`);
 }

@@ -3,7 +3,7 @@ import { type Palette, stripControls } from "./palette.ts";
 
 /** Formats the request for one turn: every block under its source. */
 export function formatTurnRequest(request: TurnRequest, paint: Palette): readonly string[] {
-  const { loopId, turn, branch, position, model, systemPrompt, tools, messages, shapedBy } = request;
+  const { loopId, turn, branch, position, model, systemPrompt, tools, messages, transforms } = request;
   const facts = [
     `loop ${loopId}, turn ${turn} · answer at #${position} of ${branch}`,
     `model ${model.provider}/${model.id} · thinking ${request.thinking}${formatOptional("temperature", request.temperature)}${formatOptional("at most", request.maxTokens, "tokens")}`,
@@ -11,10 +11,10 @@ export function formatTurnRequest(request: TurnRequest, paint: Palette): readonl
       ? ["tools: not recorded"]
       : [`tools: ${tools.map(({ name }) => name).join(", ") || "none"}`]),
     ...(request.output === undefined ? [] : [`output: ${request.output.type}`]),
-    ...(request.mustCall === undefined ? [] : [`must call: ${request.mustCall}`]),
-    ...(shapedBy.length === 0
+    ...(request.forcedTool === undefined ? [] : [`must call: ${request.forcedTool}`]),
+    ...(transforms.length === 0
       ? []
-      : [`changed afterwards by functions of the application: ${shapedBy.join(", ")}`]),
+      : [`changed afterwards by functions of the application: ${transforms.join(", ")}`]),
   ];
   return [
     ...facts.map((fact) => paint.dim(stripControls(fact))),
@@ -47,7 +47,7 @@ function formatOrigin(origin: BlockOrigin): string {
     case "memo":
       return `memo of the answer at ${formatPosition(origin)}, replaces the messages pruned at #${origin.at}`;
     case "turn":
-      return `#${origin.position} · ${formatTurn(origin)}${origin.cut === undefined ? "" : ` · truncated to about ${origin.cut} lines`}${formatClipping(origin)}`;
+      return `#${origin.position} · ${formatTurn(origin)}${origin.maxLines === undefined ? "" : ` · truncated to about ${origin.maxLines} lines`}${formatClipping(origin)}`;
     default: {
       const { position } = origin;
       if (position === undefined) return `${origin.type}, not recorded`;
@@ -56,8 +56,8 @@ function formatOrigin(origin: BlockOrigin): string {
   }
 }
 
-function formatClipping({ chars }: { readonly chars?: number }): string {
-  return chars === undefined ? "" : ` · truncated to about ${chars} characters`;
+function formatClipping({ maxChars }: { readonly maxChars?: number }): string {
+  return maxChars === undefined ? "" : ` · truncated to about ${maxChars} characters`;
 }
 
 function formatPosition({

@@ -3,8 +3,8 @@ import { type DevServer, type DevServerOptions, startDevServer } from "../../dev
 import { getRestartDelayMs } from "./worker-supervisor.ts";
 
 export type ServerEvent =
-  | { readonly type: "server-ended"; readonly how: string; readonly restartInMs: number }
-  | { readonly type: "server-not-started"; readonly reason: string; readonly restartInMs: number }
+  | { readonly type: "server-ended"; readonly reason: string; readonly restartInMs: number }
+  | { readonly type: "server-start-failed"; readonly reason: string; readonly restartInMs: number }
   | { readonly type: "server-restarted"; readonly address: string };
 
 export type SupervisedServerOptions = Extract<DevServerOptions, { readonly dataDir: string }>;
@@ -63,7 +63,7 @@ export class ServerSupervisor {
       if (signal.aborted || reason === undefined) return;
       shortLives = performance.now() - startedAt >= MIN_HEALTHY_MS ? 0 : shortLives + 1;
       const restartInMs = getRestartDelayMs(Math.max(0, shortLives - 1));
-      this.#report({ type: "server-ended", how: reason, restartInMs });
+      this.#report({ type: "server-ended", reason, restartInMs });
       const next = await this.#restart(restartInMs, signal);
       if (next === undefined) return;
       this.#server = next;
@@ -84,7 +84,7 @@ export class ServerSupervisor {
         const reason = (error as Error).message;
         // A repeated reason is reported once.
         if (reason !== reportedReason)
-          this.#report({ type: "server-not-started", reason, restartInMs: delayMs });
+          this.#report({ type: "server-start-failed", reason, restartInMs: delayMs });
         reportedReason = reason;
       }
     }
@@ -94,8 +94,8 @@ export class ServerSupervisor {
 export function describeServerEvent(event: ServerEvent): string {
   switch (event.type) {
     case "server-ended":
-      return `the Temporal server ended ${event.how}; starting another ${formatDelay(event.restartInMs)}; runs continue when it is ready`;
-    case "server-not-started":
+      return `the Temporal server ended ${event.reason}; starting another ${formatDelay(event.restartInMs)}; runs continue when it is ready`;
+    case "server-start-failed":
       return `${event.reason}\nretrying ${formatDelay(event.restartInMs)}, then every few seconds`;
     case "server-restarted":
       return `the Temporal server is ready again, at ${event.address}`;

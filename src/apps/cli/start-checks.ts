@@ -22,8 +22,8 @@ export async function prepareHome(
     makeFolder(home.folder);
   } catch (error) {
     const reason = (error as Error).message;
-    const found = `${home.folder} cannot be created: ${reason}`;
-    throw createCheckError({ name: "home", verdict: "fail", found, advice: HOME_ADVICE });
+    const details = `${home.folder} cannot be created: ${reason}`;
+    throw createCheckError({ name: "home", verdict: "fail", details, advice: HOME_ADVICE });
   }
   assertPassed(await checkHome(folder));
   for (const check of [await checkFreeSpace(folder), await checkLive(folder, database)]) {
@@ -63,6 +63,6 @@ function createCheckError(check: Check): HoldfastError {
   return new HoldfastError(code, `Nothing was started. ${formatCheck(check)}`);
 }
 
-function formatCheck({ name, found, advice }: Check): string {
-  return `${name}: ${found}${advice === undefined ? "" : `; ${advice}`}. \`holdfast doctor\` checks the rest.`;
+function formatCheck({ name, details, advice }: Check): string {
+  return `${name}: ${details}${advice === undefined ? "" : `; ${advice}`}. \`holdfast doctor\` checks the rest.`;
 }

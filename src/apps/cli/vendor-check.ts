@@ -20,12 +20,12 @@ export type VendorCheck = {
   readonly key?: string;
   readonly ok: boolean;
   readonly answer: VendorAnswer;
-  readonly found: string;
+  readonly details: string;
   readonly advice?: string;
   readonly status?: number;
   readonly requestId?: string;
   readonly usage?: Usage;
-  readonly tookMs: number;
+  readonly durationMs: number;
 };
 
 /** @param vendorName - `anthropic/ID`, or a provider, which selects its cheapest known model. */
@@ -71,8 +71,8 @@ export async function checkVendor(
     const provider = ProviderRegistry.createDefault({ http }).get(model.api);
     if (provider === undefined) throw new ProviderError("other", `no provider supports ${model.api}`);
     const { usage } = await provider.stream(buildSmallestRequest(model, secrets), { signal: limit });
-    const found = `an answer with ${usage.output} output tokens to ${usage.input} input tokens`;
-    return { ...base, ok: true, answer: "answered", found, usage, tookMs: getElapsedMs() };
+    const details = `an answer with ${usage.output} output tokens to ${usage.input} input tokens`;
+    return { ...base, ok: true, answer: "answered", details, usage, durationMs: getElapsedMs() };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     const answer = classifyFailure(error, limit.aborted) as Exclude<VendorAnswer, "answered">;
@@ -81,13 +81,13 @@ export async function checkVendor(
       ...base,
       ok: false,
       answer,
-      found: limit.aborted
+      details: limit.aborted
         ? `no answer within ${timeoutMs / 1000} s`
         : formatFailure(error, answer, base.key),
       advice: getAdvice(answer, model, error),
       ...(status !== undefined && { status }),
       ...(requestId !== undefined && { requestId }),
-      tookMs: getElapsedMs(),
+      durationMs: getElapsedMs(),
     };
   } finally {
     await http.close();

@@ -5,16 +5,16 @@ import type { ModelConfig } from "../../schema/model.ts";
 export type VendorAnswer =
   | "answered"
   | "key-missing"
-  | "refused"
-  | "no-vendor"
+  | "key-rejected"
+  | "not-a-vendor"
   | "model-unknown"
   | "quota"
-  | "busy"
-  | "time"
+  | "rate-limited"
+  | "timeout"
   | "unreachable"
-  | "broken"
-  | "vendor-trouble"
-  | "rejected";
+  | "connection-broken"
+  | "vendor-error"
+  | "request-rejected";
 
 const QUOTA = /quota|billing|credit|insufficient_funds|payment/i;
 const NOT_THE_VENDOR = /an HTML page|a redirect to|a content type|instead of|answered 200/i;
@@ -24,20 +24,20 @@ const MODEL_UNKNOWN =
 
 export function classifyFailure(error: ProviderError, timedOut: boolean): VendorAnswer {
   const { fault, status, message, vendorType, retryAfterMs } = error;
-  if (timedOut || TOO_LONG.test(message)) return "time";
+  if (timedOut || TOO_LONG.test(message)) return "timeout";
   if (fault === "auth" && status === undefined) return "key-missing";
-  if (NOT_THE_VENDOR.test(message) || (status !== undefined && status < 400)) return "no-vendor";
+  if (NOT_THE_VENDOR.test(message) || (status !== undefined && status < 400)) return "not-a-vendor";
   // Google mentions quota and billing in every rate-limit error; a retry delay means that waiting is enough.
   const passes =
     fault === "rate-limited" && retryAfterMs !== undefined && vendorType !== "insufficient_quota";
   if (status === 402 || (QUOTA.test(message) && fault !== "auth" && !passes)) return "quota";
-  if (fault === "auth") return "refused";
-  if (fault === "rate-limited") return "busy";
+  if (fault === "auth") return "key-rejected";
+  if (fault === "rate-limited") return "rate-limited";
   if ((status === 404 || status === 400) && MODEL_UNKNOWN.test(message)) return "model-unknown";
-  if (status === 404 || status === 405) return "no-vendor";
-  if (status !== undefined && status >= 500) return "vendor-trouble";
-  if (fault === "network") return /\(E[A-Z_]+\)$/.test(message) ? "unreachable" : "broken";
-  return fault === "other" && status === undefined ? "no-vendor" : "rejected";
+  if (status === 404 || status === 405) return "not-a-vendor";
+  if (status !== undefined && status >= 500) return "vendor-error";
+  if (fault === "network") return /\(E[A-Z_]+\)$/.test(message) ? "unreachable" : "connection-broken";
+  return fault === "other" && status === undefined ? "not-a-vendor" : "request-rejected";
 }
 
 /** Advice for vendors whose credentials are not a key in a variable of their own. */
@@ -62,9 +62,9 @@ export function getAdvice(
         ? (KEYLESS_ADVICE[provider] ??
             `configure credentials for ${provider}: docs/vendors lists the supported ones`)
         : `set ${key} here for this check, and where the worker runs for runs`;
-    case "refused":
+    case "key-rejected":
       return `check that ${key === undefined ? "the credentials are" : `the key in ${key} is`} complete, issued by ${provider}, not expired, and permitted to use ${id}`;
-    case "no-vendor":
+    case "not-a-vendor":
       return `something other than ${provider} responds, such as a proxy, or the path is wrong: check the base URL (${origin}) and any proxies`;
     case "model-unknown":
       if (provider === "azure") {
@@ -73,19 +73,19 @@ export function getAdvice(
       return `check the name ${id}, and that this account may use it; holdfast models ${provider} lists the known models`;
     case "quota":
       return `the account has no quota or credit left: check its limits and billing at ${provider}`;
-    case "busy":
+    case "rate-limited":
       return retryAfterMs === undefined
         ? "the key works; try again later"
         : `the key works; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
-    case "time":
+    case "timeout":
       return `check for a proxy or firewall in front of ${host}, or a server that is still loading its model`;
     case "unreachable":
       return `check the name and the port of ${host}, the network, and whether a proxy is needed`;
-    case "broken":
+    case "connection-broken":
       return `the response began but did not end: check for a proxy in front of ${host} that cuts or changes streams`;
-    case "vendor-trouble":
+    case "vendor-error":
       return `${provider} has a problem: check its status page, and try again later`;
-    case "rejected":
+    case "request-rejected":
       return `${provider} accepted the credentials but rejected the request: see its message`;
   }
 }

@@ -22,7 +22,7 @@ export type WorkerTarget = {
   readonly profile?: string | undefined;
   /** Modules that export a tool or a list of tools by default. */
   readonly tools?: readonly string[] | undefined;
-  readonly recognition?: boolean | undefined;
+  readonly deadWorkerDetection?: boolean | undefined;
   /** How many seconds running steps may take to end after a stop request. */
   readonly drain?: string | undefined;
   readonly buildId?: string | undefined;
@@ -51,7 +51,7 @@ export type WorkerChild = {
 };
 
 export function buildWorkerArguments(target: WorkerTarget): string[] {
-  const { home, address, namespace, taskQueue, tools = [], recognition } = target;
+  const { home, address, namespace, taskQueue, tools = [], deadWorkerDetection } = target;
   const { drain, buildId, deployment, versioning } = target;
   return [
     ...(home === undefined ? [] : ["--home", home]),
@@ -59,7 +59,7 @@ export function buildWorkerArguments(target: WorkerTarget): string[] {
     ...(namespace === undefined ? [] : ["--namespace", namespace]),
     ...(taskQueue === undefined ? [] : ["--task-queue", taskQueue]),
     ...tools.flatMap((file) => ["--tools", file]),
-    ...(recognition === false ? ["--no-recognition"] : []),
+    ...(deadWorkerDetection === false ? ["--no-dead-worker-detection"] : []),
     ...(drain === undefined ? [] : ["--drain", drain]),
     ...(buildId === undefined ? [] : ["--build-id", buildId]),
     ...(deployment === undefined ? [] : ["--deployment", deployment]),

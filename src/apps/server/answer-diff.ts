@@ -15,21 +15,21 @@ export type AnswerPart = {
   readonly toolName?: string;
 };
 
-/** An addition to the part at `index`; the first one of a part has `begins`. */
-export type PartDelta = AnswerPart & { readonly index: number; readonly begins: boolean };
+/** An addition to the part at `index`; the first one of a part has `isFirst`. */
+export type PartDelta = AnswerPart & { readonly index: number; readonly isFirst: boolean };
 
 export type AnswerDiff = {
   /** Whether the text sent so far is void: the pieces begin the answer again. */
-  readonly anew: boolean;
-  readonly pieces: readonly PartDelta[];
-  readonly shown: readonly AnswerPart[];
+  readonly isReset: boolean;
+  readonly deltas: readonly PartDelta[];
+  readonly parts: readonly AnswerPart[];
 };
 
 export function diffUpdate(sentParts: readonly AnswerPart[], { message, delta }: Update): AnswerDiff {
   const parts = message.content.flatMap(toAnswerParts);
   const pieces = diffParts(sentParts, parts, delta.delta);
-  if (pieces !== undefined) return { anew: false, pieces, shown: parts };
-  return { anew: true, pieces: diffParts([], parts) ?? [], shown: parts };
+  if (pieces !== undefined) return { isReset: false, deltas: pieces, parts };
+  return { isReset: true, deltas: diffParts([], parts) ?? [], parts };
 }
 
 /** Returns what the whole answer adds to the sent parts. Compares calls by id: their arguments are no longer text. */
@@ -39,8 +39,8 @@ export function diffFinalAnswer(sentParts: readonly AnswerPart[], message: Assis
     sentParts,
     parts.map((part, at) => (part.type === "toolCall" ? { ...part, text: sentParts[at]?.text ?? "" } : part)),
   );
-  if (pieces !== undefined) return { anew: false, pieces, shown: parts };
-  return { anew: true, pieces: diffParts([], parts) ?? [], shown: parts };
+  if (pieces !== undefined) return { isReset: false, deltas: pieces, parts };
+  return { isReset: true, deltas: diffParts([], parts) ?? [], parts };
 }
 
 /** Returns nothing if the parts do not continue the sent ones. @param newest - The last chunk, which avoids a comparison. */
@@ -53,13 +53,13 @@ function diffParts(
   const pieces: PartDelta[] = [];
   for (const [index, part] of parts.entries()) {
     const before = sentParts[index];
-    if (before === undefined) pieces.push({ ...part, index, begins: true });
+    if (before === undefined) pieces.push({ ...part, index, isFirst: true });
     else if (before.type !== part.type || before.toolCallId !== part.toolCallId) return undefined;
     else if (before.text !== part.text) {
       const grownByNewest = newest !== undefined && part.text.length === before.text.length + newest.length;
       if (!grownByNewest && !part.text.startsWith(before.text)) return undefined;
       const text = grownByNewest ? newest : part.text.slice(before.text.length);
-      pieces.push({ ...part, text, index, begins: false });
+      pieces.push({ ...part, text, index, isFirst: false });
     }
   }
   return pieces;

@@ -45,7 +45,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   for (const way of ["encode", "decode"] as const) {
     app.post(`/codec/:key/${way}`, async (context) => {
       if (!token.matchesCodecKey(context.req.param("key"))) {
-        throw new ServerProblem("token-wrong", "The key in the codec's address is not this server's key.");
+        throw new ServerProblem("token-invalid", "The key in the codec's address is not this server's key.");
       }
       return await handleCodec(context, codec, way, holdfast.namespace);
     });
@@ -69,7 +69,7 @@ function createMethodGuard(app: Hono<Env>): MiddlewareHandler {
     const allow = listMethods(app, req.path);
     if (allow.length > 0 && !allow.includes(req.method)) {
       throw new ServerProblem(
-        "method-refused",
+        "method-not-allowed",
         `${req.path} does not support ${req.method}; it supports ${allow.join(" and ")}.`,
         { allow },
       );

@@ -11,7 +11,7 @@ export type ChatSegment = {
   /** Selects loops to omit: the page already has them. */
   readonly isPast?: (event: AgentEvent) => boolean;
   /** Continues a message: the page already has this many recorded events of the loop. */
-  readonly goesOn?: { readonly loopId: string; readonly seen: number };
+  readonly continuesFrom?: { readonly loopId: string; readonly seenEvents: number };
   /** A loop that ended before this time does not end the response. */
   readonly sinceMs?: number;
 };
@@ -28,7 +28,7 @@ export type ChatSource = {
   readonly waitUntilClosed: (loopId: string) => Promise<boolean>;
 };
 
-export type WaitingCalls = { readonly calls: readonly TimedWaitingCall[]; readonly isAtWork: boolean };
+export type WaitingCalls = { readonly calls: readonly TimedWaitingCall[]; readonly isWorking: boolean };
 
 /**
  * Streams one response of a chat: the chunks of a message until its loop ends, or until only users' answers are missing.
@@ -42,7 +42,7 @@ export async function* streamChatChunks(
   const message = new UiMessage();
   const pollTimer = new PollTimer();
   let sentWaiting = "[]";
-  let resumeAt = part.goesOn;
+  let resumeAt = part.continuesFrom;
   let hasEnded = false;
   let next = source.events.next();
   try {
@@ -52,8 +52,8 @@ export async function* streamChatChunks(
         const waiting = await source.readWaiting();
         if (source.events.isClosed) return;
         if (waiting === undefined) continue;
-        const { calls, isAtWork } = waiting;
-        const asks = isAtWork ? undefined : message.formatApprovalRequests(calls);
+        const { calls, isWorking } = waiting;
+        const asks = isWorking ? undefined : message.formatApprovalRequests(calls);
         if (asks !== undefined) return yield asks;
         const nested = calls.filter(({ path }) => path.length > 0);
         const serialized = JSON.stringify(nested);
@@ -73,7 +73,7 @@ export async function* streamChatChunks(
       const chunks = message.toChunks(event);
       if (resumeAt === undefined) yield chunks;
       else if (message.loopId !== resumeAt.loopId) continue;
-      else if (message.seenEvents >= resumeAt.seen) {
+      else if (message.seenEvents >= resumeAt.seenEvents) {
         resumeAt = undefined;
         yield [message.formatContinuation()];
       }

@@ -38,12 +38,12 @@ type ApprovalAnswer = {
 /** What the page requests. */
 export type ChatIntent =
   | { readonly type: "prompt"; readonly text: string; readonly messageId: string }
-  /** The message continues with the user's answers to pending calls; the page has `seen` this many of its events. */
+  /** The message continues with the user's answers to pending calls; the page has seen `seenEvents` of its events. */
   | {
       readonly type: "answers";
       readonly loopId: string;
-      readonly seen: number;
-      readonly words: readonly ApprovalAnswer[];
+      readonly seenEvents: number;
+      readonly answers: readonly ApprovalAnswer[];
     }
   /** The prompts of a loop are answered again. */
   | { readonly type: "regenerate"; readonly loopId: string | undefined };
@@ -81,9 +81,12 @@ const Answered = z.looseObject({
   toolCallId: z.string(),
   approval: Approval,
 });
-const Metadata = z.looseObject({ holdfast: z.looseObject({ seen: z.number().int().nonnegative() }) });
+const Metadata = z.looseObject({ holdfast: z.looseObject({ seenEvents: z.number().int().nonnegative() }) });
 
-function getAnswers({ parts, metadata }: UiMessage): { seen: number; words: readonly ApprovalAnswer[] } {
+function getAnswers({ parts, metadata }: UiMessage): {
+  seenEvents: number;
+  answers: readonly ApprovalAnswer[];
+} {
   const answers = parts.flatMap((part) => {
     const answered = Answered.safeParse(part);
     if (!answered.success) return [];
@@ -99,5 +102,5 @@ function getAnswers({ parts, metadata }: UiMessage): { seen: number; words: read
         "has lost its metadata. Send a user message, or the assistant message as it was received.",
     );
   }
-  return { seen: known.data.holdfast.seen, words: answers };
+  return { seenEvents: known.data.holdfast.seenEvents, answers };
 }

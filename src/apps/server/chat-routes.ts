@@ -14,7 +14,7 @@ export function createChatRoutes(chat: Chat): Hono<Env> {
 
   routes.post("/", async (context) => {
     const request = await readJsonBody(context, ChatRequest);
-    return await handleChat(chat, request, { tried: describeTarget(context), drop: createDrop(context) });
+    return await handleChat(chat, request, { target: describeTarget(context), drop: createDrop(context) });
   });
 
   routes.get("/:id", async (context) => {
@@ -24,7 +24,7 @@ export function createChatRoutes(chat: Chat): Hono<Env> {
   });
 
   routes.get("/:id/stream", async (context) => {
-    const caller = { tried: describeTarget(context), drop: createDrop(context) };
+    const caller = { target: describeTarget(context), drop: createDrop(context) };
     return await resumeChat(chat, context.req.param("id"), caller);
   });
 

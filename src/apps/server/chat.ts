@@ -23,7 +23,7 @@ export type Chat = {
 
 export type ChatCaller = {
   /** The request, for the text of a problem. */
-  readonly tried: string;
+  readonly target: string;
   readonly drop: () => void;
 };
 
@@ -51,7 +51,7 @@ async function performIntent(
 ): Promise<ChatSegment> {
   if (intent.type === "answers") {
     await answerApprovals(session, intent, request.by);
-    return { goesOn: intent };
+    return { continuesFrom: intent };
   }
   const before = await findNewestLoop(session);
   if (intent.type === "prompt") await sendPrompt(chat, session, request, intent);
@@ -93,13 +93,13 @@ async function sendPrompt(
 /** Sends the answers. Skips questions that are no longer pending: the following events report their outcome. */
 async function answerApprovals(
   session: Session,
-  { loopId, words }: Extract<ChatIntent, { type: "answers" }>,
+  { loopId, answers }: Extract<ChatIntent, { type: "answers" }>,
   by = "an HTTP page",
 ): Promise<void> {
   const { approvals = [], loopId: newest } = await session.status();
   if (newest !== loopId) throw createStaleChatProblem(session.id);
   const waiting = new Set(approvals.map(formatApprovalId));
-  for (const { approvalId: id, toolCallId, approved, reason } of words) {
+  for (const { approvalId: id, toolCallId, approved, reason } of answers) {
     if (!waiting.has(id)) continue;
     const denyOptions = reason === undefined ? {} : { reason };
     try {
@@ -115,7 +115,7 @@ async function answerApprovals(
 /** Creates the problem for a page with outdated messages. */
 function createStaleChatProblem(session: string): ServerProblem {
   return new ServerProblem(
-    "chat-out-of-date",
+    "chat-stale",
     `Session ${session} has continued elsewhere since that message. Reload its messages: GET /v1/chat/${session}.`,
   );
 }
@@ -124,7 +124,7 @@ function streamChat(
   { streams, statuses }: Chat,
   session: Session,
   part: ChatSegment,
-  { tried, drop }: ChatCaller,
+  { target, drop }: ChatCaller,
 ): Response {
   const writeChat = async (outlet: ResponseStream): Promise<void> => {
     const events = new SessionEventReader(session, "loop");
@@ -140,7 +140,7 @@ function streamChat(
       for await (const chunks of streamChatChunks(source, part)) await writeChunks(outlet, chunks);
     } catch (error) {
       if (isInternalError(error)) throw error;
-      await writeChunks(outlet, [{ type: "error", errorText: toProblem(error, tried).detail }]);
+      await writeChunks(outlet, [{ type: "error", errorText: toProblem(error, target).detail }]);
     } finally {
       events.close();
     }
@@ -160,7 +160,7 @@ async function readWaitingCalls(statuses: StatusReader, session: Session): Promi
     const { approvals = [], running = [], waitingBelow = 0 } = await statuses.read(session);
     const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
     const all = waitingBelow === 0 ? own : await session.approvals();
-    return { calls: all.map(toPageCall), isAtWork: running.length > 0 };
+    return { calls: all.map(toPageCall), isWorking: running.length > 0 };
   } catch (error) {
     // A run that cannot answer now is asked again later.
     if (error instanceof HoldfastError) return undefined;
@@ -169,8 +169,8 @@ async function readWaitingCalls(statuses: StatusReader, session: Session): Promi
 }
 
 function toPageCall(call: WaitingCall): AskedCall {
-  const { session, path, toolCallId, tool, summary, reason, sinceMs, covers } = call;
-  const covered = covers === undefined ? {} : { covers };
+  const { session, path, toolCallId, tool, summary, reason, sinceMs, grantDescriptions } = call;
+  const covered = grantDescriptions === undefined ? {} : { covers: grantDescriptions };
   return { session, path, toolCallId, tool, summary, reason, sinceMs, ...covered };
 }
 

@@ -26,9 +26,9 @@ export class EventFrames {
     }
     const { loopId, message } = event;
     const known = this.#answers.get(loopId);
-    const { anew, pieces, shown } = diffUpdate(known ?? [], event);
-    this.#answers.set(loopId, shown);
-    const last = pieces.at(-1);
+    const { isReset, deltas, parts } = diffUpdate(known ?? [], event);
+    this.#answers.set(loopId, parts);
+    const last = deltas.at(-1);
     if (last === undefined) return [];
     const toWire = (piece: typeof last, whole: boolean): WireUpdate => ({
       type: "MessageUpdate",
@@ -37,8 +37,8 @@ export class EventFrames {
       delta: { type: piece.type, delta: piece.text, index: piece.index },
     });
     // A call begins with its name, which a piece does not contain.
-    const isWhole = known === undefined || anew || pieces.some(({ begins }) => begins);
+    const isWhole = known === undefined || isReset || deltas.some(({ isFirst }) => isFirst);
     if (isWhole) return [{ id, data: toWire(last, true) }];
-    return pieces.map((piece) => ({ id, data: toWire(piece, false) }));
+    return deltas.map((piece) => ({ id, data: toWire(piece, false) }));
   }
 }

@@ -15,7 +15,7 @@ export type EventStreamOptions = {
   /** As the client specified it. */
   readonly from: string | undefined;
   /** The request, for the text of a problem. */
-  readonly tried: string;
+  readonly target: string;
   readonly drop: () => void;
 };
 
@@ -23,7 +23,7 @@ export type EventStreamOptions = {
 export async function streamEvents(
   holdfast: Holdfast,
   streams: OpenStreams,
-  { session: id, from, tried, drop }: EventStreamOptions,
+  { session: id, from, target, drop }: EventStreamOptions,
 ): Promise<Response> {
   const session = holdfast.session(id);
   await assertSessionExists(session);
@@ -44,7 +44,7 @@ export async function streamEvents(
       await outlet.write(formatFrame({ event: "end", data: { type: "end", session: id, status } }));
     } catch (error) {
       if (isInternalError(error)) throw error;
-      await outlet.write(formatFrame({ event: "problem", data: toProblem(error, tried) }));
+      await outlet.write(formatFrame({ event: "problem", data: toProblem(error, target) }));
     } finally {
       source.close();
     }

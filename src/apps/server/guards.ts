@@ -31,7 +31,7 @@ export function createHostGuard({ host, allowHosts }: GuardOptions): MiddlewareH
     const given = getHostName(context.req.header("host") ?? "");
     if (given === "" || (!isOpen && !names.has(given))) {
       throw new ServerProblem(
-        "host-refused",
+        "host-not-allowed",
         `The request's Host is "${given}", which is not a name of this server. Use ${host}, or start the server with ` +
           "--allow-host NAME if clients reach it under another name.",
       );
@@ -48,7 +48,7 @@ export function createOriginGuard({ allowOrigins }: GuardOptions): MiddlewareHan
     if (origin === undefined) return await next();
     if (!allowed.has(origin.toLowerCase())) {
       throw new ServerProblem(
-        "origin-refused",
+        "origin-not-allowed",
         `Pages of ${origin} may not send requests to this server. To allow them, start it with --allow-origin ${origin}.`,
       );
     }
@@ -85,7 +85,7 @@ export function createTokenGuard(token: Token): MiddlewareHandler {
     const [scheme = "", secret = ""] = given.split(/ +/);
     if (scheme.toLowerCase() !== "bearer" || !token.matches(secret)) {
       throw new ServerProblem(
-        "token-wrong",
+        "token-invalid",
         "The token is not this server's token. Each start without --token-env or --token-file creates a new one.",
       );
     }

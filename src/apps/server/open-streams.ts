@@ -113,5 +113,5 @@ export class OpenStreams {
 }
 
 function createClosingProblem(): ServerProblem {
-  return new ServerProblem("closing", "The server is closing. Retry when it runs again.");
+  return new ServerProblem("server-closing", "The server is closing. Retry when it runs again.");
 }

@@ -7,39 +7,39 @@ type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 |
 /** Rejections by the server itself. */
 export type ServerProblemCode =
   | "token-missing"
-  | "token-wrong"
-  | "host-refused"
-  | "origin-refused"
+  | "token-invalid"
+  | "host-not-allowed"
+  | "origin-not-allowed"
   | "route-unknown"
-  | "method-refused"
+  | "method-not-allowed"
   | "body-too-large"
   | "body-invalid"
   | "query-invalid"
   | "cursor-invalid"
   | "request-invalid"
   | "too-many-streams"
-  | "closing"
+  | "server-closing"
   | "codec-failed"
-  | "chat-out-of-date"
-  | "internal";
+  | "chat-stale"
+  | "internal-error";
 
 const PROBLEM_STATUS = {
   "token-missing": 401,
-  "token-wrong": 401,
-  "host-refused": 403,
-  "origin-refused": 403,
+  "token-invalid": 401,
+  "host-not-allowed": 403,
+  "origin-not-allowed": 403,
   "route-unknown": 404,
-  "method-refused": 405,
+  "method-not-allowed": 405,
   "body-too-large": 413,
   "body-invalid": 422,
   "query-invalid": 422,
   "cursor-invalid": 400,
   "request-invalid": 400,
   "too-many-streams": 503,
-  closing: 503,
+  "server-closing": 503,
   "codec-failed": 422,
-  "chat-out-of-date": 409,
-  internal: 500,
+  "chat-stale": 409,
+  "internal-error": 500,
 } as const satisfies Record<ServerProblemCode, ProblemStatus>;
 
 const ERROR_STATUS = {
@@ -57,18 +57,18 @@ const ERROR_STATUS = {
   "queue-full": 429,
   "session-unknown": 404,
   "approval-unknown": 409,
-  "update-refused": 409,
+  "update-rejected": 409,
   "session-ended": 409,
   "no-worker": 503,
   "wait-cancelled": 503,
   "run-terminated": 409,
   "run-timed-out": 409,
-  "run-broken": 500,
+  "run-failed": 500,
   "output-invalid": 500,
   "output-unreadable": 409,
   "store-failed": 503,
   "key-missing": 503,
-  "keys-differ": 503,
+  "key-mismatch": 503,
   "session-locked": 409,
 } as const satisfies Record<HoldfastErrorCode, ProblemStatus>;
 
@@ -107,7 +107,7 @@ export function toProblem(error: unknown, target: string): Problem {
   const detail =
     "An internal error occurred, which is no fault of this request; the server has logged it. " +
     "Retry. If the error persists, read the output of `holdfast serve`.";
-  return buildProblem("internal", 500, detail, target, {});
+  return buildProblem("internal-error", 500, detail, target, {});
 }
 
 /** @param error - Reported to the operator if the caller can do nothing about it. */

@@ -35,7 +35,7 @@ export const PromptBody = z.strictObject({
 
 export const SendBody = z.strictObject({
   ...PromptBody.shape,
-  whileRunning: z.enum(["refuse", "steer", "follow-up"]).optional(),
+  whileRunning: z.enum(["reject", "steer", "follow-up"]).optional(),
 });
 
 export const MessageBody = z.strictObject({ text, messageId, acknowledge: z.boolean().optional() });

@@ -86,7 +86,7 @@ export function createSessionRoutes(
     return await streamEvents(holdfast, streams, {
       session: context.req.param("id"),
       from,
-      tried: describeTarget(context),
+      target: describeTarget(context),
       drop: createDrop(context),
     });
   });
@@ -146,7 +146,7 @@ export function createSessionRoutes(
     );
   });
 
-  routes.post("/:id/refuse", async (context) => {
+  routes.post("/:id/deny", async (context) => {
     const { toolCallId, by = DEFAULT_ACTOR, ...rest } = await readJsonBody(context, DenyBody);
     return context.json(
       await session(context.req.param("id")).deny(toolCallId, omitUndefined({ ...rest, by })),

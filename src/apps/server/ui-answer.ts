@@ -17,8 +17,8 @@ export class UiAnswer {
     this.#name = name;
   }
 
-  append({ anew, pieces }: AnswerDiff): readonly UiChunk[] {
-    return [...(anew ? this.#voidParts() : []), ...pieces.flatMap((piece) => this.#toChunks(piece))];
+  append({ isReset, deltas }: AnswerDiff): readonly UiChunk[] {
+    return [...(isReset ? this.#voidParts() : []), ...deltas.flatMap((piece) => this.#toChunks(piece))];
   }
 
   /** Completes the answer: texts end, calls receive their arguments, images are added. */
@@ -36,8 +36,8 @@ export class UiAnswer {
     return [...ends, ...whole];
   }
 
-  #toChunks({ type, text, index, begins, toolCallId = "", toolName = "" }: PartDelta): readonly UiChunk[] {
-    if (begins) {
+  #toChunks({ type, text, index, isFirst, toolCallId = "", toolName = "" }: PartDelta): readonly UiChunk[] {
+    if (isFirst) {
       const id = type === "toolCall" ? toolCallId : `${this.#name}.${this.#count++}`;
       this.#parts = [...this.#parts, { id, type, toolName }];
     }
@@ -45,17 +45,17 @@ export class UiAnswer {
     switch (type) {
       case "text":
         return [
-          ...(begins ? [{ type: "text-start" as const, id }] : []),
+          ...(isFirst ? [{ type: "text-start" as const, id }] : []),
           { type: "text-delta", id, delta: text },
         ];
       case "thinking":
         return [
-          ...(begins ? [{ type: "reasoning-start" as const, id }] : []),
+          ...(isFirst ? [{ type: "reasoning-start" as const, id }] : []),
           { type: "reasoning-delta", id, delta: text },
         ];
       case "toolCall":
         return [
-          ...(begins
+          ...(isFirst
             ? [{ type: "tool-input-start" as const, toolCallId: id, toolName, dynamic: true as const }]
             : []),
           ...(text === ""
@@ -74,7 +74,7 @@ export class UiAnswer {
 }
 
 function formatPartEnd({ id, type, toolName }: Part, isVoid = false): readonly UiChunk[] {
-  const metadata = isVoid ? { providerMetadata: { holdfast: { void: true as const } } } : {};
+  const metadata = isVoid ? { providerMetadata: { holdfast: { discarded: true as const } } } : {};
   switch (type) {
     case "text":
       return [{ type: "text-end", id, ...metadata }];

@@ -10,15 +10,15 @@ export const UI_STREAM_HEADER = { name: "x-vercel-ai-ui-message-stream", value: 
 export const UI_STREAM_DONE = "data: [DONE]\n\n";
 
 /** Marks a part whose text is void, because the vendor was asked again. */
-type PartMetadata = { readonly holdfast: { readonly void: true } };
+type PartMetadata = { readonly holdfast: { readonly discarded: true } };
 
-/** The metadata of a message. `seen` is where a continuation of this message resumes. */
+/** The metadata of a message. `seenEvents` is where a continuation of this message resumes. */
 type MessageMetadata = {
   readonly holdfast: {
     readonly session?: string;
     readonly agent?: string;
     readonly model?: string;
-    readonly seen?: number;
+    readonly seenEvents?: number;
     readonly outcome?: Outcome;
     readonly usage?: Usage;
   };
@@ -91,7 +91,7 @@ export type UiChunk =
       readonly transient: true;
     }
   | {
-      readonly type: "data-holdfast-waiting";
+      readonly type: "data-holdfast-approvals";
       readonly id: string;
       readonly data: readonly WaitingCallData[];
       readonly transient: true;

@@ -73,7 +73,7 @@ export class UiMessage {
       {
         type: "finish",
         finishReason: "tool-calls",
-        messageMetadata: { holdfast: { seen: this.#seenEvents } },
+        messageMetadata: { holdfast: { seenEvents: this.#seenEvents } },
       },
     ];
   }
@@ -81,7 +81,7 @@ export class UiMessage {
   /** Formats the pending calls of the session and of the agents below it. */
   formatWaiting(calls: readonly TimedWaitingCall[]): readonly UiChunk[] {
     const data = calls.map(({ sinceMs: _, ...call }) => call);
-    return [{ type: "data-holdfast-waiting", id: `${this.#loopId}.waiting`, data, transient: true }];
+    return [{ type: "data-holdfast-approvals", id: `${this.#loopId}.approvals`, data, transient: true }];
   }
 
   #startLoop({ loopId }: EventOfType<"AgentStart">): void {
@@ -138,9 +138,9 @@ export class UiMessage {
       case "CompactionEnded":
       case "PrunApplied":
       case "RevertApplied":
-      case "ModelFellBack":
+      case "ModelFallback":
       case "DefinitionChanged":
-      case "MessageRefused":
+      case "MessageRejected":
         return [{ type: "data-holdfast-event", id: `${this.#loopId}.${this.#seenEvents}`, data: event }];
       default:
         return assertNever(event);
@@ -149,7 +149,7 @@ export class UiMessage {
 
   #applyUpdate(event: EventOfType<"MessageUpdate">): readonly UiChunk[] {
     const grown = diffUpdate(this.#sentParts, event);
-    this.#sentParts = grown.shown;
+    this.#sentParts = grown.parts;
     return this.#getCurrentAnswer().append(grown);
   }
 
@@ -201,7 +201,7 @@ export class UiMessage {
   #toEndChunks({ outcome, usage }: EventOfType<"AgentEnd">): readonly UiChunk[] {
     const last = this.#answer?.end([]) ?? [];
     const outcomeField = outcome === undefined ? {} : { outcome };
-    const messageMetadata = { holdfast: { seen: this.#seenEvents, usage, ...outcomeField } };
+    const messageMetadata = { holdfast: { seenEvents: this.#seenEvents, usage, ...outcomeField } };
     return [...last, { type: "message-metadata", messageMetadata }, ...toEndingChunks(outcome)];
   }
 }

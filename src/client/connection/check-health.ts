@@ -19,7 +19,7 @@ export type Health = {
   readonly serverVersion: string | undefined;
   readonly attributes:
     | (SearchAttributeGaps & { readonly registered: readonly string[]; readonly command: string | undefined })
-    | { readonly said: string };
+    | { readonly error: string };
   readonly pollers:
     | {
         readonly workflow: number;
@@ -27,17 +27,17 @@ export type Health = {
         /** Of workers that use Temporal's worker versioning. */
         readonly versions?: readonly string[];
       }
-    | { readonly said: string };
+    | { readonly error: string };
   readonly transcript:
     | {
         readonly path: string;
         readonly schema: number;
         readonly exists: true;
         /** Why it cannot be written at the moment. */
-        readonly trouble?: string;
+        readonly problem?: string;
       }
     | { readonly path: string; readonly exists: false }
-    | { readonly path: string; readonly said: string };
+    | { readonly path: string; readonly error: string };
 };
 
 /** The numbers of `temporal.api.enums.v1.TaskQueueType`, part of the wire protocol. */
@@ -48,7 +48,8 @@ export async function checkHealth(
   { register = false }: HealthOptions = {},
 ): Promise<Health> {
   const { connection, namespace, taskQueue } = link;
-  const orError = <T>(work: Promise<T>) => work.catch((error: unknown) => ({ said: getErrorMessage(error) }));
+  const orError = <T>(work: Promise<T>) =>
+    work.catch((error: unknown) => ({ error: getErrorMessage(error) }));
   const versions = new Set<string>();
   const readPollers = async (taskQueueType: number): Promise<number> => {
     const queue = { name: taskQueue };
@@ -94,8 +95,8 @@ async function checkTranscript({ storage }: ClientLink): Promise<Health["transcr
     if (open === undefined) return { path, exists: false };
     await open.findSessions({ limit: 1 });
     const problem = storage.place.database === undefined ? await findWriteProblem(path) : undefined;
-    return { path, exists: true, schema, ...(problem === undefined ? {} : { trouble: problem }) };
+    return { path, exists: true, schema, ...(problem === undefined ? {} : { problem }) };
   } catch (error) {
-    return { path, said: getErrorMessage(error) };
+    return { path, error: getErrorMessage(error) };
   }
 }

@@ -40,7 +40,7 @@ function createKeyMismatchError(
   { namespace, taskQueue, address }: { namespace: string; taskQueue: string; address: string },
 ): HoldfastError {
   return new HoldfastError(
-    "keys-differ",
+    "key-mismatch",
     `The workers of task queue "${taskQueue}" at ${address} encrypt with other keys than this process: they have ` +
       `${listKeyIds(theirs)} (${describeKeys(theirs)}), this process has ${listKeyIds(ours)} (${describeKeys(ours)}). ` +
       `Nothing was sent. Set the same keys for both in ${KEYS_VARIABLE}; keys with the same name must have the same bytes.`,

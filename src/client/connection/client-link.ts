@@ -14,7 +14,7 @@ export type ClientLink = {
   readonly searchAttributes: boolean;
   readonly settings: Partial<RunSettings>;
   /** Whether sent payloads are encrypted. */
-  readonly sealed?: boolean;
+  readonly isEncrypted?: boolean;
 };
 
 /** How long a worker may take to answer a query or accept an update. */

@@ -60,7 +60,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
   if (!isProxied()) {
     const found = await probeAddress(target.address, timeoutMs);
-    if (!found.ok) throw createUnreachableError(target, found.said);
+    if (!found.ok) throw createUnreachableError(target, found.reason);
   }
   const connection = await Connection.connect({
     address: target.address,
@@ -93,13 +93,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     taskQueue: target.taskQueue,
     storage: new Storage(
       resolveHome(options.home),
-      { transcript, hub },
+      { openTranscript: transcript, openHub: hub },
       getDatabaseUrl(options.database),
       options.encryption,
     ),
     searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
     settings,
-    sealed: encryption.payloads,
+    isEncrypted: encryption.payloads,
   });
 }
 

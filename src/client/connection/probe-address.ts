@@ -1,7 +1,7 @@
 import { connect as dial } from "node:net";
 
 /** Whether a server can be reached by TCP, and the reason if not. */
-export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly said: string };
+export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 const REASON_TEXT: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
@@ -22,13 +22,16 @@ export function probeAddress(address: string, timeoutMs: number): Promise<ProbeR
       resolve(reached);
     };
     const timer = setTimeout(
-      () => settle({ ok: false, said: `no connection after ${timeoutMs / 1000} s` }),
+      () => settle({ ok: false, reason: `no connection after ${timeoutMs / 1000} s` }),
       timeoutMs,
     );
     socket.once("connect", () => settle({ ok: true }));
     socket.once("error", (error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }) => {
       const code = error.code ?? error.errors?.[0]?.code ?? "";
-      settle({ ok: false, said: `${REASON_TEXT[code] ?? error.message}${code === "" ? "" : ` (${code})`}` });
+      settle({
+        ok: false,
+        reason: `${REASON_TEXT[code] ?? error.message}${code === "" ? "" : ` (${code})`}`,
+      });
     });
   });
 }

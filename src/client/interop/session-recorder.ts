@@ -25,7 +25,7 @@ export type RecorderConfig = {
 type OpenTurn = Pick<RecordedTurn, "triggeredBy" | "startedAt"> & { readonly index: number };
 
 /** The part of a loop's events that its record does not contain yet. */
-type LoopProgress = { sequence: number; turn: OpenTurn | undefined; words: AgentMessage[] };
+type LoopProgress = { sequence: number; turn: OpenTurn | undefined; inputMessages: AgentMessage[] };
 
 export class SessionRecorder {
   readonly #config: RecorderConfig;
@@ -176,7 +176,7 @@ export class SessionRecorder {
         };
         return;
       case "MessageEnd":
-        if (event.message.role === "user") progress.words.push(event.message);
+        if (event.message.role === "user") progress.inputMessages.push(event.message);
         return;
       case "TurnEnd":
         this.#endTurn(loop, progress, event);
@@ -210,14 +210,14 @@ export class SessionRecorder {
       turnId: { loopId: loop.loopId, turnIndex },
       triggeredBy: begun.triggeredBy,
       usage,
-      inputMessages: progress.words,
+      inputMessages: progress.inputMessages,
       outputMessage: message,
       toolResults: [...toolResults],
       startedAt: begun.startedAt,
       endedAt: timestamp,
     });
     progress.turn = undefined;
-    progress.words = [];
+    progress.inputMessages = [];
   }
 
   /** Links a child to its call, even if the child's session is complete already (SES-11). */
@@ -282,7 +282,7 @@ export class SessionRecorder {
   }
 
   #getProgress(loopId: string): LoopProgress {
-    const known = this.#progress.get(loopId) ?? { sequence: 0, turn: undefined, words: [] };
+    const known = this.#progress.get(loopId) ?? { sequence: 0, turn: undefined, inputMessages: [] };
     this.#progress.set(loopId, known);
     return known;
   }

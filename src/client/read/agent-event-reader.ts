@@ -8,7 +8,7 @@ import { getAgentId } from "../runs/agent-id.ts";
 import type { RecordedItem } from "./recorded-event-reader.ts";
 
 type RecordedEvent = Extract<RecordedItem, { readonly type: "event" }>;
-type LoopFacts = { readonly place: EventContext; readonly provider: string };
+type LoopFacts = { readonly context: EventContext; readonly provider: string };
 
 /** Completes recorded events with their messages. Reads the record of each loop once. */
 export class AgentEventReader {
@@ -26,7 +26,7 @@ export class AgentEventReader {
     const { from, to } = getPositionRange(event.body);
     const isOne = to - from === 1 && message !== undefined;
     const messages = isOne ? [message] : await this.#readMessages(record, from, to);
-    const { place: context } = await this.#readLoop(record);
+    const { context } = await this.#readLoop(record);
     if (event.body.type === "AgentEnd") this.#loops.delete(record.loopId);
     return buildAgentEvent(context, event, messages);
   }
@@ -68,6 +68,6 @@ export class AgentEventReader {
           ? { definitionHash: record.definitionHash, model: record.model }
           : { ...buildConfigSnapshot(definition, record.definitionHash), model: record.model },
     };
-    return { place: context, provider: definition?.model.provider ?? "unknown" };
+    return { context, provider: definition?.model.provider ?? "unknown" };
   }
 }

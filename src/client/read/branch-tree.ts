@@ -7,7 +7,7 @@ import type { ClientLink } from "../connection/client-link.ts";
  * Why a branch exists: it is the first one; a user forked or rewound there; a loop began before another one's end; a model
  * reverted; or a run was reset after the earlier run had already written there.
  */
-export type BranchOrigin = "first" | "asked" | "rewind" | "loop" | "revert" | "reset";
+export type BranchOrigin = "first" | "requested" | "rewind" | "loop" | "revert" | "reset";
 
 export type BranchInTree = {
   readonly id: string;
@@ -17,7 +17,7 @@ export type BranchInTree = {
   /** The number of messages on the branch, those before its beginning included. */
   readonly length: number;
   readonly isHead: boolean;
-  readonly askedAt?: Date;
+  readonly requestedAt?: Date;
   /** The loops that ended on the branch or run there, in order of start. */
   readonly loops: readonly {
     readonly loopId: string;
@@ -31,7 +31,7 @@ export type BranchInTree = {
 export type BranchTree = {
   readonly session: string;
   readonly agentId?: string;
-  readonly formation: SessionOrigin;
+  readonly origin: SessionOrigin;
   readonly head: BranchPosition;
   /** The branches in the order in which they began. */
   readonly branches: readonly BranchInTree[];
@@ -48,7 +48,7 @@ export async function readBranchTree(link: ClientLink, session: string): Promise
       transcript.readLoops(session),
     ]);
     const branches = await Promise.all(
-      records.map(async ({ id, parent, from, askedAtMs }): Promise<BranchInTree> => {
+      records.map(async ({ id, parent, from, requestedAtMs }): Promise<BranchInTree> => {
         const start = parent ?? from;
         return {
           id,
@@ -56,7 +56,7 @@ export async function readBranchTree(link: ClientLink, session: string): Promise
           ...(start === undefined ? {} : { from: start }),
           length: await transcript.countEntries(session, id),
           isHead: id === record.headBranch,
-          ...(askedAtMs === undefined ? {} : { askedAt: new Date(askedAtMs) }),
+          ...(requestedAtMs === undefined ? {} : { requestedAt: new Date(requestedAtMs) }),
           loops: loops
             .filter(({ branch }) => branch === id)
             .map((loop) => ({
@@ -73,7 +73,7 @@ export async function readBranchTree(link: ClientLink, session: string): Promise
     return {
       session,
       ...(record.agentId === undefined ? {} : { agentId: record.agentId }),
-      formation: record.formation,
+      origin: record.origin,
       head: { branch: record.headBranch, position: length },
       branches,
     };
@@ -86,5 +86,5 @@ const ORIGIN_OF_PREFIX = { fork: "reset", loop: "loop", revert: "revert", back: 
 
 function getBranchOrigin(id: string): BranchOrigin {
   const prefix = /^(fork|loop|revert|back)-/.exec(id)?.[1] as keyof typeof ORIGIN_OF_PREFIX | undefined;
-  return prefix === undefined ? "asked" : ORIGIN_OF_PREFIX[prefix];
+  return prefix === undefined ? "requested" : ORIGIN_OF_PREFIX[prefix];
 }

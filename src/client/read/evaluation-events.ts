@@ -9,7 +9,7 @@ export type GroupEvent = Extract<
 >;
 
 /** An evaluation's number in the session, and which of its events were delivered. */
-export type GroupPosition = { readonly index: number; readonly told: number };
+export type GroupPosition = { readonly index: number; readonly delivered: number };
 
 type DeliveredParts = { start: boolean; warning: boolean; end: boolean };
 
@@ -37,7 +37,7 @@ export class EvaluationEvents {
     this.read(records);
     for (const [index, { id }] of records.entries()) {
       if (position === undefined || index > position.index) return;
-      this.#delivered.set(id, parseDeliveredParts(index < position.index ? ALL : position.told));
+      this.#delivered.set(id, parseDeliveredParts(index < position.index ? ALL : position.delivered));
     }
   }
 
@@ -47,7 +47,7 @@ export class EvaluationEvents {
     const delivered = this.#delivered.get(this.#records[index]?.id ?? "");
     if (delivered === undefined) return undefined;
     const bit = (what: keyof DeliveredParts) => (delivered[what] ? BITS[what] : 0);
-    return { index, told: bit("start") | bit("warning") | bit("end") };
+    return { index, delivered: bit("start") | bit("warning") | bit("end") };
   }
 
   /** Yields the events that precede a loop's events. */

@@ -10,7 +10,7 @@ export type LoopPosition = {
   /** Whether live output has delivered the MessageStart of the turn's answer. */
   readonly started?: boolean;
   /** How many events of the next recorded event's expansion were delivered. */
-  readonly told?: number;
+  readonly delivered?: number;
 };
 
 export type RecordedPosition = {
@@ -19,7 +19,7 @@ export type RecordedPosition = {
   /** The loops after those, in order of start. */
   readonly loops: readonly (LoopPosition | "skipped")[];
   /** The newest evaluation of which an event was delivered: its number in the session, and which of its events. */
-  readonly group?: { readonly index: number; readonly told: number } | undefined;
+  readonly group?: { readonly index: number; readonly delivered: number } | undefined;
 };
 
 /** The position of a reader of a session's events: after these recorded events, and after this offset of live output. */
@@ -36,7 +36,7 @@ const CURSOR = /^1([0-9a-f]{5})\.([0-9a-z]+)\.([0-9a-z]+)(?:\.([-_0-9a-zX]*))?(?
 export function formatCursor(session: string, { offset, first, loops, group }: EventPosition): string {
   const parts = [`${VERSION}${hashSession(session)}`, formatNumber(offset), formatNumber(first)];
   if (loops.length > 0 || group !== undefined) parts.push(loops.map(formatLoopPosition).join("_"));
-  if (group !== undefined) parts.push(`${formatNumber(group.index)}-${group.told}`);
+  if (group !== undefined) parts.push(`${formatNumber(group.index)}-${group.delivered}`);
   return parts.join(".");
 }
 
@@ -49,13 +49,13 @@ export function parseCursor(session: string, cursor: string): EventPosition {
     offset: parseNumber(offset),
     first: parseNumber(first),
     loops: loops === "" ? [] : loops.split("_").map((loop) => parseLoopPosition(session, cursor, loop)),
-    ...(index === undefined ? {} : { group: { index: parseNumber(index), told: Number(delivered) } }),
+    ...(index === undefined ? {} : { group: { index: parseNumber(index), delivered: Number(delivered) } }),
   };
 }
 
 function formatLoopPosition(position: LoopPosition | "skipped"): string {
   if (position === "skipped") return "X";
-  const { next, turnAt, started = false, told: delivered = 0 } = position;
+  const { next, turnAt, started = false, delivered = 0 } = position;
   const back = (next - turnAt) * 2 + (started ? 1 : 0);
   return [formatNumber(next), formatNumber(back), ...(delivered === 0 ? [] : [formatNumber(delivered)])].join(
     "-",
@@ -71,7 +71,7 @@ function parseLoopPosition(session: string, cursor: string, loop: string): LoopP
     next,
     turnAt,
     ...(back % 2 === 1 ? { started: true } : {}),
-    ...(delivered === 0 ? {} : { told: delivered }),
+    ...(delivered === 0 ? {} : { delivered }),
   };
 }
 

@@ -61,7 +61,7 @@ export async function findSessions(link: ClientLink, options: SessionsOptions = 
     const found: FoundSession[] = [];
     let afterCursor = after === undefined ? undefined : parseSessionCursor(after);
     for (;;) {
-      const rows = await transcript.archive.list(toSessionFilter(options), { limit, behind: afterCursor });
+      const rows = await transcript.archive.list(toSessionFilter(options), { limit, after: afterCursor });
       for (const row of rows) {
         afterCursor = { lastActiveAtMs: row.lastActiveAtMs, id: row.id };
         const refreshed =
@@ -159,9 +159,9 @@ export async function searchMessages(
     for (let afterCursor = after; hits.length < limit; ) {
       const searchQuery = {
         ...toSessionFilter({ children: true, ...options }),
-        words: query,
+        terms: query,
         limit,
-        behind: afterCursor,
+        after: afterCursor,
       };
       const page = await transcript.archive.search(searchQuery);
       for (const { session, branch, position, message, cursor } of page) {

@@ -18,8 +18,8 @@ export type FollowStart = "loop" | "session" | "now";
 /** Live output; the stream continues after `offset`. */
 export type LiveItem = { readonly type: "delta" } & OffsetDelta;
 
-/** New items, preceded by a replay of the state that the subscriber already has (`isKnown`), for the turns in progress. */
-export type FollowedItem = { readonly item: RecordedItem | LiveItem; readonly isKnown: boolean };
+/** New items, preceded by a replay of the state that the subscriber already has (`isReplayed`), for the turns in progress. */
+export type FollowedItem = { readonly item: RecordedItem | LiveItem; readonly isReplayed: boolean };
 
 export type FollowOptions = {
   readonly start: FollowStart | EventPosition;
@@ -58,12 +58,12 @@ export async function* followSession(
     const snapshot = await readSnapshot(hub, session, start);
     const isLate = start !== "loop" && start !== "session";
     for await (const item of readInitialItems(link, session, recorded, start, signal))
-      yield { item, isKnown: true };
+      yield { item, isReplayed: true };
     const attempts = new AttemptFilter();
     const isInSnapshot = ({ delta }: OffsetDelta) => recorded.isOpen(delta) && !attempts.isVoid(delta);
     if (isLate)
       for (const one of snapshot.deltas)
-        if (isInSnapshot(one)) yield { item: toLiveItem(one), isKnown: true };
+        if (isInSnapshot(one)) yield { item: toLiveItem(one), isReplayed: true };
     void pipeLiveOutput(hub, session, snapshot.offset, signal, queue);
     polling = waitForRunEnd(link, session, { runId, signal }).then((error) =>
       queue.push(error === undefined ? { type: "ended" } : { type: "failed", error }),
@@ -71,13 +71,13 @@ export async function* followSession(
     yield* toFollowedItems(recorded.readNew());
     if (!isLate)
       for (const one of snapshot.deltas)
-        if (isInSnapshot(one)) yield { item: toLiveItem(one), isKnown: false };
+        if (isInSnapshot(one)) yield { item: toLiveItem(one), isReplayed: false };
     for (;;) {
       const next = await queue.take();
       if (signal.aborted) return;
       if (next.type !== "live" || next.item.delta.body.type === "recorded")
         yield* toFollowedItems(recorded.readNew());
-      else if (isInSnapshot(next.item)) yield { item: toLiveItem(next.item), isKnown: false };
+      else if (isInSnapshot(next.item)) yield { item: toLiveItem(next.item), isReplayed: false };
       if (next.type === "look") timer.start();
       if (next.type === "failed") throw next.error;
       if (next.type === "ended") return;
@@ -126,7 +126,7 @@ async function* readInitialItems(
 async function* toFollowedItems(
   recordedItem: AsyncIterable<RecordedItem>,
 ): AsyncGenerator<FollowedItem, void, void> {
-  for await (const item of recordedItem) yield { item, isKnown: false };
+  for await (const item of recordedItem) yield { item, isReplayed: false };
 }
 
 function toLiveItem(one: OffsetDelta): LiveItem {

@@ -6,7 +6,7 @@ import type { Delta, DeltaBody } from "../../store/stream/stream-hub.ts";
 import { LiveCalls } from "./live-calls.ts";
 
 type Execution = Pick<Delta, "run" | "command" | "generation" | "attempt" | "turn">;
-type LiveAnswer = { readonly of: Execution; readonly message: AssistantMessage };
+type LiveAnswer = { readonly execution: Execution; readonly message: AssistantMessage };
 type AnsweringModel = { readonly model: string; readonly provider: string };
 type PieceBody = Extract<DeltaBody, { readonly type: "text" | "thinking" | "tool-call" }>;
 
@@ -43,7 +43,7 @@ export class LiveEvents {
         loop.hasBegun = true;
         loop.hasStarted = false;
         loop.calls.beginTurn(event.turnIndex);
-        if (loop.answer?.of.turn !== event.turnIndex) loop.answer = undefined;
+        if (loop.answer?.execution.turn !== event.turnIndex) loop.answer = undefined;
         return [event];
       case "MessageStart":
         return event.message.role === "assistant" && loop.hasStarted ? [] : [event];
@@ -150,9 +150,9 @@ function beginAnswer(
 ): LiveAnswer | undefined {
   const { loopId, turn, atMs, run, command, generation, attempt } = delta;
   const answer = loop.answer;
-  if (turn < loop.turn || (answer !== undefined && isPast(delta, answer.of))) return undefined;
+  if (turn < loop.turn || (answer !== undefined && isPast(delta, answer.execution))) return undefined;
   const message = buildEmptyAnswer(model, provider, atMs, { loopId, turnIndex: turn });
-  loop.answer = { of: { run, command, generation, attempt, turn }, message };
+  loop.answer = { execution: { run, command, generation, attempt, turn }, message };
   return loop.answer;
 }
 
@@ -167,8 +167,9 @@ function applyPiece(
   model: AnsweringModel,
 ): AssistantMessage | undefined {
   const answer = loop.answer;
-  const isSame = answer !== undefined && !isPast(answer.of, delta) && answer.of.run === delta.run;
-  const before = isSame && !isPast(delta, answer.of) ? answer : beginAnswer(loop, delta, model);
+  const isSame =
+    answer !== undefined && !isPast(answer.execution, delta) && answer.execution.run === delta.run;
+  const before = isSame && !isPast(delta, answer.execution) ? answer : beginAnswer(loop, delta, model);
   if (before === undefined) return undefined;
   const message = addPiece(before.message, toPiece(body));
   loop.answer = { ...before, message };

@@ -62,10 +62,10 @@ export async function readLoopHistory(
         trace: {
           ...trace,
           isFirstOfRun: opening?.isFirstOfRun ?? true,
-          asksBefore:
+          readsEarlierPrunes:
             opening?.step.number === 0 && (tools.includes(PRUNE_TOOL) || tools.includes(REVERT_TOOL)),
-          ...(tools.includes(REVERT_TOOL) ? { fading: definition?.revert } : {}),
-          ...(fadingUpdates.length === 0 ? {} : { movedFading: fadingUpdates }),
+          ...(tools.includes(REVERT_TOOL) ? { tagFading: definition?.revert } : {}),
+          ...(fadingUpdates.length === 0 ? {} : { updatedTagFading: fadingUpdates }),
         },
       };
     }),
@@ -218,7 +218,7 @@ async function readTerms(
 async function readFadingUpdates(
   transcript: HistoryReader,
   events: readonly EventBody[],
-): Promise<NonNullable<LoopTrace["movedFading"]>> {
+): Promise<NonNullable<LoopTrace["updatedTagFading"]>> {
   const hashes = events.flatMap((body) =>
     body.type === "DefinitionChanged" && body.applied ? [body.to] : [],
   );

@@ -106,16 +106,16 @@ async function buildRecord(
 }
 
 /** Converts the origin. A fork counts as an explicit start, because a caller requested it. */
-function toRecordedFormation({ formation, createdAtMs }: SessionRecord): RecordedSession["formation"] {
+function toRecordedFormation({ origin, createdAtMs }: SessionRecord): RecordedSession["formation"] {
   const at = { timestamp: formatTimestamp(createdAtMs) };
-  switch (formation.type) {
+  switch (origin.type) {
     case "first_loop":
       return { type: "first_loop", ...at };
     case "inactivity_timeout":
       return {
         type: "inactivity_timeout",
-        thresholdSecs: formation.thresholdSecs,
-        previousSessionId: formation.previousSession,
+        thresholdSecs: origin.thresholdSecs,
+        previousSessionId: origin.previousSession,
         ...at,
       };
     default:

@@ -27,7 +27,7 @@ export type TurnContext = PastAnswer & {
   /** Whether the preceding answer was not the required output. */
   readonly isRepair: boolean;
   /** Whether the model was offered the tool that reads the omitted parts of messages. */
-  readonly readsFull: boolean;
+  readonly canReadFullResults: boolean;
 };
 
 /**
@@ -58,14 +58,17 @@ export async function readTurnContext(
   const messages = traceMessages(view.view, entries, { labels, readMessage: elsewhere });
   const { terms, definitionHash } = termsInForce;
   const readsFull = offersReadFullTool(view.view.ranges);
-  return { ...answer, terms, definitionHash, messages, isRepair, readsFull };
+  return { ...answer, terms, definitionHash, messages, isRepair, canReadFullResults: readsFull };
 }
 
 /** Returns the tools that the model was offered: the pinned ones, and the one that its view requires. */
-export function getOfferedTools({ terms, readsFull }: Pick<TurnContext, "terms" | "readsFull">) {
+export function getOfferedTools({
+  terms,
+  canReadFullResults,
+}: Pick<TurnContext, "terms" | "canReadFullResults">) {
   const pinned = terms?.tools ?? [];
   const isPinned = pinned.some(({ name }) => name === READ_FULL_DEFINITION.name);
-  return readsFull && !isPinned ? [...pinned, READ_FULL_DEFINITION] : pinned;
+  return canReadFullResults && !isPinned ? [...pinned, READ_FULL_DEFINITION] : pinned;
 }
 
 /** Returns the terms of the newest definition update before the answer, or those that the loop was opened with. */

@@ -41,9 +41,9 @@ export type TurnRequest = Pick<
   /** The required output of the last answer. */
   readonly output?: AgentDefinition["output"];
   /** The tool that the model was forced to call, because its preceding answer was not the required output. */
-  readonly mustCall?: string;
+  readonly forcedTool?: string;
   /** The application's functions that transformed these messages before they were sent, in order: CB-10. */
-  readonly shapedBy: readonly string[];
+  readonly transforms: readonly string[];
   /** The limits of the loop's opening or newest definition update, without later raises. */
   readonly limits: Limits;
 };
@@ -88,7 +88,7 @@ async function rebuildRequest(
   const { terms, turn, branch, position } = context;
   const model = await findAnsweringModel(definition, context, session, transcript);
   const { thinking, temperature, maxTokens, cache, output } = definition;
-  const { systemPrompt, tools, mustCall: forcedTool } = buildPromptParts(definition, model, context);
+  const { systemPrompt, tools, forcedTool } = buildPromptParts(definition, model, context);
   return {
     session,
     loopId: loop.loopId,
@@ -104,8 +104,8 @@ async function rebuildRequest(
     messages: context.messages,
     ...(terms === undefined ? {} : { tools }),
     ...(output === undefined ? {} : { output }),
-    ...(forcedTool === undefined ? {} : { mustCall: forcedTool }),
-    shapedBy: [
+    ...(forcedTool === undefined ? {} : { forcedTool }),
+    transforms: [
       ...definition.transformContext,
       ...(definition.convertToLlm === null ? [] : [definition.convertToLlm]),
     ],
@@ -151,9 +151,12 @@ function buildPromptParts(definition: AgentDefinition, model: AgentDefinition["m
   const fallback = definition.fallbacks?.indexOf(model) ?? -1;
   const outputMode = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
   if (output === undefined || output.type === "text" || outputMode === undefined) {
-    return { ...outputPrompt, mustCall: undefined };
+    return { ...outputPrompt, forcedTool: undefined };
   }
-  return { mustCall: undefined, ...addOutputToRequest({ output, road: outputMode }, outputPrompt, isRepair) };
+  return {
+    forcedTool: undefined,
+    ...addOutputToRequest({ output, mode: outputMode }, outputPrompt, isRepair),
+  };
 }
 
 function createTurnNotFoundError(session: string, description: string): HoldfastError {

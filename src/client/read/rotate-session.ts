@@ -27,8 +27,8 @@ export async function createFollowingSession(
   }
 }
 
-function isFollowing({ formation }: SessionRecord, previous: string): boolean {
-  return formation.type === "explicit" && formation.previousSession === previous;
+function isFollowing({ origin }: SessionRecord, previous: string): boolean {
+  return origin.type === "explicit" && origin.previousSession === previous;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function findCurrentSession(
   try {
     const transcript = await link.storage.openExistingTranscript();
     if (transcript === undefined) return { session, isNew: false };
-    return await transcript.rotateSession({ session, idleMs, next: randomUUID(), atMs: nowMs });
+    return await transcript.rotateSession({ session, idleMs, nextId: randomUUID(), atMs: nowMs });
   } catch (error) {
     throw toHoldfastError(error, link, session);
   }

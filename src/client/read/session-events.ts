@@ -41,8 +41,8 @@ export async function* streamSessionEvents(
   );
   try {
     const options = { start, runId, signal };
-    for await (const { item, isKnown } of followSession(link, session, builder.recorded, options)) {
-      if (isKnown) await builder.restore(item);
+    for await (const { item, isReplayed } of followSession(link, session, builder.recorded, options)) {
+      if (isReplayed) await builder.restore(item);
       else yield* await builder.toSessionEvents(item);
     }
   } catch (error) {
@@ -102,7 +102,7 @@ class SessionEventBuilder {
       const loopId = this.recorded.getLoopId(first + index);
       if (loopId === undefined || position === "skipped") continue;
       if (position.started === true) this.#live.start(loopId);
-      if (position.told !== undefined) this.#delivered.set(loopId, position.told);
+      if (position.delivered !== undefined) this.#delivered.set(loopId, position.delivered);
     }
   }
 
@@ -113,7 +113,7 @@ class SessionEventBuilder {
     this.#delivered.delete(loopId);
     return events.slice(before).map((event, remaining) => {
       const index = before + remaining;
-      const position = index === events.length - 1 ? {} : { next: sequence, told: index + 1 };
+      const position = index === events.length - 1 ? {} : { next: sequence, delivered: index + 1 };
       return { cursor: this.#formatCursor(loopId, position), event };
     });
   }

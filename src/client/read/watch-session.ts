@@ -34,7 +34,7 @@ export async function* watchSession(
 ): AsyncGenerator<WatchItem, void, void> {
   const recorded = new RecordedEventReader(() => getRetryingTranscript(link.storage, signal), session);
   for await (const followed of followSession(link, session, recorded, { start: from, runId, signal })) {
-    if (!followed.isKnown) yield toWatchItem(followed);
+    if (!followed.isReplayed) yield toWatchItem(followed);
   }
 }
 

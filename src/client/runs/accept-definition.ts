@@ -31,9 +31,9 @@ export type AcceptResult = {
   readonly session: string;
   readonly definitionHash: string;
   /** Whether it had been accepted earlier. */
-  readonly already: boolean;
+  readonly wasAccepted: boolean;
   /** The resources that the agent uses, one per line. */
-  readonly brings: readonly string[];
+  readonly contents: readonly string[];
 };
 
 /** Accepts the definition that an imported session arrived with: runs may be started with it from then on. */
@@ -45,7 +45,7 @@ export async function acceptDefinition(link: ClientLink, session: string): Promi
     const definition = await transcript.readDefinition(definitionHash);
     if (!wasAccepted) await transcript.acceptDefinition(definitionHash);
     const contents = definition === undefined ? [] : formatSummaryLines(summariseDefinition(definition));
-    return { session, definitionHash, already: wasAccepted, brings: contents };
+    return { session, definitionHash, wasAccepted, contents };
   } catch (error) {
     throw toHoldfastError(error, link, session);
   }

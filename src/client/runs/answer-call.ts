@@ -39,9 +39,9 @@ export async function answerCall(
 ): Promise<AnswerResult> {
   const target = await findAnswerTarget(link, session, toolCallId);
   const { waiting, record } = await findAskingCall(link, target.session, target.toolCallId);
-  const { question } = waiting;
+  const { questionRef } = waiting;
   const ref = answer === "accept" ? await storeValues(link, record, waiting, values) : undefined;
-  const reply = { toolCallId: waiting.toolCallId, question, answer, ...toSignature(by) };
+  const reply = { toolCallId: waiting.toolCallId, question: questionRef, answer, ...toSignature(by) };
   const message = ref === undefined ? reply : { ...reply, values: ref };
   const accepted = await sendRunUpdate(
     link,
@@ -53,7 +53,7 @@ export async function answerCall(
   return { ...accepted, session: target.session, waiting: target.others ?? accepted.waiting };
 }
 
-type AskingCall = PendingApproval & { readonly question: string };
+type AskingCall = PendingApproval & { readonly questionRef: string };
 
 /** Finds the call whose tool asks; `record` is the session whose transcript holds its texts. */
 async function findAskingCall(
@@ -69,7 +69,8 @@ async function findAskingCall(
   }
   const [found, other] = status.approvals.filter(
     (candidate): candidate is AskingCall =>
-      candidate.question !== undefined && (toolCallId === undefined || candidate.toolCallId === toolCallId),
+      candidate.questionRef !== undefined &&
+      (toolCallId === undefined || candidate.toolCallId === toolCallId),
   );
   if (found !== undefined && other === undefined) return { waiting: found, record: status.session };
   if (found !== undefined) {
@@ -97,11 +98,11 @@ async function findAskingCall(
 async function storeValues(
   link: ClientLink,
   session: string,
-  { question, toolCallId, tool }: AskingCall,
+  { questionRef, toolCallId, tool }: AskingCall,
   input: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
   const transcript = await link.storage.openTranscript();
-  const formQuestion = await readQuestion(transcript, question);
+  const formQuestion = await readQuestion(transcript, questionRef);
   if (formQuestion === undefined) {
     throw new HoldfastError(
       "input-invalid",

@@ -49,7 +49,7 @@ export function denyCall(
   { reason, by }: DenyOptions = {},
 ): Promise<AnswerResult> {
   return sendAnswer(link, session, {
-    answer: "refuse",
+    answer: "deny",
     ...toCallReference(toolCallId),
     ...(reason === undefined ? {} : { reason }),
     ...toSignature(by),

@@ -73,7 +73,7 @@ function toFailedResult(error: WorkflowFailedError, session: string): RunResult 
       cause: error,
     });
   }
-  throw new HoldfastError("run-broken", `The run of session ${session} failed: ${message}`, {
+  throw new HoldfastError("run-failed", `The run of session ${session} failed: ${message}`, {
     session,
     cause: error,
   });

@@ -16,8 +16,8 @@ export function buildRunOptions(
     readonly summary?: string;
   },
 ) {
-  const { words: redactContent } = link.settings;
-  const prompt = details.prompt === undefined || redactContent !== "none" ? details.prompt : "";
+  const { redactContent } = link.settings;
+  const prompt = details.prompt === undefined || redactContent !== true ? details.prompt : "";
   return {
     workflowId: session,
     taskQueue: link.taskQueue,

@@ -110,7 +110,7 @@ export async function startEvaluation(link: ClientLink, options: EvaluateOptions
     ...(message === undefined ? {} : { prompt: message }),
     ...getRunSettings(link),
   };
-  const summary = formatEvaluationSummary(agents.length, strategy.type, prompt, link.settings.words);
+  const summary = formatEvaluationSummary(agents.length, strategy.type, prompt, link.settings.redactContent);
   try {
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
       ...buildRunOptions(link, session, { prompt, summary }),

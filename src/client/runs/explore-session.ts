@@ -135,7 +135,7 @@ export async function exploreSession(
       ...getRunSettings(link),
     };
     const first = branches[0]?.prompt;
-    const summary = formatEvaluationSummary(agents.length, strategy.type, first, link.settings.words);
+    const summary = formatEvaluationSummary(agents.length, strategy.type, first, link.settings.redactContent);
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
       ...buildRunOptions(link, session, { prompt: first, summary }),
       workflowIdConflictPolicy: "FAIL",

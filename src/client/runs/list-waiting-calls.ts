@@ -24,14 +24,14 @@ export type WaitingCall = PendingApproval & {
   readonly path: readonly string[];
   /** The arguments as the model sent them; absent if the transcript is not on this machine. */
   readonly arguments?: unknown;
-  /** The tool's question, if `question` is present; absent if the transcript is not on this machine. */
-  readonly asks?: UserQuestion;
+  /** The tool's question, if `questionRef` is present; absent if the transcript is not on this machine. */
+  readonly question?: UserQuestion;
   /** The folder that the call's paths are relative to. */
   readonly workspace?: string;
 };
 
 /** A pending call without its details from a transcript. */
-export type WaitingEntry = Omit<WaitingCall, "arguments" | "asks" | "workspace">;
+export type WaitingEntry = Omit<WaitingCall, "arguments" | "question" | "workspace">;
 
 /** How many entries are read at a time, from the end of the conversation, to find an answer. */
 const PAGE = 64;
@@ -108,12 +108,12 @@ async function addArguments(
     );
     const workspace = (await transcript.readDefinition(record.definitionHash))?.workspace;
     return await mapWithConcurrency(approvals, async (approval) => {
-      const { question, toolCallId } = approval;
-      const asks = question === undefined ? undefined : await readQuestion(transcript, question);
+      const { questionRef, toolCallId } = approval;
+      const question = questionRef === undefined ? undefined : await readQuestion(transcript, questionRef);
       return {
         ...approval,
         ...(sent.has(toolCallId) ? { arguments: sent.get(toolCallId) } : {}),
-        ...(asks === undefined ? {} : { asks }),
+        ...(question === undefined ? {} : { question }),
         ...(workspace === undefined ? {} : { workspace }),
       };
     });

@@ -69,7 +69,7 @@ export async function findRunsBelow(
       const { type, typedSearchAttributes: attributes } = description;
       const name = attributes.get(KEYS.agent) ?? (await readStableId(link, session, type));
       const pending = await listPendingActivities(link, description);
-      const retrying = pending.filter(({ lastFailure, waits }) => lastFailure ?? waits);
+      const retrying = pending.filter(({ lastFailure, wait }) => lastFailure ?? wait);
       const run = { session, type, path: [...above, name], retrying, status: attributes.get(KEYS.status) };
       return { run, children: getChildIds(description) };
     });

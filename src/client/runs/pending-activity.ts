@@ -12,7 +12,7 @@ const MAX_FAILURE_BYTES = 1024;
 
 /** A step that the server waits for: what an operator reads when a run seems to make no progress. */
 export type PendingActivity = {
-  /** `model`, or a tool's name. */
+  /** `call-model`, or a tool's name. */
   readonly type: string;
   readonly id: string;
   /** From 1; above 1, the vendor is asked again. */
@@ -23,7 +23,7 @@ export type PendingActivity = {
   readonly nextAttemptAt: Date | undefined;
   readonly startedAt: Date | undefined;
   /** What it waits for before it asks a vendor. */
-  readonly waits?: StepWait;
+  readonly wait?: StepWait;
   /** The worker process that runs it. */
   readonly worker: string | undefined;
 };
@@ -66,7 +66,7 @@ async function decodeWait(
   { options }: ClientLink["client"],
   workflowId: string,
   { heartbeatDetails, state }: Raw,
-): Promise<{ waits?: StepWait }> {
+): Promise<{ wait?: StepWait }> {
   // After a failure, the heartbeat is that of the preceding attempt.
   if (Number(state) !== STARTED) return {};
   const { payloadCodecs } = options.loadedDataConverter;
@@ -76,8 +76,8 @@ async function decodeWait(
     for (const codec of payloadCodecs) payloads = await codec.decode(payloads, context);
     const [payload] = payloads;
     const heartbeat = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
-    const { waits } = (heartbeat ?? {}) as { waits?: StepWait };
-    return waits === undefined ? {} : { waits };
+    const { wait } = (heartbeat ?? {}) as { wait?: StepWait };
+    return wait === undefined ? {} : { wait };
   } catch {
     return {};
   }

@@ -19,7 +19,7 @@ export async function addOutput<Output>(
 ): Promise<SessionResult<Output>> {
   if (result.json === undefined) return result;
   const value =
-    result.json === "whole"
+    result.json === "complete"
       ? JSON.parse(result.text ?? "null")
       : await readStoredOutput(link, result, schema, signal);
   if (schema === undefined) return { ...result, output: value as Output };

@@ -48,7 +48,7 @@ async function readAnswerOutput(
   if (fullText === "") return undefined;
   const text = truncateForPreview(fullText, INLINE_BYTES);
   if (!isStructured) return { text };
-  return { text, json: text === fullText ? "whole" : "cut" };
+  return { text, json: text === fullText ? "complete" : "truncated" };
 }
 
 function formatStructuredValue(answer: AssistantMessage, output: StructuredOutput): string {

@@ -33,7 +33,7 @@ export async function resumePipeline(
   const agents = request.stages.map(({ agent }) => agent).join(", ");
   const { task } = request;
   const text = typeof task === "string" ? task : task.text;
-  return launchJob(link, "pipeline", job, resumed, { agents, task: text, again: true });
+  return launchJob(link, "pipeline", job, resumed, { agents, task: text, isResume: true });
 }
 
 /** Reads the request that started the job's last run from its history. */

@@ -2,7 +2,6 @@ import { defineSearchAttributeKey, type SearchAttributePair } from "@temporalio/
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redact } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
-import type { RunSettings } from "../../workflows/run-input.ts";
 
 // The texts that the Temporal UI displays for a run from its start.
 
@@ -23,9 +22,9 @@ export const KEYS = {
 } as const;
 
 /** Formats the beginning of the prompt on one line. */
-export function formatSummary(prompt: string | undefined, text?: RunSettings["words"] | undefined): string {
+export function formatSummary(prompt: string | undefined, redactContent?: boolean | undefined): string {
   if (prompt === undefined) return "waits for a prompt";
-  if (text === "none") return "has a prompt";
+  if (redactContent === true) return "has a prompt";
   return truncateForPreview(shortenText(prompt).replace(/\s+/g, " ").trim(), SUMMARY_BYTES);
 }
 
@@ -34,9 +33,9 @@ export function formatEvaluationSummary(
   agents: number,
   strategy: string,
   prompt: string | undefined,
-  text?: RunSettings["words"] | undefined,
+  redactContent?: boolean | undefined,
 ): string {
-  const what = prompt === undefined ? "continues the conversation" : formatSummary(prompt, text);
+  const what = prompt === undefined ? "continues the conversation" : formatSummary(prompt, redactContent);
   return truncateForPreview(`${agents} agents · ${strategy} · ${what}`, SUMMARY_BYTES);
 }
 

@@ -48,7 +48,7 @@ export type CreateScheduleOptions = {
   | { readonly agent: AgentDefinitionInput; readonly task: string }
   | { readonly mode: WorkModeInput; readonly task?: string }
   /** Wakes a sleeping job. */
-  | { readonly wake: string; readonly words?: string }
+  | { readonly wake: string; readonly text?: string }
 );
 
 export type ScheduleInfo = {
@@ -91,7 +91,7 @@ export class Schedules {
         memo: { [MEMO_KEY]: true },
         policies: { overlap: OVERLAPS[overlap] },
         // The only text of a schedule that no codec encrypts.
-        state: { paused, ...(link.sealed === true ? {} : { note: summary }) },
+        state: { paused, ...(link.isEncrypted === true ? {} : { note: summary }) },
         action: {
           type: "startWorkflow",
           workflowType,
@@ -153,9 +153,9 @@ type Action = { readonly workflowType: string; readonly request: object; readonl
 /** A schedule lives long: its request is sent whole, or stored permanently. */
 async function buildAction(link: ClientLink, options: CreateScheduleOptions): Promise<Action> {
   if ("wake" in options) {
-    const { wake, words: text } = options;
+    const { wake, text } = options;
     if (text !== undefined) assertFitsInline(text, "wake-up");
-    const request = { job: resolveJobId(wake), ...(text === undefined ? {} : { words: text }) };
+    const request = { job: resolveJobId(wake), ...(text === undefined ? {} : { message: text }) };
     return { workflowType: WAKE_WORKFLOW, request, summary: `wakes ${wake}` };
   }
   if (options.task !== undefined) assertFitsInline(options.task, "task");
@@ -165,7 +165,11 @@ async function buildAction(link: ClientLink, options: CreateScheduleOptions): Pr
     const definitionHash = await (await link.storage.openTranscript()).saveDefinition(definition);
     const { task } = options;
     const request: StartRequest = { definitionHash, prompt: task, mode: "run", ...getRunSettings(link) };
-    return { workflowType: AGENT_WORKFLOW, request, summary: formatSummary(task, link.settings.words) };
+    return {
+      workflowType: AGENT_WORKFLOW,
+      request,
+      summary: formatSummary(task, link.settings.redactContent),
+    };
   }
   const mode = parseMode(options.mode);
   if (mode.type === "interactive") {
@@ -178,7 +182,8 @@ async function buildAction(link: ClientLink, options: CreateScheduleOptions): Pr
   return {
     workflowType: WORKFLOW_OF_MODE[mode.type],
     request,
-    summary: options.task === undefined ? mode.type : formatSummary(options.task, link.settings.words),
+    summary:
+      options.task === undefined ? mode.type : formatSummary(options.task, link.settings.redactContent),
   };
 }
 

@@ -11,7 +11,7 @@ import { queueMessage, sendAcknowledged } from "./queue-message.ts";
 
 export type SendMessageOptions = Omit<PromptOptions, "branch"> & {
   /** What to do with the message while a loop is running. By default, it is rejected with `session-busy`. */
-  readonly whileRunning?: "refuse" | "steer" | "follow-up";
+  readonly whileRunning?: "reject" | "steer" | "follow-up";
 };
 
 /**
@@ -23,7 +23,7 @@ export type DeliveryKind = "opened" | "continued" | "prompted" | "steered" | "fo
 export type SendMessageResult = {
   readonly session: string;
   readonly messageId: string;
-  readonly as: DeliveryKind;
+  readonly delivery: DeliveryKind;
   /** The id of the run that was started for it. */
   readonly runId?: string;
 };
@@ -36,7 +36,7 @@ export async function sendMessage(
   link: ClientLink,
   requestedSession: string,
   text: string,
-  { whileRunning = "refuse", rotateAfterMs, ...options }: SendMessageOptions = {},
+  { whileRunning = "reject", rotateAfterMs, ...options }: SendMessageOptions = {},
 ): Promise<SendMessageResult> {
   const session =
     rotateAfterMs === undefined
@@ -48,19 +48,19 @@ export async function sendMessage(
     try {
       const continuation = as === "continued" ? { continuation: { kind: { type: "default" as const } } } : {};
       const { runId } = await promptSession(link, session, text, { ...options, ...continuation, messageId });
-      return { session, messageId, as, ...(runId === undefined ? {} : { runId }) };
+      return { session, messageId, delivery: as, ...(runId === undefined ? {} : { runId }) };
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;
-      if (whileRunning === "refuse") throw createBusyErrorWithHint(session, error);
+      if (whileRunning === "reject") throw createBusyErrorWithHint(session, error);
     }
     if (await isAcceptedByRun(link, whileRunning, session, text, messageId)) {
-      return { session, messageId, as: getDeliveryKind(whileRunning) };
+      return { session, messageId, delivery: getDeliveryKind(whileRunning) };
     }
   }
   await queueMessage(link, whileRunning === "follow-up" ? "follow-up" : "steer", session, text, {
     messageId,
   });
-  return { session, messageId, as: getDeliveryKind(whileRunning) };
+  return { session, messageId, delivery: getDeliveryKind(whileRunning) };
 }
 
 /** Returns false if the run has ended meanwhile: then the session is idle and can be prompted. */

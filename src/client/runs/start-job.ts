@@ -35,7 +35,7 @@ export async function startJob(link: ClientLink, options: StartJobOptions): Prom
   return launchJob(link, mode.type, job, request, {
     agents: formatAgentNames(mode),
     task: options.task,
-    again: false,
+    isResume: false,
   });
 }
 
@@ -43,7 +43,7 @@ export type JobLaunch = {
   readonly agents: string;
   readonly task?: string | undefined;
   /** The job existed before: its completed work remains. */
-  readonly again: boolean;
+  readonly isResume: boolean;
 };
 
 /** Starts the workflow of a mode. */
@@ -52,7 +52,7 @@ export async function launchJob(
   type: JobWorkMode["type"],
   job: string,
   request: JobRequest,
-  { agents, task, again: isResume }: JobLaunch,
+  { agents, task, isResume }: JobLaunch,
 ): Promise<StartedJob> {
   try {
     const handle = await link.client.workflow.start(WORKFLOW_OF_MODE[type], {

@@ -56,20 +56,20 @@ export async function updateSession(
     const from = status.definitionHash ?? (await transcript.readSession(session))?.definitionHash;
     const before = from === undefined ? undefined : await readStoredDefinition(transcript, from);
     const definition = keepWorkspace(definitionInput, before);
-    const { changes, warnings, refusals } =
+    const { changes, warnings, rejections } =
       before === undefined
-        ? { changes: [], warnings: [], refusals: [] }
+        ? { changes: [], warnings: [], rejections: [] }
         : compareDefinitions(before, definition);
     const tools = listToolNames(definition);
     const reasons = [
-      ...refusals,
+      ...rejections,
       ...findMissingTools(status.approvals ?? [], tools),
       ...findUnpricedModels(status, definition),
     ];
     if (reasons.length > 0) throw createUpdateRejectedError(session, reasons);
     const to = await storeDefinition(transcript, definition, dryRun);
     const request = { session, ...(from === undefined ? {} : { from }), to, changes, warnings, dryRun };
-    const isSame = before !== undefined && changes.length === 0 && status.movesTo === undefined;
+    const isSame = before !== undefined && changes.length === 0 && status.pendingDefinitionHash === undefined;
     if (isSame) return { ...request, takesEffect: "unchanged" };
     if (dryRun) return { ...request, takesEffect: getTakesEffect(status) };
     const applied = status.open
@@ -139,7 +139,7 @@ function getTakesEffect({ open, status }: SessionStatus): UpdateResult["takesEff
 
 function createUpdateRejectedError(session: string, reasons: readonly string[]): HoldfastError {
   return new HoldfastError(
-    "update-refused",
+    "update-rejected",
     `Session ${session} retains its definition:\n${reasons.map((reason) => `  - ${reason}`).join("\n")}`,
     { session, problems: reasons },
   );

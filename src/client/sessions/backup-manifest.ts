@@ -31,7 +31,7 @@ export const BackupManifest = z.strictObject({
   /** The dev server's store at the same moment; absent where the server has its store elsewhere. */
   server: CopiedFile.optional(),
   /** How long writers of the transcript waited for the backup. */
-  heldMs: z.number(),
+  writesBlockedMs: z.number(),
 });
 export type BackupManifest = z.infer<typeof BackupManifest>;
 

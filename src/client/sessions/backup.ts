@@ -96,7 +96,7 @@ async function copyStores(home: Home, part: string, version: string): Promise<Ba
       ...countSessions(join(part, TRANSCRIPT_COPY)),
     },
     ...(hasServer ? { server: await describeFile(part, SERVER_COPY) } : {}),
-    heldMs: lockedMs,
+    writesBlockedMs: lockedMs,
   };
 }
 

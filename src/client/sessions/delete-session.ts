@@ -56,7 +56,7 @@ export async function deleteSession(
 async function findSessionsToDelete(transcript: Transcript, session: string): Promise<readonly string[]> {
   const below = await findDescendants(transcript, session);
   const begun = (await transcript.archive.listUnfinished())
-    .filter((one) => one.what === "deleting" && one.session.startsWith(`${session}.`))
+    .filter((one) => one.operation === "deleting" && one.session.startsWith(`${session}.`))
     .map((one) => one.session);
   return [...new Set([...below, ...begun])];
 }
@@ -105,7 +105,7 @@ async function deleteAll(
   const [root, ...below] = sessions;
   const beginDelete = async (one: string) => {
     const outcome = await transcript.archive.beginDelete(one, idleSnapshots.get(one));
-    if (outcome !== "gone-on") return outcome;
+    if (outcome !== "continued") return outcome;
     throw new HoldfastError(
       "session-busy",
       `Session ${one} continued during the deletion, and was not deleted. Inspect it, and retry.`,

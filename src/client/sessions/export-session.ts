@@ -45,7 +45,7 @@ export type ImportOptions = {
   /** The session's new id. Its own id by default. */
   readonly as?: string;
   /** Generates a new id. */
-  readonly renew?: boolean;
+  readonly newIds?: boolean;
   /** Also imports what users have allowed with `always` in the session. Dropped by default. */
   readonly withGrants?: boolean;
   /** Accepts the definitions in the file: runs may be started with them without a confirmation. */
@@ -57,12 +57,12 @@ export type ImportResult = {
   /** All sessions of the file, under the ids that they have here. */
   readonly sessions: readonly string[];
   /** Whether identical sessions existed already, so that nothing was changed. */
-  readonly already: boolean;
+  readonly wasImported: boolean;
   readonly lines: number;
   /** The agents in the file: the resources that they use, and whether they may run here. */
   readonly agents: readonly (DefinitionSummary & { readonly accepted: boolean })[];
   /** The number of grants in the file, and whether they were imported. */
-  readonly grants: { readonly count: number; readonly kept: boolean };
+  readonly grants: { readonly count: number; readonly areImported: boolean };
 };
 
 /**
@@ -73,12 +73,12 @@ export type ImportResult = {
 export async function importSessions(
   link: ClientLink,
   file: string | OpenFile,
-  { as, renew: newIds = false, withGrants = false, accept = false }: ImportOptions = {},
+  { as, newIds = false, withGrants = false, accept = false }: ImportOptions = {},
 ): Promise<ImportResult> {
   const opened: OpenFile = typeof file === "string" ? () => createReadStream(file) : file;
   const where = typeof file === "string" ? file : "the file";
   if (as !== undefined && newIds)
-    throw new HoldfastError("input-invalid", "Specify either `as` or `renew`, not both.");
+    throw new HoldfastError("input-invalid", "Specify either `as` or `newIds`, not both.");
   const wanted = as !== undefined ? resolveSessionId(as) : newIds ? randomUUID() : undefined;
   try {
     const checked = await checkFile(opened);
@@ -97,7 +97,7 @@ export async function importSessions(
     return {
       session,
       sessions,
-      already: wasImported,
+      wasImported,
       lines,
       agents: await Promise.all(
         [...checked.definitions].map(async ([hash, definition]) => ({
@@ -105,7 +105,7 @@ export async function importSessions(
           accepted: await transcript.isAccepted(hash),
         })),
       ),
-      grants: { count: checked.grants.length, kept: withGrants && !wasImported },
+      grants: { count: checked.grants.length, areImported: withGrants && !wasImported },
     };
   } catch (error) {
     throw createImportError(error, where, link, wanted ?? "");
@@ -132,7 +132,7 @@ async function isImported(
     return true;
   throw new HoldfastError(
     "input-invalid",
-    `${knownRecords.join(", ")} exists already and differs from the file: import it under another id with --as or --renew.`,
+    `${knownRecords.join(", ")} exists already and differs from the file: import it under another id with --as or --new-ids.`,
     { session: knownRecords[0] ?? "" },
   );
 }

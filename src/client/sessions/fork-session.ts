@@ -60,7 +60,7 @@ export async function forkSession(
       ...(name === undefined ? {} : { name }),
       ...(into === undefined ? {} : { into }),
     });
-    if (forked.type === "taken") throw createNameTakenError(session, forked.what, forked.name);
+    if (forked.type === "taken") throw createNameTakenError(session, forked.kind, forked.name);
     if (forked.type !== "forked") throw createPositionError(session, forked);
     const { type: _, ...created } = forked;
     const definition = await transcript.readDefinition(record.definitionHash);

@@ -22,17 +22,17 @@ export type RekeyOptions = {
 
 export type RekeyResult = {
   /** The file, or the database's address without its password. */
-  readonly place: string;
+  readonly location: string;
   /** The key that now encrypts everything; absent if everything is plain text. */
   readonly key: string | undefined;
-  readonly looked: number;
+  readonly examined: number;
   readonly changed: number;
   /** Whether the file or tables were rewritten, so that no old content remains. Not possible while others have them open. */
-  readonly cleaned: boolean;
+  readonly vacuumed: boolean;
 };
 
 type RekeyStore = {
-  readonly place: string;
+  readonly location: string;
   readonly transcript: SqlTranscript;
   /** Rewrites the store after the transcript is closed. Returns whether it could. */
   readonly vacuum: () => Promise<boolean>;
@@ -43,9 +43,9 @@ export async function rekeyTranscript(options: RekeyOptions = {}): Promise<Rekey
   try {
     const { ring, transcript: encrypts } = resolveEncryption(options.encryption);
     const key = encrypts ? ring?.writeKeyId : undefined;
-    const { place, transcript, vacuum: clean } = await openRekeyStore(options);
+    const { location, transcript, vacuum: clean } = await openRekeyStore(options);
     const done = await rekeyAllPages(transcript, key, options);
-    return { place, key, ...done, cleaned: await clean() };
+    return { location, key, ...done, vacuumed: await clean() };
   } catch (error) {
     if (error instanceof KeyError) {
       throw new HoldfastError("configuration-invalid", error.message, { cause: error });
@@ -61,7 +61,7 @@ async function openRekeyStore({ home, database, encryption }: RekeyOptions): Pro
     const { PostgresTranscript } = await import("../../store/transcript/postgres/postgres-transcript.ts");
     const { vacuumTables } = await import("../../store/transcript/postgres/vacuum-tables.ts");
     const transcript = await PostgresTranscript.open({ url, encryption });
-    return { place: transcript.name, transcript, vacuum: () => vacuumTables(url) };
+    return { location: transcript.name, transcript, vacuum: () => vacuumTables(url) };
   }
   const path = resolveHome(home).transcript;
   if (!existsSync(path)) {
@@ -71,21 +71,21 @@ async function openRekeyStore({ home, database, encryption }: RekeyOptions): Pro
     );
   }
   const transcript = await SqliteTranscript.open({ path, encryption });
-  return { place: path, transcript, vacuum: async () => vacuumFile(path) };
+  return { location: path, transcript, vacuum: async () => vacuumFile(path) };
 }
 
 async function rekeyAllPages(
   transcript: SqlTranscript,
   key: string | undefined,
   { onPage }: RekeyOptions,
-): Promise<{ looked: number; changed: number }> {
+): Promise<{ examined: number; changed: number }> {
   let examined = 0;
   let changed = 0;
   try {
     let cursor: RekeyCursor | undefined;
     do {
       const page = await transcript.rekeyPage(key, cursor);
-      examined += page.looked;
+      examined += page.examined;
       changed += page.changed;
       onPage?.(examined, changed);
       cursor = page.next;
@@ -93,5 +93,5 @@ async function rekeyAllPages(
   } finally {
     await transcript.close();
   }
-  return { looked: examined, changed };
+  return { examined, changed };
 }

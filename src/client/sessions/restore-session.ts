@@ -17,7 +17,7 @@ export type RestoreSessionOptions = {
   /** The agent that continues the session: a saved session does not contain its definition. */
   readonly agent: AgentDefinitionInput;
   readonly as?: string;
-  readonly renew?: boolean;
+  readonly newIds?: boolean;
 };
 
 /** Imports a session from the sources' format. The parents of its loops determine the branches; its turns become events. */
@@ -109,15 +109,15 @@ function buildExportLines(saved: RecordedSession, pinned: PinnedAgent): readonly
   ];
 }
 
-function toSessionOrigin({ formation: origin }: RecordedSession): { readonly formation?: SessionOrigin } {
+function toSessionOrigin({ formation: origin }: RecordedSession): { readonly origin?: SessionOrigin } {
   switch (origin.type) {
     case "first_loop":
       return {};
     case "explicit":
-      return { formation: { type: "explicit" } };
+      return { origin: { type: "explicit" } };
     case "inactivity_timeout": {
       const { thresholdSecs, previousSessionId: previousSession } = origin;
-      return { formation: { type: "inactivity_timeout", thresholdSecs, previousSession } };
+      return { origin: { type: "inactivity_timeout", thresholdSecs, previousSession } };
     }
   }
 }

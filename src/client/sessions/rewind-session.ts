@@ -16,7 +16,7 @@ export type RewindResult = {
   /** Where the next run begins. */
   readonly head: BranchPosition;
   /** Where it would have begun. That branch stays in the record: rewind to it to go forward again. */
-  readonly before: BranchPosition;
+  readonly previousHead: BranchPosition;
   /** The last loop before the head. */
   readonly loopId?: string;
   /** The folder of the session's agent. Its files remain unchanged. */
@@ -42,7 +42,12 @@ export async function rewindSession(
     const position = await findPositionAfter(createPositionReader(transcript, record), to);
     // No run is open: these loops have ended. A loop that began after this read is not among them.
     const endedLoops = running.map(({ loopId }) => loopId);
-    const rewound = await transcript.rewind({ session, atMs: Date.now(), to: position, over: endedLoops });
+    const rewound = await transcript.rewind({
+      session,
+      atMs: Date.now(),
+      to: position,
+      endedLoopIds: endedLoops,
+    });
     if (rewound.type === "running") throw createRunningError(session);
     if (rewound.type !== "rewound") throw createPositionError(session, rewound);
     const { head, before, loopId } = rewound;
@@ -50,7 +55,7 @@ export async function rewindSession(
     return {
       session,
       head,
-      before,
+      previousHead: before,
       ...(loopId === undefined ? {} : { loopId }),
       ...(workspace === undefined ? {} : { workspace }),
     };

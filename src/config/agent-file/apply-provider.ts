@@ -6,7 +6,7 @@ import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MODEL, getVendor, MODEL_FIELDS } from "
 import { applyKnownModel, warnUnknownModel } from "./known-model.ts";
 import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
 
-const FIELDS_OF_A_MODEL = MODEL_FIELDS.map((field) => ({ ...field, to: field.to.slice(1) }));
+const FIELDS_OF_A_MODEL = MODEL_FIELDS.map((field) => ({ ...field, target: field.target.slice(1) }));
 
 /** Adds an agent's model to its draft: that of its own provider, or of [provider] (CFG-15, CFG-17, X-30). */
 export function applyModel(
@@ -48,7 +48,7 @@ function resolveProvider(loader: AgentFileLoader, value: unknown, path: Path): L
   if (typeof value !== "string") return undefined;
   const entity = loader.references.resolve(value, "provider", path);
   if (entity === undefined) return undefined;
-  return { path: entity.path, value: entity.table, via: `provider ${entity.name}` };
+  return { path: entity.path, value: entity.table, suppliedBy: `provider ${entity.name}` };
 }
 
 /** @param other - Another model of the same provider. */
@@ -90,8 +90,8 @@ function fillDefaults(loader: AgentFileLoader, model: Draft): boolean {
   return entry !== undefined;
 }
 
-const HIGH_RATE_KEYS = MODEL_FIELDS.flatMap(({ places: [place], to }) => {
-  return to[1] === "cost" && to[2] === "dearer" ? [{ key: place?.at(-1), to: to.slice(1) }] : [];
+const HIGH_RATE_KEYS = MODEL_FIELDS.flatMap(({ paths: [place], target }) => {
+  return target[1] === "cost" && target[2] === "dearer" ? [{ key: place?.at(-1), to: target.slice(1) }] : [];
 });
 
 /** Checks that the prices of long requests are complete: a missing price is not zero. */

@@ -13,9 +13,11 @@ import { getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
 export type AgentDraft = { readonly name: string; readonly draft: Draft };
 
 const NO_NAME = "unnamed";
-const TITLE_FIELDS = PROFILE_FIELDS.filter(({ to }) => to[0] === "name" || to[0] === "description");
-const SUB_AGENT_NAME_FIELD = TITLE_FIELDS.filter(({ to }) => to[0] === "name");
-const DESCRIPTION = TITLE_FIELDS.filter(({ to }) => to[0] === "description");
+const TITLE_FIELDS = PROFILE_FIELDS.filter(
+  ({ target }) => target[0] === "name" || target[0] === "description",
+);
+const SUB_AGENT_NAME_FIELD = TITLE_FIELDS.filter(({ target }) => target[0] === "name");
+const DESCRIPTION = TITLE_FIELDS.filter(({ target }) => target[0] === "description");
 
 /** Composes every agent of a file (CFG-07). */
 export function composeAgents(loader: AgentFileLoader): readonly AgentDraft[] {
@@ -99,7 +101,7 @@ function resolveProfile(loader: AgentFileLoader, { path, value }: Layer): readon
   if (name === undefined) return [];
   const entity = loader.references.resolve(name, "agent_profile", [...path, "agent_profile"]);
   if (entity === undefined) return [];
-  return [{ path: entity.path, value: entity.table, via: `agent_profile ${entity.name}` }];
+  return [{ path: entity.path, value: entity.table, suppliedBy: `agent_profile ${entity.name}` }];
 }
 
 /**

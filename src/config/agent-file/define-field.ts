@@ -4,9 +4,9 @@ import type { Path } from "../source/source-node.ts";
 /** One field of an agent file, and its counterpart in the definition. */
 export type Field = {
   /** Paths at which the field may stand in its table; the first one is used for writing. */
-  readonly places: readonly (readonly string[])[];
+  readonly paths: readonly (readonly string[])[];
   readonly schema: z.ZodType;
-  readonly to: Path;
+  readonly target: Path;
   /** Convert the file's value to the definition's, and back; `undefined` is ignored. */
   readonly read: (value: unknown) => unknown;
   readonly write: (value: unknown) => unknown;
@@ -14,7 +14,7 @@ export type Field = {
 
 export type FieldOptions = {
   /** Alternative paths, for files written for other tools. */
-  readonly also?: readonly string[];
+  readonly aliases?: readonly string[];
   readonly read?: (value: unknown) => unknown;
   readonly write?: (value: unknown) => unknown;
 };
@@ -29,9 +29,9 @@ export function defineField(
   options: FieldOptions = {},
 ): Field {
   return {
-    places: [path, ...(options.also ?? [])].map((dotted) => dotted.split(".")),
+    paths: [path, ...(options.aliases ?? [])].map((dotted) => dotted.split(".")),
     schema,
-    to: target.split("."),
+    target: target.split("."),
     read: options.read ?? identity,
     write: options.write ?? identity,
   };
@@ -91,14 +91,14 @@ function defineTextOrTable(text: z.ZodType, table: z.ZodType): z.ZodType {
 export function buildShape(fields: readonly Field[]): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = {};
   const inner = new Map<string, Field[]>();
-  for (const { places, ...rest } of fields) {
-    for (const [index, [key, ...below]] of places.entries()) {
-      if (below.length > 0) inner.set(key!, [...(inner.get(key!) ?? []), { ...rest, places: [below] }]);
+  for (const { paths, ...rest } of fields) {
+    for (const [index, [key, ...below]] of paths.entries()) {
+      if (below.length > 0) inner.set(key!, [...(inner.get(key!) ?? []), { ...rest, paths: [below] }]);
       else if (index === 0) shape[key!] = rest.schema;
       else
         shape[key!] = rest.schema.meta({
           ...rest.schema.meta(),
-          description: `The same as ${places[0]!.join(".")}.`,
+          description: `The same as ${paths[0]!.join(".")}.`,
         });
     }
   }

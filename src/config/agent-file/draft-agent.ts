@@ -59,8 +59,8 @@ export function draftAgent(loader: AgentFileLoader, declaration: Declaration): D
 }
 
 /** Checks that a field is not a name or description: those of the profile's owner take precedence. */
-function isNotTitle({ to }: { readonly to: Path }): boolean {
-  return SAMPLING_FIELDS.some((manner) => manner.to === to);
+function isNotTitle({ target }: { readonly target: Path }): boolean {
+  return SAMPLING_FIELDS.some((manner) => manner.target === target);
 }
 
 /** Applies `tools = [ … ]` in an agent's own table. */
@@ -80,7 +80,7 @@ function resolveToolStrategy(loader: AgentFileLoader, draft: Draft): void {
   const origin = draft.origins.get("toolStrategy.size");
   if (origin?.type === "file") {
     loader.reportWarning(origin.path, 'this is not used: it applies only with tool_strategy = "batched"', {
-      at: "key",
+      path: "key",
     });
   }
   if (type === undefined) draft.remove(["toolStrategy"]);
@@ -105,14 +105,14 @@ function applyContext(
       contextPath,
     );
     if (entity !== undefined) {
-      const via = `compaction ${entity.name}`;
+      const suppliedBy = `compaction ${entity.name}`;
       const own = sections.filter((layer) => layer.path.length > 0);
       const shared = sections.filter((layer) => layer.path.length === 0);
       layers.splice(
         0,
         layers.length,
         ...own,
-        { path: entity.path, value: entity.table, via, within: "compaction" },
+        { path: entity.path, value: entity.table, suppliedBy, within: "compaction" },
         ...shared,
       );
     }
@@ -122,7 +122,7 @@ function applyContext(
   const first = [...draft.origins].find(([to]) => to.startsWith("context."))?.[1];
   if (first?.type === "file") {
     loader.reportWarning(first.path, "compaction is off, so this is not used: add max_context_tokens", {
-      at: "key",
+      path: "key",
     });
   }
   draft.remove(["context"]);
@@ -131,7 +131,7 @@ function applyContext(
 
 function applyWorkspace(loader: AgentFileLoader, draft: Draft, layers: readonly Layer[]): string | undefined {
   const { cwd } = loader.environment;
-  for (const { path, value, via } of layers) {
+  for (const { path, value, suppliedBy } of layers) {
     const key = path.length === 0 ? "default_workspace" : "workspace";
     const setting = getTextAt(value, [key]);
     if (setting === undefined) continue;
@@ -140,7 +140,7 @@ function applyWorkspace(loader: AgentFileLoader, draft: Draft, layers: readonly 
     draft.set(["workspace"], folder, {
       type: "file",
       path: [...path, key],
-      ...(via === undefined ? {} : { via }),
+      ...(suppliedBy === undefined ? {} : { suppliedBy }),
     });
     return folder;
   }
@@ -180,7 +180,7 @@ function applySkills(draft: Draft, { path, value, profiles, sections }: Declarat
     draft.set(
       ["skills", "names"],
       names,
-      layer.via === undefined ? skillsPath : { ...skillsPath, via: layer.via },
+      layer.suppliedBy === undefined ? skillsPath : { ...skillsPath, suppliedBy: layer.suppliedBy },
     );
     return;
   }

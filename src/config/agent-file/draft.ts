@@ -8,7 +8,7 @@ export type Origin =
       readonly type: "file";
       readonly path: Path;
       /** The named entity that supplied the value: `agent_profile coder`. */
-      readonly via?: string;
+      readonly suppliedBy?: string;
       /** The file that contains the value: `prompts/coder.md`. */
       readonly read?: string;
     }
@@ -20,7 +20,7 @@ export type Layer = {
   /** Its path in the file. */
   readonly path: Path;
   readonly value: unknown;
-  readonly via?: string;
+  readonly suppliedBy?: string;
   /** The prefix that is removed from a field's path: an instance of a section contains the section's keys. */
   readonly within?: string;
 };
@@ -74,9 +74,9 @@ export class Draft {
         if (value === undefined) break;
         const origin = { type: "file", path: [...layer.path, ...path] } as const;
         this.set(
-          [...below, ...field.to],
+          [...below, ...field.target],
           value,
-          layer.via === undefined ? origin : { ...origin, via: layer.via },
+          layer.suppliedBy === undefined ? origin : { ...origin, suppliedBy: layer.suppliedBy },
         );
         break;
       }
@@ -84,7 +84,7 @@ export class Draft {
   }
 }
 
-function findPlaceInLayer({ value, within }: Layer, { places: paths }: Field): readonly string[] | undefined {
+function findPlaceInLayer({ value, within }: Layer, { paths }: Field): readonly string[] | undefined {
   const own = within === undefined ? paths : paths.flatMap((path) => getPathsWithin(path, within));
   return own.find((path) => getAt(value, path) !== undefined);
 }

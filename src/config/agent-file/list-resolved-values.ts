@@ -14,7 +14,7 @@ export type ResolvedValue = {
   /** The field of the file. */
   readonly field?: string;
   /** The named entity that supplied the value. */
-  readonly via?: string;
+  readonly suppliedBy?: string;
   /** The file that contains the value. */
   readonly read?: string;
   /** The environment variables that the value contains. */
@@ -42,7 +42,7 @@ export function listResolvedValues(
       ...displayed,
       from: `${file}:${line}:${column}`,
       field: formatPath(location),
-      ...(origin.via === undefined ? {} : { via: origin.via }),
+      ...(origin.suppliedBy === undefined ? {} : { suppliedBy: origin.suppliedBy }),
       ...(origin.read === undefined ? {} : { read: origin.read }),
       ...(environment === undefined ? {} : { environment }),
     };

@@ -20,7 +20,7 @@ export type LoadedAgent = {
   readonly name: string;
   readonly definition: AgentDefinition;
   /** Every value of the definition with its origin. */
-  readonly values: readonly ResolvedValue[];
+  readonly resolvedValues: readonly ResolvedValue[];
 };
 
 export type AgentFileResult = {
@@ -77,7 +77,7 @@ function checkDraft(
   if (parsed.success) {
     const definition = parsed.data;
     addDefinitionWarnings(loader, definition, draft.origins);
-    return { name, definition, values: listResolvedValues(definition, draft.origins, loader.source) };
+    return { name, definition, resolvedValues: listResolvedValues(definition, draft.origins, loader.source) };
   }
   for (const { path, message } of parsed.error.issues) {
     const origin = findOriginAround(draft.origins, path as Path);

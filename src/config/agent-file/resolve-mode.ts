@@ -15,7 +15,7 @@ type NamedAgent = { readonly name: string; readonly definition: AgentDefinition 
 
 export const MODE_LIMIT_FIELDS = defineLimitFields("", "limits", JobLimits.parse({}));
 
-const LIMITS = MODE_LIMIT_FIELDS.map(({ places }) => places[0]![0]!);
+const LIMITS = MODE_LIMIT_FIELDS.map(({ paths }) => paths[0]![0]!);
 
 /** The keys that each type uses, in addition to `type`. */
 const USED_LIMITS: Readonly<Record<WorkMode["type"], readonly string[]>> = {

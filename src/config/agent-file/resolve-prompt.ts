@@ -9,7 +9,7 @@ import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.
 // System prompts: a text, a file, or composed of blocks (CFG-08 to CFG-11).
 
 /** A table that may contain a prompt. */
-export type PromptSource = { readonly path: Path; readonly value: unknown; readonly via?: string };
+export type PromptSource = { readonly path: Path; readonly value: unknown; readonly suppliedBy?: string };
 
 /** Composes a prompt from the texts of blocks. */
 type PromptStrategy = { compose(contents: ReadonlyMap<string, string>): string };
@@ -33,7 +33,7 @@ export function resolveSystemPrompt(
   sources: readonly PromptSource[],
   folder: string | undefined,
 ): { readonly text: string; readonly origin: Origin } | undefined {
-  for (const { path, value, via } of sources) {
+  for (const { path, value, suppliedBy } of sources) {
     const given = getAt(value, ["system_prompt"]);
     if (given === undefined || given === "") continue;
     const source = [...path, "system_prompt"];
@@ -41,7 +41,7 @@ export function resolveSystemPrompt(
     const origin: Origin = {
       type: "file",
       path: source,
-      ...(via === undefined ? {} : { via }),
+      ...(suppliedBy === undefined ? {} : { suppliedBy }),
       ...resolved.from,
     };
     return { text: resolved.text, origin };
@@ -51,7 +51,7 @@ export function resolveSystemPrompt(
 
 type ResolvedText = {
   readonly text: string;
-  readonly from?: { readonly read?: string; readonly via?: string };
+  readonly from?: { readonly read?: string; readonly suppliedBy?: string };
 };
 
 function resolvePromptText(
@@ -65,7 +65,7 @@ function resolvePromptText(
     const entity = loader.references.resolve(value, "system_prompt", path);
     if (entity === undefined) return { text: "" };
     const text = composeBlocks(loader, entity.table, entity.path, folder);
-    return { text, from: { via: `system_prompt ${entity.name}` } };
+    return { text, from: { suppliedBy: `system_prompt ${entity.name}` } };
   }
   return readTextOrFile(loader, value, path, folder);
 }
@@ -139,7 +139,7 @@ function composeBlocks(
       [...path, key],
       `its strategy has no block "${key}", so this text is not used; ${hint}`,
       {
-        at: "key",
+        path: "key",
       },
     );
   }

@@ -74,7 +74,7 @@ function getIssuePaths(issue: Issue): readonly Path[] {
 }
 
 function isBroken(source: SourceFile, path: Path): boolean {
-  return path.some((_, index) => source.broken.has(formatPath(path.slice(0, index + 1))));
+  return path.some((_, index) => source.hasMissingVariables.has(formatPath(path.slice(0, index + 1))));
 }
 
 /** The maximum number of unknown keys that are reported for one table. */
@@ -134,7 +134,7 @@ function createUnknownKeyProblem(source: SourceFile, path: Path, key: string): P
   return source.createProblem([...path, key], {
     kind: "unknown-key",
     severity: strict ? "error" : "warning",
-    at: "key",
+    path: "key",
     expected: known.join(", "),
     ...(nearest === undefined ? {} : { nearest }),
     message: `unknown key${strict ? "" : ", not used"}${suggestion}`,

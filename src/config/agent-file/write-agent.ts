@@ -121,12 +121,15 @@ export function writeFields(
   defaults: object = DEFAULTS,
 ): FileTable {
   const table: FileTable = {};
-  for (const { places: paths, to, write } of fields) {
-    const value = getAt(definition, to);
+  for (const { paths, target, write } of fields) {
+    const value = getAt(definition, target);
     if (value === undefined) continue;
-    if (!ALWAYS.includes(to.join(".")) && JSON.stringify(value) === JSON.stringify(getAt(defaults, to)))
+    if (
+      !ALWAYS.includes(target.join(".")) &&
+      JSON.stringify(value) === JSON.stringify(getAt(defaults, target))
+    )
       continue;
-    const current = to.join(".") === "output.schema" ? buildSchemaValue(value) : write(value);
+    const current = target.join(".") === "output.schema" ? buildSchemaValue(value) : write(value);
     if (current === undefined) continue;
     const [path] = paths;
     let holder = table;

@@ -23,7 +23,7 @@ export function writeMode(mode: WorkMode, format: SourceFormat): string {
 }
 
 const LIMITS = { limits: JobLimits.parse({}) };
-const WITHOUT_NAME = PROFILE_FIELDS.filter(({ to }) => to[0] !== "name");
+const WITHOUT_NAME = PROFILE_FIELDS.filter(({ target }) => target[0] !== "name");
 
 class ModeFileWriter {
   readonly #instances: FileTable[] = [];

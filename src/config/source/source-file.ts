@@ -31,7 +31,7 @@ export type SourceFile = {
   /** The variables that each value contains, by path. */
   readonly variables: ReadonlyMap<string, readonly string[]>;
   /** Paths of values that refer to missing variables. Other problems of these values are ignored. */
-  readonly broken: ReadonlySet<string>;
+  readonly hasMissingVariables: ReadonlySet<string>;
   readonly problems: readonly Problem[];
   /** Returns the position of a value. */
   locate(path: Path): Pick<Problem, "file" | "line" | "column">;
@@ -44,7 +44,7 @@ export type ProblemDetails = Pick<
   "kind" | "severity" | "message" | "expected" | "nearest" | "variable"
 > & {
   /** The position that is displayed: the value by default. */
-  readonly at?: "key" | "value";
+  readonly path?: "key" | "value";
   /** The value that was found. If absent, the problem does not display it. */
   readonly found?: unknown;
 };
@@ -158,10 +158,10 @@ function createSourceFile(
     root,
     value: toPlainValue(root) as Record<string, unknown>,
     variables: substitution.variables,
-    broken: substitution.incompletePaths,
+    hasMissingVariables: substitution.incompletePaths,
     problems: substitution.problems,
     locate: (path) => excerpts.locate(findValueSpan(root, path)),
-    createProblem: (path, { at, found, ...about }) => ({
+    createProblem: (path, { path: at, found, ...about }) => ({
       ...about,
       ...excerpts.locate(at === "key" ? findKeySpan(root, path) : findValueSpan(root, path)),
       ...(path.length === 0 ? {} : { field: formatPath(path) }),

@@ -77,7 +77,7 @@ export class Substitution {
   #substituteScalar(node: Scalar, path: Path) {
     const { value, bare } = node;
     const written = this.#readLetters(node);
-    if (typeof written !== "string" || written.search(this.#prepared.standIn) < 0) return value;
+    if (typeof written !== "string" || written.search(this.#prepared.isPlaceholder) < 0) return value;
     const used: string[] = [];
     const text = this.#replacePlaceholders(written, ({ variable, escaped, written: reference, span }) => {
       if (escaped) return reference.slice(1);
@@ -110,7 +110,7 @@ export class Substitution {
   }
 
   #replacePlaceholders(text: string, by: (reference: Reference) => string): string {
-    return text.replace(this.#prepared.standIn, (digits) => {
+    return text.replace(this.#prepared.isPlaceholder, (digits) => {
       const reference = this.#prepared.references.get(digits);
       return reference === undefined ? digits : by(reference);
     });

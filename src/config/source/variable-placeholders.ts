@@ -22,7 +22,7 @@ export type PreparedText = {
   /** Converts an offset in the prepared text to one in the original text. */
   readonly original: (offset: number) => number;
   /** Matches the placeholders. */
-  readonly standIn: RegExp;
+  readonly isPlaceholder: RegExp;
 };
 
 const DIGITS = 12;
@@ -56,7 +56,7 @@ export function preparePlaceholders(written: string): PreparedText {
     const next = shifts[low];
     return next === undefined || offset <= next.at ? offset + shift : next.reference.end;
   };
-  return { text, references, original, standIn: new RegExp(`${prefix}\\d{4}`, "g") };
+  return { text, references, original, isPlaceholder: new RegExp(`${prefix}\\d{4}`, "g") };
 }
 
 /** Finds digits that do not occur in the text. */

@@ -44,19 +44,19 @@ export function planBlock(
   const plan = new SectionBuilder(options);
   const entries = removeCompactions(given);
   const work = findCurrentWork(entries);
-  const { older, turns, unread } = work;
+  const { older, turns, unreadCount } = work;
   const whole = (loop: readonly Turn[]) => sumSectionTokens(plan.buildEntrySections(loop, "whole"));
   const inScope = countLoopsInScope(config.scope, older.map(whole), options.maxContextTokens);
   const earlier = older.slice(older.length - inScope);
   const summaries = earlier.flatMap((loop) => plan.buildSummarySection(loop, config.maxSummaryTokens));
   const wordsFrom = getMessagesToAnswer(work)[0]?.position;
   const loop = (layout: Layout) => [...summaries, ...planNewestLoop(plan, turns, layout, config, wordsFrom)];
-  const tail = turns.slice(turns.length - unread);
-  for (const layout of generateLayouts(config, turns.length, unread)) {
+  const tail = turns.slice(turns.length - unreadCount);
+  for (const layout of generateLayouts(config, turns.length, unreadCount)) {
     const sections = [...loop(layout), ...plan.buildEntrySections(tail, "whole")];
     if (sumSectionTokens(sections) <= budget) return { ok: true, sections: joinSections(sections) };
   }
-  const before = loop({ first: 0, recent: 0, unread, lines: config.toolOutputMaxLines });
+  const before = loop({ first: 0, recent: 0, unreadCount, maxLines: config.toolOutputMaxLines });
   const sections = addUnreadTurns(plan, before, tail, budget);
   if (sections !== undefined) return { ok: true, sections: joinSections(sections) };
   return planLeast(plan, { ...work, older: earlier }, budget, config.toolOutputMaxLines);
@@ -69,33 +69,33 @@ export function planBlock(
 type Layout = {
   readonly first: number;
   readonly recent: number;
-  readonly unread: number;
-  readonly lines: number;
+  readonly unreadCount: number;
+  readonly maxLines: number;
 };
 
 function* generateLayouts(config: CompactionConfig, turns: number, unread: number): Generator<Layout> {
   const first = Math.min(config.keepFirstTurns, turns - unread);
   const most = Math.max(0, Math.min(config.keepRecentTurns - unread, turns - first - unread));
   const [lines = 0, ...fewer] = generateLineLimits(config);
-  for (let recent = most; recent > 0; recent--) yield { first, recent, unread, lines };
-  for (const less of most > 0 ? fewer : []) yield { first, recent: 1, unread, lines: less };
-  yield { first, recent: 0, unread, lines };
+  for (let recent = most; recent > 0; recent--) yield { first, recent, unreadCount: unread, maxLines: lines };
+  for (const less of most > 0 ? fewer : []) yield { first, recent: 1, unreadCount: unread, maxLines: less };
+  yield { first, recent: 0, unreadCount: unread, maxLines: lines };
 }
 
 /** Plans the turns of the newest loop, except those that the model has not read. */
 function planNewestLoop(
   plan: SectionBuilder,
   turns: readonly Turn[],
-  { first, recent, unread, lines }: Layout,
+  { first, recent, unreadCount, maxLines }: Layout,
   { maxSummaryTokens }: CompactionConfig,
   wordsFrom: number | undefined,
 ): readonly Section[] {
-  const end = turns.length - unread;
+  const end = turns.length - unreadCount;
   const middle = turns.slice(first, end - recent);
   if (middle.length === 0) return plan.buildEntrySections(turns.slice(0, end), "whole");
   return [
     ...plan.buildEntrySections(turns.slice(0, first), "whole"),
     ...plan.buildSummarySection(middle, maxSummaryTokens, wordsFrom),
-    ...plan.buildEntrySections(turns.slice(end - recent, end), limitLines(lines)),
+    ...plan.buildEntrySections(turns.slice(end - recent, end), limitLines(maxLines)),
   ];
 }

@@ -20,11 +20,11 @@ type Clippable = UserMessage | ToolResultMessage;
 /** The form of a section's entries. Absent fields leave the messages unchanged. */
 export type EntryForm = {
   /** The number of lines that remain of each text of a tool result (CTX-12). */
-  readonly cut?: number;
+  readonly maxLines?: number;
   /** The number of characters that remain of the text of a tool result. */
-  readonly chars?: number;
+  readonly maxChars?: number;
   /** The number of characters that remain of a user message. */
-  readonly wordChars?: number;
+  readonly maxUserChars?: number;
 };
 
 /** Reports whether an entry is a user message: a prompt, steering, a follow-up, an inbox message, a sub-agent's task. */
@@ -38,16 +38,16 @@ export function formatEntry(
   form: EntryForm,
 ): AgentMessage {
   const { position, message } = entry;
-  const { cut, chars, wordChars } = form;
+  const { maxLines, maxChars, maxUserChars } = form;
   if (message.role === "toolResult") {
-    const lines = cut === undefined ? message : cutToolResult(message, cut);
+    const lines = maxLines === undefined ? message : cutToolResult(message, maxLines);
     // A clipped text counts its characters from the beginning of the whole one.
-    return chars === undefined || getMessageText(lines).length <= chars
+    return maxChars === undefined || getMessageText(lines).length <= maxChars
       ? lines
-      : clipMessage(message, position, chars);
+      : clipMessage(message, position, maxChars);
   }
-  if (message.role !== "user" || wordChars === undefined || !isUserText(entry)) return message;
-  return clipMessage(message, position, wordChars);
+  if (message.role !== "user" || maxUserChars === undefined || !isUserText(entry)) return message;
+  return clipMessage(message, position, maxUserChars);
 }
 
 /** Computes the characters that results of so many lines may have: minified JSON is one line of any length. */

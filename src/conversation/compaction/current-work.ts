@@ -12,13 +12,13 @@ export type CurrentWork = {
   /** The turns of the running loop, and of the loops that it continues without a new message. */
   readonly turns: readonly Turn[];
   /** How many of its last turns contain what the model has not read. */
-  readonly unread: number;
+  readonly unreadCount: number;
 };
 
 export function findCurrentWork(entries: readonly Entry[]): CurrentWork {
   const loops = joinContinuedLoops(groupLoops(groupTurns(entries)));
   const turns = loops.at(-1) ?? [];
-  return { older: loops.slice(0, -1), turns, unread: countUnreadTurns(turns) };
+  return { older: loops.slice(0, -1), turns, unreadCount: countUnreadTurns(turns) };
 }
 
 /** Joins loops: a loop that continues unanswered messages also answers the messages of the loop before it. */

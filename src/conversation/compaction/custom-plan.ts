@@ -56,24 +56,24 @@ export function checkPlan(
   { budget, maxTextTokens }: PlanBounds,
 ): CheckedPlan {
   if (wanted.length === 0) return fitBudget(hideAllEntries(entries), entries, budget);
-  const { joined } = pairResults(entries.map(({ message }) => message));
+  const { inseparable } = pairResults(entries.map(({ message }) => message));
   const sections: Section[] = [];
   let at = 0;
   let nextPosition = 0;
-  for (const { from, to, as } of wanted) {
+  for (const { from, to, form } of wanted) {
     const name = `the section from ${from} to ${to}`;
     if (from < nextPosition || to <= from)
       return rejectPlan(`${name} is empty, or overlaps the one before it`);
     const first = entries[at];
     if (first !== undefined && first.position < from) return rejectPlan(formatLeftOut(first));
-    if (joined[at] === true) return rejectPlan(`${name} begins between a call and its result`);
+    if (inseparable[at] === true) return rejectPlan(`${name} begins between a call and its result`);
     const end = entries.findIndex(({ position }, index) => index >= at && position >= to);
     const own = entries.slice(at, end === -1 ? entries.length : end);
     if (own.length === 0) return rejectPlan(`${name} holds no entry`);
-    if (isText(as) && as.summary.trim() === "") return rejectPlan(`${name} has a blank text`);
-    const made = buildSections(own, as, findTurnStarts(entries));
+    if (isText(form) && form.summary.trim() === "") return rejectPlan(`${name} has a blank text`);
+    const made = buildSections(own, form, findTurnStarts(entries));
     const tokens = sumSectionTokens(made);
-    if (isText(as) && tokens > maxTextTokens) {
+    if (isText(form) && tokens > maxTextTokens) {
       return rejectPlan(
         `${name} has a text of ${tokens} tokens; at most ${maxTextTokens} are allowed (maxSummaryTokens)`,
       );
@@ -110,14 +110,14 @@ function fitBudget(sections: readonly Section[], entries: readonly Entry[], budg
 }
 
 function addUserText(section: Section, userEntries: readonly Entry[], wordChars?: number): Section {
-  const { from, to, as } = section;
+  const { from, to, form: as } = section;
   const own = userEntries.filter(({ position }) => position >= from && position < to);
   const wordsFrom = own[0]?.position;
   if (!isText(as) || wordsFrom === undefined) return section;
-  const limit = wordChars === undefined ? {} : { wordChars };
+  const limit = wordChars === undefined ? {} : { maxUserChars: wordChars };
   const userTokens = own.reduce((total, entry) => total + estimateMessage(formatEntry(entry, limit)), 0);
-  const form: TextForm = { ...as, wordsFrom, ...limit };
-  return { ...section, tokens: section.tokens + userTokens, as: form };
+  const form: TextForm = { ...as, userTextFrom: wordsFrom, ...limit };
+  return { ...section, tokens: section.tokens + userTokens, form };
 }
 
 function rejectPlan(problem: string): CheckedPlan {
@@ -135,17 +135,17 @@ function findTurnStarts(entries: readonly Entry[]): ReadonlySet<number> {
 /** Builds one section for a text, and otherwise one for each run of positions without a gap. */
 function buildSections(
   own: readonly Entry[],
-  as: WantedForm,
+  form: WantedForm,
   starts: ReadonlySet<number>,
 ): readonly Section[] {
-  if (as !== "whole" && "summary" in as) {
+  if (form !== "whole" && "summary" in form) {
     const { from, to, turns } = findSectionBounds(own, starts);
-    return [{ from, to, turns, tokens: estimateMessage(buildPlaceholder(as.summary, 0)), as }];
+    return [{ from, to, turns, tokens: estimateMessage(buildPlaceholder(form.summary, 0)), form }];
   }
   return groupRuns(own).map((run) => ({
     ...findSectionBounds(run, starts),
-    tokens: countShownTokens(run, as),
-    as,
+    tokens: countShownTokens(run, form),
+    form,
   }));
 }
 

@@ -35,14 +35,14 @@ export function addUnreadTurns(
   budget: number,
   { wordChars, share = UNREAD_SHARE }: { readonly wordChars?: number; readonly share?: number } = {},
 ): readonly Section[] | undefined {
-  const textLimit = wordChars === undefined ? {} : { wordChars };
+  const textLimit = wordChars === undefined ? {} : { maxUserChars: wordChars };
   const shown = (chars?: number) => [
     ...before,
     ...plan.buildEntrySections(
       unread,
       chars === undefined && wordChars === undefined
         ? "whole"
-        : { ...(chars === undefined ? {} : { chars }), ...textLimit },
+        : { ...(chars === undefined ? {} : { maxChars: chars }), ...textLimit },
     ),
   ];
   const whole = shown();
@@ -74,14 +74,14 @@ export function findMaxChars(fits: (chars: number) => boolean): number | undefin
  * what the model has not read.
  */
 export function planLeast(plan: SectionBuilder, work: CurrentWork, budget: number, lines: number): Plan {
-  const { older, turns, unread } = work;
+  const { older, turns, unreadCount } = work;
   const all = [...older.flat(), ...turns];
   const userEntries = getMessagesToAnswer(work);
   const wordsFrom = userEntries[0]?.position;
-  const newest = planNewestTurns(plan, all, { budget, lines, unread, wordsFrom });
+  const newest = planNewestTurns(plan, all, { budget, lines, unreadCount, wordsFrom });
   if (newest !== undefined) return { ok: true, sections: newest };
-  const hidden = all.slice(0, all.length - unread);
-  const tail = all.slice(all.length - unread);
+  const hidden = all.slice(0, all.length - unreadCount);
+  const tail = all.slice(all.length - unreadCount);
   for (const share of [UNREAD_SHARE, 0]) {
     const whole = addUnreadTurns(plan, buildMarker(plan, hidden, wordsFrom), tail, budget, { share });
     if (whole !== undefined) return { ok: true, sections: whole };
@@ -102,8 +102,8 @@ export function planLeast(plan: SectionBuilder, work: CurrentWork, budget: numbe
 
 function buildMarker(plan: SectionBuilder, hidden: readonly Turn[], wordsFrom?: number, wordChars?: number) {
   return plan.buildTextSection(hidden, formatRemoved(countEntries(hidden)), {
-    ...(wordsFrom === undefined ? {} : { wordsFrom }),
-    ...(wordChars === undefined ? {} : { wordChars }),
+    ...(wordsFrom === undefined ? {} : { userTextFrom: wordsFrom }),
+    ...(wordChars === undefined ? {} : { maxUserChars: wordChars }),
   });
 }
 
@@ -114,12 +114,12 @@ function planNewestTurns(
   {
     budget,
     lines,
-    unread: unreadCount,
+    unreadCount,
     wordsFrom,
   }: {
     readonly budget: number;
     readonly lines: number;
-    readonly unread: number;
+    readonly unreadCount: number;
     readonly wordsFrom: number | undefined;
   },
 ): readonly Section[] | undefined {
@@ -141,7 +141,7 @@ function planNewestTurns(
 function computeUserTextChars(plan: SectionBuilder, userEntries: readonly Entry[], budget: number): number {
   const most = Math.floor(budget * USER_TEXT_SHARE);
   const cost = (wordChars: number) =>
-    userEntries.reduce((sum, entry) => sum + plan.countEntryTokens(entry, { wordChars }), 0);
+    userEntries.reduce((sum, entry) => sum + plan.countEntryTokens(entry, { maxUserChars: wordChars }), 0);
   return findMaxChars((chars) => cost(chars) <= most) ?? MIN_CLIPPED_CHARS;
 }
 
@@ -158,9 +158,9 @@ function planAsOneText(
   for (const wordChars of [undefined, computeUserTextChars(plan, userEntries, budget)]) {
     const made = (chars: number) =>
       plan.buildTextSection(turns, formatTurns(countEntries(hidden), tail, chars), {
-        ...(wordsFrom === undefined ? {} : { wordsFrom }),
-        ...(wordChars === undefined ? {} : { wordChars }),
-        chars,
+        ...(wordsFrom === undefined ? {} : { userTextFrom: wordsFrom }),
+        ...(wordChars === undefined ? {} : { maxUserChars: wordChars }),
+        maxChars: chars,
       });
     const chars = findMaxChars((limit) => sumSectionTokens(made(limit)) <= budget);
     if (chars !== undefined) return { ok: true, sections: made(chars) };

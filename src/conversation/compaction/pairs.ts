@@ -3,7 +3,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 /** Which messages of a list must stay together, because a call is in one and its result in the other. */
 export type MessagePairs = {
   /** By index: whether a cut before this message would separate a call from its result. */
-  readonly joined: readonly boolean[];
+  readonly inseparable: readonly boolean[];
   /** Indices of results that no earlier answer requested. */
   readonly orphans: ReadonlySet<number>;
 };
@@ -28,5 +28,5 @@ export function pairResults(messages: readonly AgentMessage[]): MessagePairs {
     joinedUpTo = Math.max(joinedUpTo, lastResultOf.get(index) ?? -1);
     return inside;
   });
-  return { joined, orphans };
+  return { inseparable: joined, orphans };
 }

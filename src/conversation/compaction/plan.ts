@@ -20,7 +20,7 @@ export type Section = {
   readonly turns: number;
   /** The estimate of what is visible. */
   readonly tokens: number;
-  readonly as: SectionForm;
+  readonly form: SectionForm;
 };
 
 export type SectionForm = EntriesForm | TextForm;
@@ -32,10 +32,10 @@ export type EntriesForm = "whole" | EntryForm;
 export type TextForm = {
   readonly summary: string;
   /** User messages from this position on follow the text. */
-  readonly wordsFrom?: number;
-  readonly wordChars?: number;
+  readonly userTextFrom?: number;
+  readonly maxUserChars?: number;
   /** Each text that the message repeats is cut to about this many characters. */
-  readonly chars?: number;
+  readonly maxChars?: number;
 };
 
 export type Plan =
@@ -74,7 +74,7 @@ export function joinSections(sections: readonly Section[]): readonly Section[] {
   const all: Section[] = [];
   for (const section of sections) {
     const last = all.at(-1);
-    const isOne = last !== undefined && last.to === section.from && isSameForm(last.as, section.as);
+    const isOne = last !== undefined && last.to === section.from && isSameForm(last.form, section.form);
     if (isOne) {
       const turns = last.turns + section.turns;
       all[all.length - 1] = { ...last, to: section.to, turns, tokens: last.tokens + section.tokens };
@@ -97,17 +97,18 @@ export class SectionBuilder {
   /** Puts adjacent turns with the same form in one section; a gap between two positions begins another section. */
   buildEntrySections(
     turns: readonly Turn[],
-    form: EntriesForm | ((turn: Turn) => EntriesForm),
+    formOf: EntriesForm | ((turn: Turn) => EntriesForm),
   ): readonly Section[] {
-    const sections: { from: number; to: number; turns: number; tokens: number; as: EntriesForm }[] = [];
+    const sections: { from: number; to: number; turns: number; tokens: number; form: EntriesForm }[] = [];
     for (const turn of turns) {
-      const as = typeof form === "function" ? form(turn) : form;
+      const form = typeof formOf === "function" ? formOf(turn) : formOf;
       for (const [index, entry] of turn.entries.entries()) {
-        const tokens = this.countEntryTokens(entry, as) + (index === 0 ? estimateUnansweredTokens(turn) : 0);
+        const tokens =
+          this.countEntryTokens(entry, form) + (index === 0 ? estimateUnansweredTokens(turn) : 0);
         const begun = index === 0 ? 1 : 0;
         const last = sections.at(-1);
-        if (last === undefined || last.to !== entry.position || !isSameForm(last.as, as)) {
-          sections.push({ from: entry.position, to: entry.position + 1, turns: begun, tokens, as });
+        if (last === undefined || last.to !== entry.position || !isSameForm(last.form, form)) {
+          sections.push({ from: entry.position, to: entry.position + 1, turns: begun, tokens, form });
         } else {
           last.to++;
           last.turns += begun;
@@ -126,27 +127,32 @@ export class SectionBuilder {
   buildTextSection(
     turns: readonly Turn[],
     summary: string,
-    { wordsFrom, wordChars, chars }: Omit<TextForm, "summary"> = {},
+    { userTextFrom, maxUserChars, maxChars }: Omit<TextForm, "summary"> = {},
   ): readonly Section[] {
     const place = getPositionRange(turns, { start: 0, end: turns.length - 1 });
     if (place === undefined) return [];
     const userEntries =
-      wordsFrom === undefined
+      userTextFrom === undefined
         ? []
         : turns.flatMap(({ entries }) =>
-            entries.filter((entry) => entry.position >= wordsFrom && isUserText(entry)),
+            entries.filter((entry) => entry.position >= userTextFrom && isUserText(entry)),
           );
     const userTextFields =
       userEntries.length === 0
         ? {}
-        : { wordsFrom: userEntries[0]?.position ?? 0, ...buildUserTextLimit(wordChars) };
-    const as: TextForm = { summary, ...userTextFields, ...(chars === undefined ? {} : { chars }) };
+        : { userTextFrom: userEntries[0]?.position ?? 0, ...buildUserTextLimit(maxUserChars) };
+    const as: TextForm = { summary, ...userTextFields, ...(maxChars === undefined ? {} : { maxChars }) };
     const userTokens = userEntries.reduce(
-      (sum, entry) => sum + this.countEntryTokens(entry, buildUserTextLimit(wordChars)),
+      (sum, entry) => sum + this.countEntryTokens(entry, buildUserTextLimit(maxUserChars)),
       0,
     );
     return [
-      { ...place, turns: turns.length, tokens: this.#count(buildPlaceholder(summary, 0)) + userTokens, as },
+      {
+        ...place,
+        turns: turns.length,
+        tokens: this.#count(buildPlaceholder(summary, 0)) + userTokens,
+        form: as,
+      },
     ];
   }
 
@@ -155,12 +161,12 @@ export class SectionBuilder {
     if (turns.length === 0) return [];
     const summaryText = this.#summarise(turns, maxTokens);
     const text = summaryText.trim() === "" ? formatRemoved(countEntries(turns)) : summaryText;
-    return this.buildTextSection(turns, text, wordsFrom === undefined ? {} : { wordsFrom });
+    return this.buildTextSection(turns, text, wordsFrom === undefined ? {} : { userTextFrom: wordsFrom });
   }
 
   countEntryTokens(entry: Entry, as: EntriesForm): number {
     const form = as === "whole" ? {} : as;
-    const key = `${entry.position} ${form.cut} ${form.chars} ${form.wordChars}`;
+    const key = `${entry.position} ${form.maxLines} ${form.maxChars} ${form.maxUserChars}`;
     const known = this.#counted.get(key);
     if (known !== undefined) return known;
     const message = formatEntry(entry, form);
@@ -171,8 +177,8 @@ export class SectionBuilder {
   }
 }
 
-function buildUserTextLimit(wordChars: number | undefined): { readonly wordChars?: number } {
-  return wordChars === undefined ? {} : { wordChars };
+function buildUserTextLimit(maxUserChars: number | undefined): { readonly maxUserChars?: number } {
+  return maxUserChars === undefined ? {} : { maxUserChars };
 }
 
 export function countEntries(turns: readonly Turn[]): number {
@@ -182,7 +188,11 @@ export function countEntries(turns: readonly Turn[]): number {
 function isSameForm(one: SectionForm, other: SectionForm): boolean {
   if (one === "whole" || other === "whole") return one === other;
   if (isText(one) || isText(other)) return false;
-  return one.cut === other.cut && one.chars === other.chars && one.wordChars === other.wordChars;
+  return (
+    one.maxLines === other.maxLines &&
+    one.maxChars === other.maxChars &&
+    one.maxUserChars === other.maxUserChars
+  );
 }
 
 /** Limits results to so many lines, and to the characters of so many lines when a turn has an endless line. */
@@ -193,7 +203,7 @@ export function limitLines(lines: number): (turn: Turn) => EntryForm {
       ({ message }) =>
         message.role === "toolResult" && getMessageText(cutToolResult(message, lines)).length > chars,
     );
-    return isLong ? { cut: lines, chars } : { cut: lines };
+    return isLong ? { maxLines: lines, maxChars: chars } : { maxLines: lines };
   };
 }
 
@@ -226,14 +236,14 @@ export function* generateLineLimits({ toolOutputMaxLines }: Pick<CompactionConfi
 /** Converts sections to spans of a view. Their texts are in the entry at `position`, in this order. */
 export function toSpans(sections: readonly Section[], position: number): readonly Span[] {
   let section = 0;
-  return sections.map(({ as, ...place }) => ({
+  return sections.map(({ form, ...place }) => ({
     ...place,
-    ...toSpanFormat(as),
-    ...(isText(as) ? { instead: { position, section: section++ } } : {}),
+    ...toSpanFormat(form),
+    ...(isText(form) ? { replacement: { position, section: section++ } } : {}),
   }));
 }
 
-function toSpanFormat(as: SectionForm): Omit<SpanFormat, "instead"> {
+function toSpanFormat(as: SectionForm): Omit<SpanFormat, "replacement"> {
   if (as === "whole") return {};
   if (!isText(as)) return as;
   const { summary: _, ...form } = as;

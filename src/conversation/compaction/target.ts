@@ -12,9 +12,9 @@ export type SentContext = {
   /** The estimate of the view. */
   readonly estimated: number;
   /** The same, using the vendor's last count. */
-  readonly tokens: number;
+  readonly reportedTokens: number;
   /** The estimate of system prompt and tools. */
-  readonly besides: number;
+  readonly overheadTokens: number;
   /** The tokens that the model takes, less those of the longest answer that is requested. */
   readonly window: number;
 };
@@ -29,18 +29,18 @@ export type SentContext = {
 export function computeTarget(context: ContextConfig, reason: CompactionReason, sent: SentContext): number {
   const level = Math.floor(computeTriggerLevel(context) * computeEstimateRatio(sent));
   if (reason.type !== "overflow") return level;
-  const { estimated, besides, window } = sent;
+  const { estimated, overheadTokens, window } = sent;
   const vendorSize = parseOverflowSize(reason.said);
   const fits =
     vendorSize === undefined
       ? window * computeEstimateRatio(sent)
-      : (vendorSize.limit * (estimated + besides)) / vendorSize.asked;
-  const target = Math.min(level, Math.floor(fits * OVERFLOW_MARGIN) - besides);
+      : (vendorSize.limit * (estimated + overheadTokens)) / vendorSize.requested;
+  const target = Math.min(level, Math.floor(fits * OVERFLOW_MARGIN) - overheadTokens);
   return target > 0 && target < estimated ? target : Math.floor(estimated / 2);
 }
 
 /** Computes the ratio of our estimate to the vendor's count: less than 1 when the vendor has counted more tokens. */
-function computeEstimateRatio({ estimated, tokens, besides }: SentContext): number {
-  const counted = tokens - besides;
+function computeEstimateRatio({ estimated, reportedTokens, overheadTokens }: SentContext): number {
+  const counted = reportedTokens - overheadTokens;
   return counted > estimated && counted > 0 ? estimated / counted : 1;
 }

@@ -41,8 +41,8 @@ export function planTiered(
   const entries = removeCompactions(given);
   const work = findCurrentWork(entries);
   const { turns, old } = splitTurns(work, config);
-  const tail = turns.slice(turns.length - work.unread);
-  const read = turns.slice(0, turns.length - work.unread);
+  const tail = turns.slice(turns.length - work.unreadCount);
+  const read = turns.slice(0, turns.length - work.unreadCount);
   const cut = limitLines(config.toolOutputMaxLines);
   const recent = plan.buildEntrySections(read.slice(old), cut);
   const levels: readonly (() => readonly Section[])[] = [
@@ -63,11 +63,11 @@ export function planTiered(
 }
 
 /** Counts the read turns before the last `keepRecent` messages, whole turns only (CMP-09). */
-function splitTurns({ older, turns: newest, unread }: CurrentWork, { keepRecent }: TieredConfig) {
+function splitTurns({ older, turns: newest, unreadCount }: CurrentWork, { keepRecent }: TieredConfig) {
   const turns = [...older.flat(), ...newest];
   let old = turns.length;
   let messages = 0;
-  while (old > 0 && (messages < keepRecent || old > turns.length - unread)) {
+  while (old > 0 && (messages < keepRecent || old > turns.length - unreadCount)) {
     old--;
     messages += turns[old]?.entries.length ?? 0;
   }
@@ -85,7 +85,9 @@ function summariseTurns(plan: SectionBuilder, turns: readonly Turn[]): readonly 
   const lines = oldest.flatMap(listAnswerLines);
   const position = oldest[0]?.entries[0]?.position ?? 0;
   return [
-    ...(oldest.length === 0 ? [] : plan.buildTextSection(oldest, lines.join("\n"), { wordsFrom: position })),
+    ...(oldest.length === 0
+      ? []
+      : plan.buildTextSection(oldest, lines.join("\n"), { userTextFrom: position })),
     ...runs.slice(oldest.length).flatMap((run) => {
       const texts = listAnswerLines(run);
       if (texts.length > 0) return plan.buildTextSection([run], texts.join("\n"));
@@ -145,7 +147,7 @@ function removeMiddle(
     ...plan.buildTextSection(
       middle,
       formatMiddleRemoved(countEntries(middle)),
-      wordsFrom === undefined ? {} : { wordsFrom },
+      wordsFrom === undefined ? {} : { userTextFrom: wordsFrom },
     ),
   ];
 }

@@ -20,12 +20,12 @@ export type TurnRange = { readonly start: number; readonly end: number };
  * an application's own message, which has no turn id, belongs to the group before it.
  */
 export function groupTurns(entries: readonly Entry[]): readonly Turn[] {
-  const { joined } = pairResults(entries.map(({ message }) => message));
+  const { inseparable } = pairResults(entries.map(({ message }) => message));
   const turns: { id: TurnId | undefined; entries: Entry[] }[] = [];
   for (const [index, entry] of entries.entries()) {
     const id = getTurnId(entry.message);
     const last = turns.at(-1);
-    const goesOn = joined[index] === true || entry.message.role === "extension" || isSame(last?.id, id);
+    const goesOn = inseparable[index] === true || entry.message.role === "extension" || isSame(last?.id, id);
     if (last === undefined || !goesOn) turns.push({ id, entries: [entry] });
     else {
       last.entries.push(entry);

@@ -5,7 +5,7 @@ export type BranchNode = {
   readonly id: string;
   readonly parent?: { readonly branch: string; readonly position: number } | undefined;
   /** What deleted loops had left of the entries before this position. */
-  readonly inherited?: { readonly position: number; readonly view: ViewSnapshot } | undefined;
+  readonly inheritedView?: { readonly position: number; readonly view: ViewSnapshot } | undefined;
 };
 
 /** Returns the branches whose entries this one shows, itself first, each with the position at which its part ends. */

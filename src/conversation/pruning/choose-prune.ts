@@ -21,26 +21,26 @@ const MAX_PRUNED_SPANS = 96;
 
 export type PruneChoice =
   | { readonly type: "pruned"; readonly request: PruneRequest }
-  | { readonly type: "nothing"; readonly why: string };
+  | { readonly type: "nothing"; readonly reason: string };
 
 /**
  * @param entries - The entries of the view's branch, in order of position.
  * @param answer - The position of the answer whose call requests it; it and everything after it stay.
  */
 export function choosePrune(
-  { view, reverted }: ToolView,
+  { view, isReverted }: ToolView,
   entries: readonly Entry[],
   answer: number,
   targetTokens: number,
   memoTokens?: number,
 ): PruneChoice {
-  const nothing = (reason: string): PruneChoice => ({ type: "nothing", why: reason });
-  if (reverted === true) return nothing("this answer already goes back to an earlier entry");
+  const nothing = (reason: string): PruneChoice => ({ type: "nothing", reason });
+  if (isReverted === true) return nothing("this answer already goes back to an earlier entry");
   const memos = view.spans.reduce((count, span) => count + (span.memos?.length ?? 0), 0);
   if (memoTokens !== undefined && memos >= MAX_MEMOS) {
     return nothing(`${MAX_MEMOS} memos are in the context already: prune without a memo`);
   }
-  const liveFrom = view.liveFrom ?? 0;
+  const liveFrom = view.prunableFrom ?? 0;
   const whole = view.spans.filter(isWhole);
   const live = entries.filter(
     ({ position }) =>
@@ -71,7 +71,7 @@ export function choosePrune(
       tokens: left.reduce((sum, entry) => sum + countSentTokens(entry), 0),
       messages: left.length,
       ...(memoTokens === undefined ? {} : { memoTokens }),
-      between,
+      replacedRange: between,
       spans,
     },
   };
@@ -83,7 +83,7 @@ function containsPosition({ from, to }: PositionRange, position: number): boolea
 
 function toInRunItems(entry: Entry): readonly InRunItem[] {
   const { message, position } = entry;
-  const item = { position, tokens: countSentTokens(entry), inProgress: false };
+  const item = { position, tokens: countSentTokens(entry), isInProgress: false };
   if (message.role === "toolResult") return [{ ...item, kind: "result", callIds: [message.toolCallId] }];
   if (message.role !== "assistant") return [];
   // The calls of an answer that is never sent are never run: it waits for no result.
@@ -124,7 +124,7 @@ function splitSpan(span: Span, ranges: readonly PositionRange[], entries: readon
   return edges.slice(0, -1).map((from, index): Span => {
     const to = edges[index + 1] as number;
     const isPruned = ranges.some((range) => containsPosition(range, from));
-    const shown: Span = { from, to, turns: 1, tokens: 0, ...(isPruned ? { words: isPruned } : {}) };
+    const shown: Span = { from, to, turns: 1, tokens: 0, ...(isPruned ? { isPruned } : {}) };
     return {
       ...shown,
       tokens: estimateSpanTokens(shown, entries),
@@ -138,7 +138,7 @@ export function estimateSpanTokens(span: Span, entries: readonly Entry[]): numbe
   return entries
     .filter(({ position }) => containsPosition(span, position))
     .reduce((sum, entry) => {
-      if (span.words === true && entry.message.role !== "user") return sum;
+      if (span.isPruned === true && entry.message.role !== "user") return sum;
       return sum + (isUncompacted(span) ? entry.tokens : estimateMessage(formatEntry(entry, span)));
     }, 0);
 }

@@ -24,7 +24,7 @@ export type RevertInput = {
  * @param answer - The position of the answer whose call requests it.
  */
 export function chooseRevert(
-  { view, loopFrom, reverted }: ToolView,
+  { view, loopFrom, isReverted }: ToolView,
   entries: readonly Entry[],
   answer: number,
   { category, step, summary }: RevertInput,
@@ -36,13 +36,13 @@ export function chooseRevert(
     ...(target === undefined ? {} : { target }),
     reason,
   });
-  if (reverted === true) return refused("another call of the same answer already goes back");
+  if (isReverted === true) return refused("another call of the same answer already goes back");
   const at = new Map(entries.map((entry) => [entry.position, entry]));
   const isNamed = (position: number): boolean => {
     const entry = at.get(position);
     const span = findSpan(view.spans, position);
-    if (entry === undefined || span === undefined || span.instead !== undefined) return false;
-    return isVisible(span, entry, view.faded) && isSent(entry.message) && parseTag(entry) === undefined;
+    if (entry === undefined || span === undefined || span.replacement !== undefined) return false;
+    return isVisible(span, entry, view.fadedBefore) && isSent(entry.message) && parseTag(entry) === undefined;
   };
   const named = parseLabel(step);
   if (named === undefined || named >= answer || !isNamed(named)) {
@@ -53,7 +53,11 @@ export function chooseRevert(
   let target = named;
   while (target + 1 < answer && at.get(target + 1)?.message.role === "toolResult") target++;
   let fork = target + 1;
-  while (fork < answer && hasTag(at.get(fork), target) && findSpan(view.spans, fork)?.instead === undefined)
+  while (
+    fork < answer &&
+    hasTag(at.get(fork), target) &&
+    findSpan(view.spans, fork)?.replacement === undefined
+  )
     fork++;
   if (fork < loopFrom) return refused(`${formatLabel(target)} is before this loop`, target);
   const spoken = entries.find(

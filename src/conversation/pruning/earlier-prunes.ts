@@ -39,7 +39,7 @@ export function replayEarlierPrunes(
   state = truncateState(state, from, undefined);
   const { pruned, tags } = state;
   if (pruned.length === 0 && tags.length === 0) return undefined;
-  const aged = tags.map((tag) => ({ ...tag, madeAt: 0 }));
+  const aged = tags.map((tag) => ({ ...tag, createdAtTurn: 0 }));
   return { spans: buildSpans(state, from, entries), ...(aged.length === 0 ? {} : { tags: aged }) };
 }
 
@@ -83,7 +83,7 @@ function buildSpans(
     const isPruned = pruned.some((one) => edge >= one.from && edge < one.to);
     const own = memos.filter(({ at }) => at === edge).map(({ at: _, ...memo }) => memo);
     const to = edges[index + 1] as number;
-    const span: Span = { from: edge, to, turns: 1, tokens: 0, ...(isPruned ? { words: isPruned } : {}) };
+    const span: Span = { from: edge, to, turns: 1, tokens: 0, ...(isPruned ? { isPruned } : {}) };
     const ofMemos = own.reduce((sum, { tokens }) => sum + tokens, 0);
     return {
       ...span,

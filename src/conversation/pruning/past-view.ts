@@ -20,11 +20,11 @@ export type LoopTrace = {
   /** It was the first loop of its run, which had no view yet. */
   readonly isFirstOfRun: boolean;
   /** Its model can change its view, so the run has read what earlier loops had pruned. */
-  readonly asksBefore: boolean;
+  readonly readsEarlierPrunes: boolean;
   /** How its lessons and findings fade, when the definition sets it. */
-  readonly fading?: TagFadingSettings | undefined;
+  readonly tagFading?: TagFadingSettings | undefined;
   /** The same for each definition to which it was updated, in the order of the events. */
-  readonly movedFading?: readonly (TagFadingSettings | undefined)[] | undefined;
+  readonly updatedTagFading?: readonly (TagFadingSettings | undefined)[] | undefined;
 };
 
 /** An answer of the last loop: its position on one of the loop's branches. */
@@ -36,7 +36,7 @@ export type PastView =
   | { readonly type: "unrecorded"; readonly position: number };
 
 /** How a closed loop has left the view; absent when everything is visible. */
-type LoopEndView = { readonly branch: string; readonly to: number; readonly left: ViewState | undefined };
+type LoopEndView = { readonly branch: string; readonly to: number; readonly state: ViewState | undefined };
 
 /**
  * Rebuilds what the model saw when it made this answer.
@@ -59,7 +59,8 @@ export function rebuildView(
     if (end !== undefined) ends.push(buildLoopEnd(loop, seen, end.to));
   });
   if (seen === undefined) return { type: "view", view: { branch, ranges: [] } };
-  if (seen.unrecorded !== undefined) return { type: "unrecorded", position: seen.unrecorded };
+  if (seen.unrecordedCompaction !== undefined)
+    return { type: "unrecorded", position: seen.unrecordedCompaction };
   return { type: "view", view: toViewRanges({ ...extendTo(seen, position).view, branch }) };
 }
 
@@ -84,10 +85,10 @@ function isOnBranch(branches: readonly string[], part: number, branch: string): 
   return part <= branches.lastIndexOf(branch);
 }
 
-function getInheritedEnd({ id, inherited }: BranchNode): readonly LoopEndView[] {
-  if (inherited === undefined) return [];
-  const { position: to, view } = inherited;
-  return [{ branch: id, to, left: { view: { branch: id, ...view }, length: to, turns: 0 } }];
+function getInheritedEnd({ id, inheritedView }: BranchNode): readonly LoopEndView[] {
+  if (inheritedView === undefined) return [];
+  const { position: to, view } = inheritedView;
+  return [{ branch: id, to, state: { view: { branch: id, ...view }, length: to, turns: 0 } }];
 }
 
 function buildStartState(
@@ -97,7 +98,7 @@ function buildStartState(
   earlier: readonly LoopTrace[],
   branches: readonly BranchNode[],
 ): ViewState {
-  const { from, isFirstOfRun, asksBefore } = loop;
+  const { from, isFirstOfRun, readsEarlierPrunes } = loop;
   const branch = loop.branches[0] ?? "";
   const run = { length: from, turns: isFirstOfRun ? 0 : (before?.turns ?? 0) };
   const line = listAncestry(branches, branch);
@@ -110,12 +111,16 @@ function buildStartState(
       findNewestEnd(ends.filter((one) => one.branch === id && one.to <= Math.min(until, from))),
     )
     .find((one) => one !== undefined);
-  if (end?.left !== undefined) {
-    const { view, unrecorded } = extendTo(end.left, from);
-    return { ...run, view: { ...view, branch }, ...(unrecorded === undefined ? {} : { unrecorded }) };
+  if (end?.state !== undefined) {
+    const { view, unrecordedCompaction } = extendTo(end.state, from);
+    return {
+      ...run,
+      view: { ...view, branch },
+      ...(unrecordedCompaction === undefined ? {} : { unrecordedCompaction }),
+    };
   }
   const pruned =
-    isFirstOfRun && asksBefore && from > 0
+    isFirstOfRun && readsEarlierPrunes && from > 0
       ? replayEarlierPrunes({ branch, from }, earlier, branches, [])
       : undefined;
   return pruned === undefined
@@ -135,13 +140,13 @@ function replayLoop(begun: ViewState, loop: LoopTrace, events: readonly EventBod
   let part = 0;
   let compaction = 0;
   let moves = 0;
-  let { fading } = loop;
+  let { tagFading } = loop;
   return events.reduce<ViewState>((seen, body) => {
     const details = applyEvent(seen, body, {
       ranges: body.type === "CompactionEnded" ? loop.compactions[compaction++] : undefined,
-      fading,
+      fading: tagFading,
     });
-    if (body.type === "DefinitionChanged" && body.applied) fading = loop.movedFading?.[moves++];
+    if (body.type === "DefinitionChanged" && body.applied) tagFading = loop.updatedTagFading?.[moves++];
     if (body.type !== "RevertApplied" || !body.applied) return details;
     part += 1;
     return { ...details, view: { ...details.view, branch: loop.branches[part] ?? details.view.branch } };
@@ -150,8 +155,8 @@ function replayLoop(begun: ViewState, loop: LoopTrace, events: readonly EventBod
 
 function buildLoopEnd({ branches }: LoopTrace, seen: ViewState, to: number): LoopEndView {
   const branch = branches.at(-1) ?? "";
-  const isAll = seen.unrecorded === undefined && isPlainView(seen.view);
-  return { branch, to, left: isAll ? undefined : { ...seen, view: resetForNextLoop(seen.view) } };
+  const isAll = seen.unrecordedCompaction === undefined && isPlainView(seen.view);
+  return { branch, to, state: isAll ? undefined : { ...seen, view: resetForNextLoop(seen.view) } };
 }
 
 function resetForNextLoop(view: View): View {

@@ -13,7 +13,7 @@ export type InRunItem = {
   /** The calls that an answer makes, or the one that a result answers. */
   readonly callIds: readonly string[];
   /** The call is running, like the call that requests the pruning. */
-  readonly inProgress: boolean;
+  readonly isInProgress: boolean;
 };
 
 export type PruneSelection = {
@@ -62,5 +62,5 @@ function groupItems(items: readonly InRunItem[]): readonly (readonly InRunItem[]
 function isFinished(group: readonly InRunItem[]): boolean {
   const calls = group.flatMap((item) => (item.kind === "answer" ? item.callIds : []));
   const results = group.filter(({ kind }) => kind === "result").length;
-  return results >= calls.length && group.every(({ inProgress }) => !inProgress);
+  return results >= calls.length && group.every(({ isInProgress }) => !isInProgress);
 }

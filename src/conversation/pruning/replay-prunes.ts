@@ -11,7 +11,7 @@ export type PrunedState = {
   /** Each with its position, in order. */
   readonly memos: readonly (MemoRef & { readonly at: number })[];
   /** Lessons and findings on the branch, oldest first; only the run knows their age. */
-  readonly tags: readonly Omit<LiveTag, "madeAt">[];
+  readonly tags: readonly Omit<LiveTag, "createdAtTurn">[];
 };
 
 export const NO_PRUNES: PrunedState = { pruned: [], memos: [], tags: [] };
@@ -86,7 +86,7 @@ function mergeRanges(ranges: readonly PositionRange[]): readonly PositionRange[]
 /** Returns the same state of a view, which agrees with the events of its loops while nothing was compacted. */
 export function toPrunedState(spans: readonly Span[], tags: readonly LiveTag[] = []): PrunedState {
   return {
-    pruned: mergeRanges(spans.filter(({ words: isPruned }) => isPruned === true)),
+    pruned: mergeRanges(spans.filter(({ isPruned }) => isPruned === true)),
     memos: spans.flatMap(({ from, memos = [] }) => memos.map((memo) => ({ ...memo, at: from }))),
     tags: tags.map(({ category, position }) => ({ category, position })),
   };

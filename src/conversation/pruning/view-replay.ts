@@ -20,7 +20,7 @@ export type ViewState = {
   /** The turns of the run so far. */
   readonly turns: number;
   /** The position of a compaction whose result was not recorded. */
-  readonly unrecorded?: number;
+  readonly unrecordedCompaction?: number;
 };
 
 export type EventDetails = {
@@ -89,7 +89,7 @@ function splitSpan({ memos, ...span }: Span, ranges: readonly PositionRange[]): 
       ...span,
       from,
       to: edges[index + 1] as number,
-      ...(isPruned ? { words: isPruned } : {}),
+      ...(isPruned ? { isPruned } : {}),
       ...(index === 0 && memos !== undefined ? { memos } : {}),
     };
   });
@@ -110,12 +110,12 @@ function applyCompaction(
   position: number,
   ranges: readonly ViewRange[] | undefined,
 ): ViewState {
-  const { unrecorded: _, ...rest } = seen;
+  const { unrecordedCompaction: _, ...rest } = seen;
   const spans = (ranges ?? []).map((range) => ({ ...range, turns: 1, tokens: 0 }));
   return {
     ...rest,
     length: position + 1,
-    view: { ...seen.view, spans, liveFrom: position + 1 },
-    ...(ranges === undefined ? { unrecorded: position } : {}),
+    view: { ...seen.view, spans, prunableFrom: position + 1 },
+    ...(ranges === undefined ? { unrecordedCompaction: position } : {}),
   };
 }

@@ -50,9 +50,9 @@ export type Account = {
   /** Set by its own definition, or raised by an operator. */
   readonly own: Allowance;
   /** What its parent has reserved for it: raising its own limits never exceeds this. Absent at the root. */
-  readonly given?: Allowance;
+  readonly allocation?: Allowance;
   /** Spent by ended children and everything below them. */
   readonly settled: Amounts;
   /** Reserved for running children, each with itself as one of `children`. */
-  readonly open: Readonly<Record<string, Amounts>>;
+  readonly reserved: Readonly<Record<string, Amounts>>;
 };

@@ -13,7 +13,7 @@ export type Remaining = {
 };
 
 export function openAccount(own: Allowance, given?: Allowance): Account {
-  return { own, ...(given === undefined ? {} : { given }), settled: NO_AMOUNTS, open: {} };
+  return { own, ...(given === undefined ? {} : { allocation: given }), settled: NO_AMOUNTS, reserved: {} };
 }
 
 /** Sets other limits of its own, higher or lower. What was spent and what is reserved stays unchanged. */
@@ -29,8 +29,8 @@ export function extendDeadline(account: Account, byMs: number): Account {
     : setOwnAllowance(account, { ...account.own, deadlineMs: deadlineMs + byMs });
 }
 
-export function getAllowance({ own, given }: Account): Allowance {
-  return given === undefined ? own : minAllowance(own, given);
+export function getAllowance({ own, allocation }: Account): Allowance {
+  return allocation === undefined ? own : minAllowance(own, allocation);
 }
 
 /**
@@ -41,8 +41,8 @@ export function sumUsed(account: Account, spent: Spent): Amounts {
   return addAmounts(toAmounts(spent), account.settled);
 }
 
-export function sumReserved({ open }: Account): Amounts {
-  return Object.values(open).reduce(addAmounts, NO_AMOUNTS);
+export function sumReserved({ reserved }: Account): Amounts {
+  return Object.values(reserved).reduce(addAmounts, NO_AMOUNTS);
 }
 
 /** Computes what is left for the agent's next step, and to share among children. */
@@ -83,7 +83,7 @@ export function release(account: Account, id: string): Account {
 }
 
 function closeReservation(account: Account, id: string, spent: Amounts): Account {
-  if (!Object.hasOwn(account.open, id)) return account;
-  const { [id]: _, ...open } = account.open;
-  return { ...account, open, settled: addAmounts(account.settled, spent) };
+  if (!Object.hasOwn(account.reserved, id)) return account;
+  const { [id]: _, ...open } = account.reserved;
+  return { ...account, reserved: open, settled: addAmounts(account.settled, spent) };
 }

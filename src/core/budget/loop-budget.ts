@@ -13,7 +13,7 @@ type BudgetPart = {
   readonly used: number;
   /** Reserved for running sub-agents. */
   readonly reserved: number;
-  readonly left: number | null;
+  readonly remaining: number | null;
 };
 
 /** The budget of the open loop and its sub-agents. */
@@ -25,7 +25,11 @@ export type Budget = {
   /** Sub-agents that it may start, including all that those start. */
   readonly children: BudgetPart;
   /** At the time of the last event; time is not divided. */
-  readonly timeMs: { readonly limit: number | null; readonly used: number; readonly left: number | null };
+  readonly timeMs: {
+    readonly limit: number | null;
+    readonly used: number;
+    readonly remaining: number | null;
+  };
 };
 
 /** Returns the budget, or nothing while no loop is open. */
@@ -51,7 +55,7 @@ export function buildBudget(
     limit: whole[name],
     used: spentAmounts[name],
     reserved: reserved[name],
-    left: rest[name],
+    remaining: rest[name],
   });
   return {
     turns: part("turns"),
@@ -61,10 +65,10 @@ export function buildBudget(
       used: toUsd(spentAmounts.nanoUsd),
       // A reservation is a part of a limit, and therefore known.
       reserved: toUsd(reserved.nanoUsd ?? 0),
-      left: toUsd(rest.nanoUsd),
+      remaining: toUsd(rest.nanoUsd),
     },
     children: part("children"),
-    timeMs: { limit: maxDurationMs, used: spent.durationMs, left: rest.timeMs },
+    timeMs: { limit: maxDurationMs, used: spent.durationMs, remaining: rest.timeMs },
   };
 }
 
@@ -76,7 +80,7 @@ export function formatBudget({ turns, tokens, usd, children, timeMs }: Budget): 
     formatBudgetPart("tokens", tokens, String),
     formatBudgetPart("cost", usd, formatDollars),
     ...(asked ? [formatBudgetPart("sub-agents", children, String)] : []),
-    timeMs.left === null ? "" : `time ${formatSeconds(timeMs.left)} left`,
+    timeMs.remaining === null ? "" : `time ${formatSeconds(timeMs.remaining)} left`,
   ]
     .filter((text) => text !== "")
     .join(", ");

@@ -15,9 +15,9 @@ export type ChildRequest = {
 };
 
 export type Reservation =
-  /** `given` is the allowance with which the child's account is opened. */
-  | { readonly type: "reserved"; readonly id: string; readonly given: Allowance }
-  | { readonly type: "refused"; readonly id: string; readonly reason: string };
+  /** `allocation` is the allowance with which the child's account is opened. */
+  | { readonly type: "reserved"; readonly id: string; readonly allocation: Allowance }
+  | { readonly type: "denied"; readonly id: string; readonly reason: string };
 
 /**
  * Reserves a fair share of what is left for children that begin together, and for none more than its own definition
@@ -35,7 +35,7 @@ export function reserve(
   nowMs: number,
   ownShares: 0 | 1 = 1,
 ): { readonly account: Account; readonly reservations: readonly Reservation[] } {
-  const known = new Set(Object.keys(account.open));
+  const known = new Set(Object.keys(account.reserved));
   for (const { id } of asked) {
     if (known.has(id)) throw new ProtocolError(`Child ${id} already has a reservation.`);
     known.add(id);
@@ -44,17 +44,17 @@ export function reserve(
   const { count, shortage } = countAffordable(before, asked.length, ownShares);
   const begun = asked.slice(0, count);
   const given = computeShares(account, before, begun, ownShares);
-  const open = { ...account.open };
+  const open = { ...account.reserved };
   for (const [index, { id }] of begun.entries()) open[id] = toReservedAmounts(given[index] as Allowance);
-  const reserved = { ...account, open };
+  const reserved = { ...account, reserved: open };
   const reason = formatShortage(shortage, reserved, spent, nowMs);
   return {
     account: reserved,
     reservations: asked.map(({ id }, index) => {
       const allowed = given[index];
       return allowed === undefined
-        ? { type: "refused", id, reason }
-        : { type: "reserved", id, given: allowed };
+        ? { type: "denied", id, reason }
+        : { type: "reserved", id, allocation: allowed };
     }),
   };
 }

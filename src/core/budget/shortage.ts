@@ -57,8 +57,8 @@ function formatAmount(part: CountedKind, value: number | null): string {
   return part === "nanoUsd" ? formatDollars(toUsd(value)) : String(value);
 }
 
-function formatAdvice({ open }: Account): string {
-  return Object.keys(open).length === 0
+function formatAdvice({ reserved }: Account): string {
+  return Object.keys(reserved).length === 0
     ? "Do the task yourself, or finish with the results that you have."
     : "Wait for the agents that are running: you get back what they do not use.";
 }

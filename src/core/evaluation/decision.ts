@@ -4,8 +4,8 @@ import { type BranchOutcome, isUsable } from "./branch-outcome.ts";
 export type Decision = {
   /** The branch's index, from 0; -1 when no branch was to be chosen. */
   readonly selected: number;
-  /** `fallback`: the strategy made no usable choice. `nobody`: all branches are retained. */
-  readonly by: "strategy" | "fallback" | "nobody";
+  /** `fallback`: the strategy made no usable choice. `none`: all branches are retained. */
+  readonly decidedBy: "strategy" | "fallback" | "none";
   /** Complete sentences for users; branches are counted from 1. */
   readonly reason: string;
 };
@@ -16,7 +16,7 @@ export function buildDecision(
   selected: number,
   reason: string,
 ): Decision {
-  return { selected, by: "strategy", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
+  return { selected, decidedBy: "strategy", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
 }
 
 /**
@@ -39,14 +39,14 @@ export function buildFallbackDecision(outcomes: readonly BranchOutcome[], cause:
   const reason = [cause, `Branch ${selected + 1} is taken, ${rank}.`, ...describeUnusable(outcomes)].join(
     " ",
   );
-  return { selected, by: "fallback", reason };
+  return { selected, decidedBy: "fallback", reason };
 }
 
 /** Builds the decision to retain all branches (HITL-03). */
 export function buildKeepAllDecision(outcomes: readonly BranchOutcome[]): Decision {
   const reason =
     outcomes.length === 1 ? "The only branch is retained." : `All ${outcomes.length} branches are retained.`;
-  return { selected: -1, by: "nobody", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
+  return { selected: -1, decidedBy: "none", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
 }
 
 function sortByIndex(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {

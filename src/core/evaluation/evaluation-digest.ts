@@ -62,14 +62,14 @@ type EvaluationEnds = Numbered &
 export type PrepareJudgeCommand = EvaluationEnds & {
   readonly judgeHash: string;
   /** Indices of branches whose runs ended without a report. */
-  readonly lost: readonly number[];
+  readonly lostBranches: readonly number[];
 };
 
 export type JudgeDigest = {
   /** The stored text of the judge's prompt; absent when there is nothing to compare. */
   readonly question?: string;
   /** What the lost branches have used, as far as the record shows it; in their order. */
-  readonly used: readonly Amounts[];
+  readonly lostUsage: readonly Amounts[];
 };
 
 /** Selects a branch, and closes the group's record. */
@@ -78,7 +78,7 @@ export type SelectBranchCommand = EvaluationEnds & {
   readonly branches: readonly Pick<OpenedAgent, "agentName" | "model">[];
   readonly judge?: BranchEnd;
   /** Why no judge or strategy is called any more. */
-  readonly stopped?: string;
+  readonly stopReason?: string;
 };
 
 /** A branch that has ended (PAR-03), with its cost. */
@@ -102,5 +102,5 @@ export type SelectedBranchDigest = {
   /** The chosen branch's last answer, as a run's result has it. */
   readonly text?: string;
   readonly position?: number;
-  readonly json?: "whole" | "cut";
+  readonly json?: "complete" | "truncated";
 };

@@ -16,13 +16,13 @@ type EvaluationPhase = "opening" | "comparing" | "judging" | "deciding" | "ended
 export type EvaluationProgress = {
   readonly strategy: string;
   /** Present when the status must contain no text, neither of a prompt nor of a judge. */
-  readonly words?: "none";
+  readonly redactContent?: true;
   readonly phase: EvaluationPhase;
   readonly decision?: Decision;
   /** Messages for the session's inbox. */
-  readonly waiting: QueueSize;
+  readonly waitingMessages: QueueSize;
   /** Messages for which there was no room; absent for none. */
-  readonly refused?: RejectedMessages;
+  readonly rejected?: RejectedMessages;
 };
 
 /** One branch, or the judge. */
@@ -53,18 +53,18 @@ export type EvaluationStatus = JobStatus & OwnStatus;
 
 export function evaluationMode(
   state: JobState,
-  { strategy, phase, words, decision, waiting, refused }: EvaluationProgress,
+  { strategy, phase, redactContent, decision, waitingMessages, rejected }: EvaluationProgress,
 ): ModeStatus & OwnStatus {
   const branches = listBranches(state);
   const judge = findJudge(state);
   const chosen = decision === undefined ? undefined : branches[decision.selected];
   return {
-    doing: formatStatusText(phase, branches, words === "none" ? undefined : decision),
+    statusText: formatStatusText(phase, branches, redactContent === true ? undefined : decision),
     agent: chosen?.agent,
     model: chosen?.model,
     loopId: chosen?.loopId,
-    queued: { steering: waiting.messages, followUps: 0, bytes: waiting.bytes },
-    ...(refused === undefined ? {} : { refusedMessages: refused }),
+    queued: { steering: waitingMessages.messages, followUps: 0, bytes: waitingMessages.bytes },
+    ...(rejected === undefined ? {} : { rejectedMessages: rejected }),
     strategy,
     branches: branches.map(partProgress),
     ...(judge === undefined ? {} : { judge: partProgress(judge) }),
@@ -73,16 +73,16 @@ export function evaluationMode(
 }
 
 function partProgress(part: JobPart): PartProgress {
-  const { agent, model = "", loopId = "", used, workflow, startedAtMs, endedAtMs } = part;
+  const { agent, model = "", loopId = "", spent, workflow, startedAtMs, endedAtMs } = part;
   return {
     agent,
     model,
     loopId,
     status: getStatusCode(part),
     ...(workflow === undefined ? {} : { workflow }),
-    turns: used.turns,
-    tokens: used.tokens,
-    costUsd: toUsd(used.nanoUsd),
+    turns: spent.turns,
+    tokens: spent.tokens,
+    costUsd: toUsd(spent.nanoUsd),
     ...(startedAtMs === undefined ? {} : { startedAtMs }),
     ...(endedAtMs === undefined ? {} : { endedAtMs }),
   };
@@ -97,7 +97,7 @@ function formatStatusText(
   phase: EvaluationPhase,
   branches: readonly JobPart[],
   decision: Decision | undefined,
-): Status["doing"] {
+): Status["statusText"] {
   switch (phase) {
     case "opening":
       return "opening the evaluation";

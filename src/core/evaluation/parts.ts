@@ -71,15 +71,15 @@ export function buildBranchEnd(loopId: string, end: PartEnd): BranchEnd {
 }
 
 /** @param lost - A run that ended without a report. */
-export function getLostStatus({ how, cause }: LostPart): BranchStatus {
+export function getLostStatus({ reason, cause }: LostPart): BranchStatus {
   switch (cause) {
     case "taken":
       return { type: "failed", reason: "A run with the same name already exists" };
     case "not-begun":
       return { type: "stopped", reason: "It was stopped before it began" };
     case "given-up":
-      return { type: "stopped", reason: how };
+      return { type: "stopped", reason };
     case "ended":
-      return { type: "stopped", reason: `Its run ended without a result: ${how}` };
+      return { type: "stopped", reason: `Its run ended without a result: ${reason}` };
   }
 }

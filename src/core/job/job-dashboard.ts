@@ -26,13 +26,13 @@ const COLUMNS: readonly Column[] = [
  * @param more - Lines of the job's mode: a name and a text.
  */
 export function jobDashboard(
-  { status, doing, goal, turns, costUsd, budget, job }: JobStatus,
+  { status, statusText, goal, turns, costUsd, budget, job }: JobStatus,
   more: readonly (readonly [string, string])[] = [],
 ): string {
   const { counts, parts } = job;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const lines = [
-    ["Status", `**${status}** · ${doing}`],
+    ["Status", `**${status}** · ${statusText}`],
     ["Mode", job.mode],
     ...more,
     ["Goal", goal || "none"],

@@ -16,7 +16,7 @@ export type JobResult = {
   readonly mode: JobMode;
   readonly outcome: Outcome;
   /** The part at which it ended, when it did not complete. */
-  readonly at?: string;
+  readonly endedAt?: string;
   /** At most 32 KiB; complete in the transcript, under the hash `ref`. */
   readonly text?: string;
   readonly ref?: string;
@@ -29,7 +29,7 @@ export type JobResult = {
   readonly costUsd: Cost;
 };
 
-export type JobResultDetails = Pick<JobResult, "at" | "text" | "ref" | "bytes" | "rounds">;
+export type JobResultDetails = Pick<JobResult, "endedAt" | "text" | "ref" | "bytes" | "rounds">;
 
 export function buildJobResult(state: JobState, outcome: Outcome, more: JobResultDetails = {}): JobResult {
   const { turns, tokens, nanoUsd } = getSpentByJob(state);
@@ -45,15 +45,15 @@ export function buildJobResult(state: JobState, outcome: Outcome, more: JobResul
   };
 }
 
-export function buildPartResult({ name, agent, session, outcome, report, used }: JobPart): PartResult {
+export function buildPartResult({ name, agent, session, outcome, report, spent }: JobPart): PartResult {
   return {
     name,
     agent,
     session,
     ...(outcome === undefined ? {} : { outcome }),
     ...report,
-    turns: used.turns,
-    costUsd: toUsd(used.nanoUsd),
+    turns: spent.turns,
+    costUsd: toUsd(spent.nanoUsd),
   };
 }
 

@@ -65,11 +65,11 @@ export function buildJobStatus<Mode extends ModeStatus>(
   const status: JobStatus = {
     session: state.job,
     status: getStatusCode(state, job),
-    doing: formatStatusText(state),
+    statusText: formatStatusText(state),
     agent: truncateForPreview(state.agents.join(", "), AGENTS_BYTES),
     model: undefined,
     definitionHash: undefined,
-    movesTo: undefined,
+    pendingDefinitionHash: undefined,
     goal: state.goal,
     loopId: undefined,
     turns,
@@ -104,15 +104,15 @@ function listParts({ parts }: JobState, most: number): readonly JobPart[] {
 }
 
 function buildPartStatus(part: JobPart): PartStatus {
-  const { name, agent, session, state, used, model, workflow, task, startedAtMs, endedAtMs } = part;
+  const { name, agent, session, state, spent, model, workflow, task, startedAtMs, endedAtMs } = part;
   return {
     name,
     agent,
     session,
     state,
     status: partWord(part),
-    turns: used.turns,
-    costUsd: toUsd(used.nanoUsd),
+    turns: spent.turns,
+    costUsd: toUsd(spent.nanoUsd),
     ...(model === undefined ? {} : { model }),
     ...(workflow === undefined ? {} : { workflow }),
     ...(task === undefined ? {} : { task }),
@@ -127,7 +127,7 @@ function getStatusCode({ outcome, stop }: JobState, job: ModeStatus["job"]): Sta
   return job?.sleepsUntilMs === undefined ? "running" : "waiting";
 }
 
-function formatStatusText({ outcome, doing: said, parts, counts }: JobState): string {
+function formatStatusText({ outcome, statusText: said, parts, counts }: JobState): string {
   if (outcome !== undefined) return "nothing: the job has ended";
   if (counts.running === 0) return said || "deciding the next step";
   if (counts.running > MOST_NAMED) return `${counts.running} parts are running`;

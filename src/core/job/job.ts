@@ -47,7 +47,7 @@ export type JobPart = PartPlan & {
   readonly lost?: LostPart;
   readonly report?: Pick<TaskReport, "branch" | "loopId" | "position">;
   /** Used by all its runs and everything below them. */
-  readonly used: Amounts;
+  readonly spent: Amounts;
 };
 
 /** `waiting`, `running`, or how it ended. */
@@ -69,7 +69,7 @@ export type JobState = {
   /** The number of shares that were reserved, which numbers them. */
   readonly shares: number;
   /** What it is doing in addition to its parts, as text. */
-  readonly doing: string;
+  readonly statusText: string;
   readonly stop?: { readonly reason: string };
   readonly outcome?: Outcome;
 };
@@ -107,13 +107,13 @@ export function openJob({ job, mode, goal, parts, limits, nowMs }: JobOpening): 
     agents: [],
     account: openAccount(buildAllowance(limits, { maxDepth: DEPTH, maxChildren: null }, nowMs)),
     shares: 0,
-    doing: "",
+    statusText: "",
   };
   return addParts(state, parts);
 }
 
 export function addParts(state: JobState, plans: readonly PartPlan[]): JobState {
-  const parts = plans.map((plan): JobPart => ({ ...plan, state: "waiting", used: NO_AMOUNTS }));
+  const parts = plans.map((plan): JobPart => ({ ...plan, state: "waiting", spent: NO_AMOUNTS }));
   const waiting = state.counts.waiting + parts.length;
   const agents = [...new Set([...state.agents, ...parts.map(({ agent }) => agent)])].slice(0, MOST_AGENTS);
   return { ...state, parts: [...state.parts, ...parts], counts: { ...state.counts, waiting }, agents };

@@ -53,9 +53,9 @@ export function equalShare({ account }: JobState, parties: number, nowMs: number
 }
 
 export type BeginPartResult =
-  | { readonly type: "begun"; readonly state: JobState; readonly given: Allowance }
+  | { readonly type: "started"; readonly state: JobState; readonly allocation: Allowance }
   | {
-      readonly type: "refused";
+      readonly type: "denied";
       readonly state: JobState;
       readonly outcome: Extract<Outcome, { type: "limit-reached" | "stopped" }>;
     };
@@ -67,7 +67,7 @@ export type BeginPartResult =
  */
 export function beginPart(state: JobState, part: number, waiting: number, nowMs: number): BeginPartResult {
   const stopped = getStopOutcome(state);
-  if (stopped !== undefined) return { type: "refused", state, outcome: stopped };
+  if (stopped !== undefined) return { type: "denied", state, outcome: stopped };
   const reason = findExhaustedBudget(state.account, NO_SPENDING, nowMs);
   if (reason !== undefined) return refuseAtLimit(state, part, reason, nowMs);
   const { turns, tokens, nanoUsd } = computeRemaining(state.account, NO_SPENDING, nowMs);
@@ -81,13 +81,13 @@ export function beginPartWith(state: JobState, part: number, own: Allowance, now
   const { state: reserved, reservations } = reserveShares(state, [{ part, own }], nowMs);
   const [share] = reservations;
   if (share?.type === "reserved")
-    return { type: "begun", state: startPart(reserved, part, nowMs), given: share.given };
+    return { type: "started", state: startPart(reserved, part, nowMs), allocation: share.allocation };
   return refuseAtLimit(state, part, share?.reason ?? "", nowMs);
 }
 
 function refuseAtLimit(state: JobState, part: number, reason: string, nowMs: number): BeginPartResult {
   return {
-    type: "refused",
+    type: "denied",
     state: refusePart(state, part, reason, nowMs),
     outcome: { type: "limit-reached", reason },
   };
@@ -128,9 +128,9 @@ export function endPart(
 
 /** Settles a part when the spending of its run is known. */
 export function settlePart(state: JobState, part: number, spent: Amounts): JobState {
-  const { share, used = NO_AMOUNTS, ...rest } = state.parts[part] ?? {};
+  const { share, spent: used = NO_AMOUNTS, ...rest } = state.parts[part] ?? {};
   if (share === undefined) return state;
-  const parts = state.parts.with(part, { ...(rest as JobPart), used: addAmounts(used, spent) });
+  const parts = state.parts.with(part, { ...(rest as JobPart), spent: addAmounts(used, spent) });
   return { ...state, parts, account: settle(state.account, share, spent) };
 }
 
@@ -138,7 +138,7 @@ export function settlePart(state: JobState, part: number, spent: Amounts): JobSt
 export function recallPart(state: JobState, part: number, report: TaskReport): JobState {
   const { account } = state;
   return {
-    ...changePart(state, part, { ...comeTo({ type: "reported", report }), used: report.used }),
+    ...changePart(state, part, { ...comeTo({ type: "reported", report }), spent: report.used }),
     account: { ...account, settled: addAmounts(account.settled, report.used) },
   };
 }
@@ -148,18 +148,18 @@ function comeTo(end: PartEnd): Partial<JobPart> {
   return {
     state: "done",
     outcome: getOutcome(end),
-    ...(end.type === "lost" ? { lost: { how: end.how, cause: end.cause } } : {}),
+    ...(end.type === "lost" ? { lost: { reason: end.reason, cause: end.cause } } : {}),
     ...(report === undefined ? {} : { report: getPosition(report) }),
   };
 }
 
 export function getOutcome(end: PartEnd): Outcome {
   if (end.type === "reported") return end.report.outcome;
-  return { type: "failed", fault: "lost", message: `It ended without a result: ${end.how}` };
+  return { type: "failed", fault: "lost", message: `It ended without a result: ${end.reason}` };
 }
 
 export function getNextRound({ report }: PartEnd): NextRound | undefined {
-  return report?.rest;
+  return report?.nextRound;
 }
 
 function getPosition({ branch, loopId, position }: TaskReport) {

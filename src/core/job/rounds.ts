@@ -9,14 +9,14 @@ import type { ModeStatus } from "./job-status.ts";
 export type RoundLimits = { readonly maxIdleRounds: number; readonly maxRounds: number | null };
 
 /** What the next round is prompted with. */
-export type RoundCause = "task" | "slept" | "woken" | "go-on";
+export type RoundCause = "task" | "timer" | "wake" | "continue";
 
 /** What follows a round. */
 export type AfterRound =
-  | { readonly type: "end"; readonly outcome: Outcome; readonly done: boolean }
+  | { readonly type: "end"; readonly outcome: Outcome; readonly isDone: boolean }
   | { readonly type: "sleep"; readonly seconds: number; readonly reason: string }
-  /** `idle`: consecutive rounds that ended without a call that says how the work continues. */
-  | { readonly type: "round"; readonly idle: number };
+  /** `idleRounds`: consecutive rounds that ended without a call that says how the work continues. */
+  | { readonly type: "round"; readonly idleRounds: number };
 
 /**
  * @param idle - Consecutive earlier rounds that ended without a call that says how the work continues.
@@ -25,35 +25,39 @@ export type AfterRound =
 export function decideAfterRound(
   outcome: Outcome,
   nextRound: NextRound | undefined,
-  { idle, rounds, waiting }: { readonly idle: number; readonly rounds: number; readonly waiting: boolean },
+  {
+    idle: idleRounds,
+    rounds,
+    waiting,
+  }: { readonly idle: number; readonly rounds: number; readonly waiting: boolean },
   { maxIdleRounds, maxRounds }: RoundLimits,
 ): AfterRound {
   // A round that reaches its own limit has not failed: the next one continues.
   if (outcome.type !== "answered" && outcome.type !== "limit-reached")
-    return { type: "end", outcome, done: false };
+    return { type: "end", outcome, isDone: false };
   const isLast = maxRounds !== null && rounds >= maxRounds;
   if (nextRound?.type === "done" && (!waiting || isLast)) {
-    return { type: "end", outcome: { type: "answered", stopReason: "stop" }, done: true };
+    return { type: "end", outcome: { type: "answered", stopReason: "stop" }, isDone: true };
   }
   if (isLast) return endAtLimit(`Max rounds reached (${rounds}/${maxRounds})`);
   if (nextRound?.type === "sleep" && !waiting) return { ...nextRound };
-  if (nextRound !== undefined || waiting) return { type: "round", idle: 0 };
-  const now = idle + 1;
-  if (now < maxIdleRounds) return { type: "round", idle: now };
+  if (nextRound !== undefined || waiting) return { type: "round", idleRounds: 0 };
+  const now = idleRounds + 1;
+  if (now < maxIdleRounds) return { type: "round", idleRounds: now };
   return endAtLimit(
     `${now} consecutive rounds ended without a call to finish_work or sleep (maxIdleRounds ${maxIdleRounds})`,
   );
 }
 
 function endAtLimit(reason: string): AfterRound {
-  return { type: "end", outcome: { type: "limit-reached", reason }, done: false };
+  return { type: "end", outcome: { type: "limit-reached", reason }, isDone: false };
 }
 
 /** The prompts of rounds that begin without a message. */
 export const ROUND_PROMPTS = {
-  slept: "Your sleep is over. Continue your work.",
-  woken: "You were woken early. Check what has changed, and continue your work.",
-  "go-on":
+  timer: "Your sleep is over. Continue your work.",
+  wake: "You were woken early. Check what has changed, and continue your work.",
+  continue:
     "No user is available to answer: you work autonomously. Continue. Call finish_work when the whole task is done or cannot be done, or call sleep to wait for something.",
 } as const satisfies Record<Exclude<RoundCause, "task">, string>;
 
@@ -71,7 +75,7 @@ export type Rounds = {
 export function roundsStatus({ rounds, sleepsUntilMs, waiting, refused }: Rounds): ModeStatus {
   return {
     queued: { steering: 0, followUps: waiting.messages, bytes: waiting.bytes },
-    ...(refused === undefined ? {} : { refusedMessages: refused }),
+    ...(refused === undefined ? {} : { rejectedMessages: refused }),
     job: { rounds, ...(sleepsUntilMs === undefined ? {} : { sleepsUntilMs }) },
   };
 }

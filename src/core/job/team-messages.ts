@@ -16,5 +16,5 @@ export type DelegateRequest = {
 };
 
 export type DelegateResult =
-  | { readonly type: "begun"; readonly id: string; readonly session: string }
-  | { readonly type: "refused"; readonly reason: string };
+  | { readonly type: "started"; readonly id: string; readonly session: string }
+  | { readonly type: "denied"; readonly reason: string };

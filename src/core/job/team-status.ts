@@ -30,7 +30,7 @@ export type TeamView = {
   readonly members: readonly Member[];
   /** Requested, but not in the table. */
   readonly unknown: readonly string[];
-  readonly isOver: boolean;
+  readonly isEnded: boolean;
 };
 
 export function buildTeamView(state: JobState, { agents }: Team, ids?: readonly string[]): TeamView {
@@ -41,7 +41,7 @@ export function buildTeamView(state: JobState, { agents }: Team, ids?: readonly 
     agents: agents.map(({ name, description }) => ({ name, description })),
     members: members.map(findMember),
     unknown: (ids ?? []).filter((id) => !known.some(({ name }) => name === id)),
-    isOver: !isLeading(state),
+    isEnded: !isLeading(state),
   };
 }
 
@@ -52,11 +52,11 @@ export function buildTeamStatus(state: JobState): ModeStatus {
   const atWork = members.filter((part) => part.state === "running");
   const over = members.filter((part) => part.state !== "running").reverse();
   return {
-    doing: formatStatusText(state),
+    statusText: formatStatusText(state),
     agent: undefined,
     children: {
       running: counts.running,
-      over: parts.length - counts.running,
+      ended: parts.length - counts.running,
       rows: [...parts.slice(0, 1), ...atWork, ...over].slice(0, MAX_ROWS).map(toChildRow),
     },
   };

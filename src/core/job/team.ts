@@ -31,7 +31,7 @@ export type Member = {
   /** Why it ended, when it did not answer. */
   readonly reason?: string;
   /** The position of its last text; absent while it runs, and when it has none. */
-  readonly words?: { readonly branch: string; readonly position: number };
+  readonly lastAnswer?: { readonly branch: string; readonly position: number };
   /** Includes everything below it; present when it has ended. */
   readonly spent?: { readonly turns: number; readonly costUsd: Cost };
 };
@@ -52,26 +52,26 @@ export function parseLeadJob(session: string): string | undefined {
 export function openTeam(
   opening: Omit<JobOpening, "mode" | "parts">,
   { agents }: Team,
-): { readonly state: JobState; readonly given: Allowance } {
+): { readonly state: JobState; readonly allocation: Allowance } {
   const { job, nowMs } = opening;
   const lead = { name: "lead", agent: "lead", session: buildLeadSession(job) };
   const state = openJob({ ...opening, mode: "supervisor", parts: [lead] });
   const begun = beginPartWith(state, LEAD_SUFFIX, equalShare(state, agents.length + 1, nowMs), nowMs);
-  if (begun.type === "begun") return begun;
+  if (begun.type === "started") return { state: begun.state, allocation: begun.allocation };
   // Its run reports that there is nothing to spend.
-  return { state: startPart(state, LEAD_SUFFIX, nowMs), given: { ...state.account.own, turns: 0 } };
+  return { state: startPart(state, LEAD_SUFFIX, nowMs), allocation: { ...state.account.own, turns: 0 } };
 }
 
 export type Handed =
   | {
-      readonly type: "begun";
+      readonly type: "started";
       readonly state: JobState;
       /** The index of the new part. */
       readonly part: number;
-      readonly given: Allowance;
+      readonly allocation: Allowance;
     }
   /** The reason, for the model that requested it. */
-  | { readonly type: "refused"; readonly reason: string };
+  | { readonly type: "denied"; readonly reason: string };
 
 const TASK_BYTES = 160;
 
@@ -84,13 +84,13 @@ export function beginMember(
 ): Handed {
   if (!agents.some(({ name }) => name === agent)) {
     const known = agents.map(({ name }) => name).join(", ");
-    return { type: "refused", reason: `Unknown agent "${agent}". Known agents: ${known}.` };
+    return { type: "denied", reason: `Unknown agent "${agent}". Known agents: ${known}.` };
   }
-  if (isEnding(state)) return { type: "refused", reason: "The job is ending, so no new task can start." };
+  if (isEnding(state)) return { type: "denied", reason: "The job is ending, so no new task can start." };
   const members = listMembers(state);
   if (members.length >= maxAgents) {
     return {
-      type: "refused",
+      type: "denied",
       reason: `Not started: ${maxAgents} tasks were delegated, which is the maximum.`,
     };
   }
@@ -99,8 +99,8 @@ export function beginMember(
   const plan = { name, agent, session: `${state.job}.${name}`, task: truncateForPreview(task, TASK_BYTES) };
   const part = state.parts.length;
   const begun = beginPartWith(addParts(state, [plan]), part, equalShare(state, idle, nowMs), nowMs);
-  if (begun.type === "refused") return { type: "refused", reason: begun.outcome.reason };
-  return { type: "begun", state: begun.state, part, given: begun.given };
+  if (begun.type === "denied") return { type: "denied", reason: begun.outcome.reason };
+  return { type: "started", state: begun.state, part, allocation: begun.allocation };
 }
 
 export function isLeading({ parts }: JobState): boolean {
@@ -124,7 +124,7 @@ export function membersAtWork(state: JobState): number {
 const REASON_BYTES = 256;
 
 export function findMember(part: JobPart): Member {
-  const { name, agent, session, task = "", state, outcome, report, used } = part;
+  const { name, agent, session, task = "", state, outcome, report, spent } = part;
   const reason = getReason(part);
   return {
     id: name,
@@ -135,13 +135,13 @@ export function findMember(part: JobPart): Member {
     ...(reason === undefined ? {} : { reason: truncateForPreview(reason, REASON_BYTES) }),
     ...(report?.position === undefined
       ? {}
-      : { words: { branch: report.branch, position: report.position } }),
-    ...(state === "done" ? { spent: { turns: used.turns, costUsd: toUsd(used.nanoUsd) } } : {}),
+      : { lastAnswer: { branch: report.branch, position: report.position } }),
+    ...(state === "done" ? { spent: { turns: spent.turns, costUsd: toUsd(spent.nanoUsd) } } : {}),
   };
 }
 
 function getReason({ outcome, lost }: JobPart): string | undefined {
-  if (lost !== undefined) return `it ended without a result: ${lost.how}`;
+  if (lost !== undefined) return `it ended without a result: ${lost.reason}`;
   if (outcome?.type === "failed") return `${outcome.fault}: ${outcome.message}`;
   return outcome !== undefined && "reason" in outcome ? outcome.reason : undefined;
 }

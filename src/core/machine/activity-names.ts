@@ -2,15 +2,15 @@ import { STEPS, type StepActivities } from "./steps.ts";
 
 /** Our activities that are not steps of a run: those of jobs, evaluations and retention. */
 const OTHER_ACTIVITIES = [
-  "look-at-child",
-  "end-part",
-  "last-words",
-  "hand-over",
+  "inspect-child",
+  "terminate-part",
+  "read-answer",
+  "pass-output",
   "reduce-parts",
   "open-evaluation",
-  "weigh",
-  "decide",
-  "retain",
+  "prepare-judge",
+  "select-branch",
+  "apply-retention",
 ] as const;
 
 export type ActivityName = keyof StepActivities | (typeof OTHER_ACTIVITIES)[number];

@@ -7,22 +7,22 @@ import { endTurn } from "./turn-end.ts";
  * Moves a run through the phases that need nothing from outside, until a command must be given or the run must wait for
  * something.
  *
- *   turn-due  -> hooking | filtering | calling-model, compacting | closing (stop, limit) | recording, rotating
- *   turn-over -> hooking | turn-due (calls, steering, follow-ups, nudge, repair) | closing
- *   loop-over -> opening (interactive, with messages) | recording (inbox) | hooking | waiting | rotating | ended
+ *   turn-pending  -> running-hooks | filtering | calling-model, compacting | closing (stop, limit) | recording, rotating
+ *   turn-ended -> running-hooks | turn-pending (calls, steering, follow-ups, nudge, repair) | closing
+ *   loop-ended -> opening (interactive, with messages) | recording (inbox) | running-hooks | waiting | rotating | ended
  */
 export function advance(state: State): State {
   let now = state;
   for (;;) {
     const { phase } = now;
     switch (phase.type) {
-      case "turn-due":
+      case "turn-pending":
         now = beginTurn(now, phase.source);
         break;
-      case "turn-over":
+      case "turn-ended":
         now = endTurn(now, phase);
         break;
-      case "loop-over":
+      case "loop-ended":
         now = continueAfterLoop(now);
         break;
       default:

@@ -38,8 +38,8 @@ export function emitMessageEvents(state: State, position: number): State {
  * begins. `open-loop` has written the messages themselves.
  */
 export function emitPromptEvents(state: State): State {
-  if (state.loop?.unread !== true) return state;
-  const { unread: _, ...loop } = state.loop;
+  if (state.loop?.hasUnreadPrompts !== true) return state;
+  const { hasUnreadPrompts: _, ...loop } = state.loop;
   let next: State = { ...state, loop };
   for (let position = loop.from; position < state.length; position++)
     next = emitMessageEvents(next, position);
@@ -49,9 +49,9 @@ export function emitPromptEvents(state: State): State {
 /** Estimates a message without its full text (CTX-03): its text and the fixed overhead. A reference counts as 32 KiB. */
 export function estimateBody(body: OutboxBody): number {
   switch (body.type) {
-    case "person":
+    case "user":
       return 4 + estimateInboundMessage(body.message);
-    case "refused":
+    case "rejected":
       return 0;
     case "notice":
       return 4 + estimateText(body.text);

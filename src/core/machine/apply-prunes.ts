@@ -25,7 +25,7 @@ export function applyPrunes(state: State, position: number, requests: readonly Q
     request.type === "prune" ? [{ call, request }] : [],
   );
   if (prunes.length === 0) return state;
-  const { counted: _, ...rest } = state;
+  const { reportedSize: _, ...rest } = state;
   const smaller: State = { ...rest, view: buildViewAfterRequests(state.view, position, prunes) };
   return prunes.reduce<State>((current, { call, request }) => {
     const memo = buildMemoRef(position, call, request);
@@ -50,7 +50,7 @@ function buildMemoRef(position: number, call: number, { memoTokens }: PruneReque
 /** Prunes the view. The memo precedes the first pruned span. */
 function pruneView(
   view: View,
-  { between, spans, pruned: ranges }: PruneRequest,
+  { replacedRange, spans, pruned: ranges }: PruneRequest,
   memo: MemoRef | undefined,
 ): View {
   const first = ranges[0]?.from;
@@ -59,6 +59,6 @@ function pruneView(
       ? span
       : { ...span, tokens: span.tokens + memo.tokens, memos: [memo] },
   );
-  const smaller = replaceSpans(view, between.from, between.to, marked);
+  const smaller = replaceSpans(view, replacedRange.from, replacedRange.to, marked);
   return { ...smaller, spans: joinPruned(smaller.spans) };
 }

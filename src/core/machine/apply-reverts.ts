@@ -32,13 +32,13 @@ function applyRevert(
   request: Extract<RevertRequest, { applied: true }>,
 ): State {
   const { fork, target, category, summary } = request;
-  const { counted: _, ...rest } = state;
+  const { reportedSize: _, ...rest } = state;
   const loop = requireLoop(state);
   const { lastText } = loop;
   const back: State = {
     ...rest,
     length: fork,
-    fork: { at: fork, by: position },
+    newBranch: { at: fork, by: position },
     view: truncateView(state.view, fork, request.last),
     outbox: {
       ...state.outbox,
@@ -66,12 +66,12 @@ export function addTag(
 ): View {
   const extended = extendView(view, { position, tokens, newTurn: true });
   if (!isFading(category)) return extended;
-  return { ...extended, tags: [...(extended.tags ?? []), { category, position, madeAt }] };
+  return { ...extended, tags: [...(extended.tags ?? []), { category, position, createdAtTurn: madeAt }] };
 }
 
 /** Returns the view before the fork. Texts after the fork are found on the branch that was left. */
 export function truncateView(view: View, fork: number, last: Span | undefined): View {
-  const { liveFrom, tags = [], faded, spans, branch } = view;
+  const { prunableFrom, tags = [], fadedBefore, spans, branch } = view;
   const before = spans.filter(({ to }) => to <= fork);
   const kept = last === undefined ? before : [...before, last];
   const left = <Text extends { readonly position: number; readonly branch?: string }>(text: Text): Text =>
@@ -81,11 +81,11 @@ export function truncateView(view: View, fork: number, last: Span | undefined): 
     branch,
     spans: kept.map((span) => ({
       ...span,
-      ...(span.instead === undefined ? {} : { instead: left(span.instead) }),
+      ...(span.replacement === undefined ? {} : { replacement: left(span.replacement) }),
       ...(span.memos === undefined ? {} : { memos: span.memos.map(left) }),
     })),
-    ...(liveFrom === undefined ? {} : { liveFrom: Math.min(liveFrom, fork) }),
-    ...(faded === undefined ? {} : { faded: limitFaded(faded, fork) }),
+    ...(prunableFrom === undefined ? {} : { prunableFrom: Math.min(prunableFrom, fork) }),
+    ...(fadedBefore === undefined ? {} : { fadedBefore: limitFaded(fadedBefore, fork) }),
     ...(older.length === 0 ? {} : { tags: older }),
   };
 }
@@ -118,18 +118,18 @@ export function fadeView(view: View, turns: number, settings: TagFadingSettings 
     const newer = tags.filter(
       ({ category, position }) => category === tag.category && position > tag.position,
     );
-    return turns - tag.madeAt < shownForTurns || newer.length < newestOfKind;
+    return turns - tag.createdAtTurn < shownForTurns || newer.length < newestOfKind;
   };
   const shown = tags.filter(isShown);
   const hidden = tags.filter((tag) => !shown.includes(tag));
   if (hidden.length === 0) return view;
   const findFadedBefore = (category: FadingCategory) =>
     hidden.filter((tag) => tag.category === category).map(({ position }) => position + 1);
-  const failure = Math.max(view.faded?.failure ?? 0, ...findFadedBefore("failure"));
-  const tangent = Math.max(view.faded?.tangent ?? 0, ...findFadedBefore("tangent"));
+  const failure = Math.max(view.fadedBefore?.failure ?? 0, ...findFadedBefore("failure"));
+  const tangent = Math.max(view.fadedBefore?.tangent ?? 0, ...findFadedBefore("tangent"));
   return {
     ...rest,
-    faded: { ...(failure === 0 ? {} : { failure }), ...(tangent === 0 ? {} : { tangent }) },
+    fadedBefore: { ...(failure === 0 ? {} : { failure }), ...(tangent === 0 ? {} : { tangent }) },
     ...(shown.length === 0 ? {} : { tags: shown }),
   };
 }

@@ -50,7 +50,7 @@ export function apply(before: State, event: RunEvent): State {
 
 function fold(state: State, event: RunEvent): State {
   switch (event.type) {
-    case "begun":
+    case "started":
       return begin(state);
     case "loop-opened": {
       const { prompts, continuation } = requirePhase(state, "opening", event.type);
@@ -61,30 +61,30 @@ function fold(state: State, event: RunEvent): State {
         ? rejectOpening(opened, prompts, rejected, event.digest)
         : rejectLoop(opened, prompts, { by: rejectedBy, reason: rejected });
     }
-    case "open-set-back":
-      return handleStepFailure(state, requirePhase(state, "opening", event.type), event.setback, failOpening);
+    case "open-failed":
+      return handleStepFailure(state, requirePhase(state, "opening", event.type), event.failure, failOpening);
     case "model-replied":
       return applyModelReply(state, requirePhase(state, "calling-model", event.type), event.digest);
-    case "model-set-back":
-      return handleModelFailure(state, requirePhase(state, "calling-model", event.type), event.setback);
+    case "model-failed":
+      return handleModelFailure(state, requirePhase(state, "calling-model", event.type), event.failure);
     case "compacted":
       return finishCompaction(state, requirePhase(state, "compacting", event.type), event.digest);
-    case "compact-set-back":
-      return handleCompactionStepFailure(state, requirePhase(state, "compacting", event.type), event.setback);
+    case "compact-failed":
+      return handleCompactionStepFailure(state, requirePhase(state, "compacting", event.type), event.failure);
     case "input-filtered":
       return continueAfterFilters(state, requirePhase(state, "filtering", event.type), event.digest);
-    case "filter-set-back":
-      return handleFilterFailure(state, requirePhase(state, "filtering", event.type), event.setback);
-    case "compaction-asked":
+    case "filter-failed":
+      return handleFilterFailure(state, requirePhase(state, "filtering", event.type), event.failure);
+    case "compaction-requested":
       return requestCompaction(state, event.focus);
     case "tool-finished":
       return finishTool(state, requirePhase(state, "calling-tools", event.type), event.call, event.digest);
-    case "tool-set-back":
+    case "tool-failed":
       return handleToolFailure(
         state,
         requirePhase(state, "calling-tools", event.type),
         event.call,
-        event.setback,
+        event.failure,
       );
     case "child-started":
       return markChildStarted(
@@ -97,31 +97,39 @@ function fold(state: State, event: RunEvent): State {
       return finishChild(state, requirePhase(state, "calling-tools", event.type), event.call, event.report);
     case "child-lost": {
       const phase = requirePhase(state, "calling-tools", event.type);
-      return failChild(state, phase, event.call, event.how, event.report);
+      return failChild(state, phase, event.call, event.reason, event.report);
     }
     case "hooks-answered":
-      return applyHookResults(state, requirePhase(state, "hooking", event.type), event.digest);
-    case "hook-set-back":
-      return handleHookFailure(state, requirePhase(state, "hooking", event.type), event.setback);
-    case "update-asked":
+      return applyHookResults(state, requirePhase(state, "running-hooks", event.type), event.digest);
+    case "hook-failed":
+      return handleHookFailure(state, requirePhase(state, "running-hooks", event.type), event.failure);
+    case "definition-update-requested":
       return requestDefinitionUpdate(state, event.hash);
-    case "definition-moved":
-      return applyDefinitionUpdate(state, requirePhase(state, "moving", event.type), event.digest);
-    case "move-set-back":
-      return handleUpdateFailure(state, requirePhase(state, "moving", event.type), event.setback);
+    case "definition-updated":
+      return applyDefinitionUpdate(
+        state,
+        requirePhase(state, "updating-definition", event.type),
+        event.digest,
+      );
+    case "definition-update-failed":
+      return handleUpdateFailure(
+        state,
+        requirePhase(state, "updating-definition", event.type),
+        event.failure,
+      );
     case "loop-closed":
       return finishClosing(state, requirePhase(state, "closing", event.type), event.digest);
-    case "close-set-back":
-      return handleStepFailure(state, requirePhase(state, "closing", event.type), event.setback, failClosing);
+    case "close-failed":
+      return handleStepFailure(state, requirePhase(state, "closing", event.type), event.failure, failClosing);
     case "recorded":
       if (state.phase.type === "calling-tools") return finishFlush(state, state.phase, event.digest.branch);
       return finishRecording(state, requirePhase(state, "recording", event.type), event.digest.branch);
-    case "record-set-back":
-      if (state.phase.type === "calling-tools") return handleFlushFailure(state, state.phase, event.setback);
+    case "record-failed":
+      if (state.phase.type === "calling-tools") return handleFlushFailure(state, state.phase, event.failure);
       return handleStepFailure(
         state,
         requirePhase(state, "recording", event.type),
-        event.setback,
+        event.failure,
         failRecording,
       );
     case "prompted":
@@ -141,13 +149,13 @@ function fold(state: State, event: RunEvent): State {
     case "approval-answered":
       if (state.phase.type !== "calling-tools") return state;
       return applyApprovalAnswer(state, state.phase, event.toolCallId, event.answer, event.by);
-    case "offers-changed":
+    case "tool-list-changed":
       return applyToolListChange(state, event);
     case "stop-requested":
       return requestStop(state, event.reason);
-    case "rotation-due":
+    case "rotation-requested":
       return requestRotation(state);
-    case "time-passed":
+    case "timer-fired":
       return handleTimer(state);
     default:
       return assertNever(event);
@@ -156,13 +164,14 @@ function fold(state: State, event: RunEvent): State {
 
 function begin(state: State): State {
   const { phase } = state;
-  if (state.version > STATE_VERSION || state.rules > RULE_SET) {
+  if (state.version > STATE_VERSION || state.ruleSet > RULE_SET) {
     throw new ProtocolError(
-      `This state (version ${state.version}, rules ${state.rules}) is newer than this release: use a newer worker`,
+      `This state (version ${state.version}, rules ${state.ruleSet}) is newer than this release: use a newer worker`,
     );
   }
-  if (phase.type === "rotating") return resume({ ...state, rules: RULE_SET, rotate: false }, phase.resume);
-  if (phase.type !== "starting") throw new ProtocolError(`"begun" while ${phase.type}`);
+  if (phase.type === "rotating")
+    return resume({ ...state, ruleSet: RULE_SET, rotationRequested: false }, phase.resume);
+  if (phase.type !== "starting") throw new ProtocolError(`"started" while ${phase.type}`);
   if (phase.continuation !== undefined) return continueConversation(state, phase.continuation, phase.prompts);
   if (phase.prompts.length === 0) return { ...state, phase: LOOP_ENDED };
   return openWithPrompts(state, phase.prompts);
@@ -223,7 +232,7 @@ function requestStop(state: State, reason: string): State {
 }
 
 function requestRotation(state: State): State {
-  const due = { ...state, rotate: true };
+  const due = { ...state, rotationRequested: true };
   if (state.phase.type !== "waiting") return due;
   const { sinceMs, untilMs } = state.phase;
   return prepareRotation(due, { type: "wait", sinceMs, untilMs });
@@ -239,7 +248,7 @@ function handleTimer(state: State): State {
 }
 
 function finishRecording(state: State, phase: PhaseOf<"recording">, branch: string): State {
-  const settled = completeDispatch(state, phase.issue, branch);
-  if (phase.afterwards.type === "end") return { ...settled, phase: LOOP_ENDED };
-  return prepareRotation(settled, phase.afterwards);
+  const settled = completeDispatch(state, phase.dispatch, branch);
+  if (phase.continueWith.type === "end") return { ...settled, phase: LOOP_ENDED };
+  return prepareRotation(settled, phase.continueWith);
 }

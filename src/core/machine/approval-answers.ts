@@ -32,9 +32,11 @@ export function applyApprovalAnswer(
   answer: ApprovalAnswer,
   by: string | undefined,
 ): State {
-  const index = phase.calls.findIndex(({ id, status }) => id === toolCallId && status.type === "asking");
+  const index = phase.calls.findIndex(
+    ({ id, status }) => id === toolCallId && status.type === "awaiting-user",
+  );
   const call = phase.calls[index];
-  if (call?.status.type !== "asking") return state;
+  if (call?.status.type !== "awaiting-user") return state;
   const { question } = call.status;
   if (question !== undefined && answer.type === "answer") {
     const { type: _, ...answerFields } = answer;
@@ -44,13 +46,13 @@ export function applyApprovalAnswer(
       ...(by === undefined ? {} : { by }),
     });
   }
-  if (call.status.failed !== undefined && answer.type !== "answer") {
-    const approval = { answer: answer.type === "approve" ? ("approved" as const) : ("refused" as const), by };
-    return applyFailureDecision(state, phase, index, call.status.failed, approval);
+  if (call.status.failure !== undefined && answer.type !== "answer") {
+    const approval = { answer: answer.type === "approve" ? ("approved" as const) : ("denied" as const), by };
+    return applyFailureDecision(state, phase, index, call.status.failure, approval);
   }
-  if (answer.type === "refuse") {
+  if (answer.type === "deny") {
     const suffix = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
-    return denyCall(state, phase, index, { answer: "refused", by }, `${DENIED_TEXT}${suffix}`);
+    return denyCall(state, phase, index, { answer: "denied", by }, `${DENIED_TEXT}${suffix}`);
   }
   if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;
@@ -60,7 +62,7 @@ export function applyApprovalAnswer(
   const grants = addGrant(state.grants ?? [], given);
   const allowed: Call = {
     ...setApprovalAnswer(call, { answer: changed === undefined ? "approved" : "changed", by }),
-    ...(changed === undefined ? {} : { arguments: changed }),
+    ...(changed === undefined ? {} : { changedArguments: changed }),
   };
   return runApprovedCall({ ...state, grants }, phase, index, allowed);
 }
@@ -88,24 +90,24 @@ function redispatchWithAnswer(
   index: number,
   question: QuestionRecord,
 ): State {
-  const status = { ...buildRunningStatus(state), number: state.commands };
+  const status = { ...buildRunningStatus(state), number: state.nextCommand };
   const call = { ...addQuestion(phase.calls[index] as Call, question), status };
   const calls = replaceCall(phase.calls, index, call);
-  return { ...state, commands: state.commands + 1, phase: { ...phase, calls } };
+  return { ...state, nextCommand: state.nextCommand + 1, phase: { ...phase, calls } };
 }
 
 /** Runs an approved call. When nothing else of its unit runs, it carries the outbox, under a new command number. */
 function runApprovedCall(state: State, phase: CallingTools, index: number, call: Call): State {
   const alone = !phase.calls.some(({ status }) => status.type === "running") && !isFlushing(phase);
   const shares = reserveShares(state, phase.calls, [index]);
-  const ran = runCall(shares.state, phase.position, call, index, shares.of.get(index));
+  const ran = runCall(shares.state, phase.position, call, index, shares.reservations.get(index));
   const { flush, ...rest } = phase;
   const calls = replaceCall(phase.calls, index, ran.call);
   if (ran.call.status.type === "done") return continueCalls(ran.state, { ...phase, calls });
   if (!alone) return { ...ran.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
   const given = dispatch(ran.state);
-  const unit = { ...phase.unit, carrier: takesOutbox(ran.call.status) ? index : -1 };
-  return { ...given.state, phase: { ...rest, issue: given.issue, calls, unit } };
+  const unit = { ...phase.batch, outboxCall: takesOutbox(ran.call.status) ? index : -1 };
+  return { ...given.state, phase: { ...rest, dispatch: given.issue, calls, batch: unit } };
 }
 
 function denyCall(
@@ -150,10 +152,12 @@ export function cancelApprovals(state: State): State {
 
 function findPendingIds(
   { phase }: State,
-  which: (status: Extract<CallStatus, { type: "asking" }>) => boolean,
+  which: (status: Extract<CallStatus, { type: "awaiting-user" }>) => boolean,
 ): readonly string[] {
   if (phase.type !== "calling-tools") return [];
-  return phase.calls.flatMap(({ id, status }) => (status.type === "asking" && which(status) ? [id] : []));
+  return phase.calls.flatMap(({ id, status }) =>
+    status.type === "awaiting-user" && which(status) ? [id] : [],
+  );
 }
 
 function denyById(
@@ -164,11 +168,11 @@ function denyById(
 ): State {
   if (state.phase.type !== "calling-tools") return state;
   const { phase } = state;
-  const index = phase.calls.findIndex((call) => call.id === id && call.status.type === "asking");
+  const index = phase.calls.findIndex((call) => call.id === id && call.status.type === "awaiting-user");
   const status = phase.calls[index]?.status;
-  if (status?.type !== "asking") return state;
-  if (status.failed !== undefined && approval.answer !== undefined) {
-    return applyFailureDecision(state, phase, index, status.failed, approval);
+  if (status?.type !== "awaiting-user") return state;
+  if (status.failure !== undefined && approval.answer !== undefined) {
+    return applyFailureDecision(state, phase, index, status.failure, approval);
   }
   return status.question === undefined
     ? denyCall(state, phase, index, approval, text)

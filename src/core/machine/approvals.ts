@@ -19,9 +19,9 @@ export type PendingApproval = {
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
   /** The tool asks for more than an approval. */
-  readonly question?: QuestionRef;
+  readonly questionRef?: QuestionRef;
   /** What `always` would cover from then on, one phrase each; empty when each such call needs its own approval. */
-  readonly covers?: readonly string[];
+  readonly grantDescriptions?: readonly string[];
 };
 
 export type PermitDecision = Permission & { readonly reason: string };
@@ -50,19 +50,20 @@ export function decidePermit(state: State, call: Call): PermitDecision {
 export function listPendingApprovals({ phase }: State): readonly PendingApproval[] {
   if (phase.type !== "calling-tools") return [];
   return phase.calls.flatMap(({ id, name, summary, status, facts }) => {
-    if (status.type !== "asking") return [];
-    const { type: _, failed, ...asked } = status;
+    if (status.type !== "awaiting-user") return [];
+    const { type: _, failure, question: questionRef, ...asked } = status;
     const call = { name, ...(facts === undefined ? {} : { facts }) };
-    const isKind = asked.question === undefined && failed === undefined;
-    const covers = isKind ? { covers: describeCoverage(call) } : {};
-    return [{ toolCallId: id, tool: name, summary, ...asked, ...covers }];
+    const isKind = questionRef === undefined && failure === undefined;
+    const covers = isKind ? { grantDescriptions: describeCoverage(call) } : {};
+    const question = questionRef === undefined ? {} : { questionRef };
+    return [{ toolCallId: id, tool: name, summary, ...asked, ...question, ...covers }];
   });
 }
 
 /** Returns when the first open question of the phase expires. */
 export function findApprovalDeadline({ calls }: PhaseOf<"calling-tools">): number | undefined {
   const times = calls.flatMap(({ status }) =>
-    status.type === "asking" && status.untilMs !== undefined ? [status.untilMs] : [],
+    status.type === "awaiting-user" && status.untilMs !== undefined ? [status.untilMs] : [],
   );
   return times.length === 0 ? undefined : Math.min(...times);
 }

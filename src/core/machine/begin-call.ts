@@ -35,7 +35,7 @@ export function findCallFailure(
   refusal: HookDenial | undefined,
 ): FailedCall | undefined {
   const written = findRefusal(state, call);
-  if (written !== undefined) return { text: written, why: written, written: true };
+  if (written !== undefined) return { text: written, reason: written, isMalformed: true };
   const { reason, ...permission } = decidePermit(state, call);
   const isDenied = permission.outcome === "deny";
   if (!isDenied && refusal === undefined) return undefined;
@@ -44,7 +44,7 @@ export function findCallFailure(
       ? `Denied by the policy: ${reason}`
       : `Denied by hook "${refusal.hook}": ${refusal.reason}`;
   const reasonText = `${text} ${call.summary}`;
-  return { text, why: reasonText, written: false, ...(isDenied ? { permission } : {}) };
+  return { text, reason: reasonText, isMalformed: false, ...(isDenied ? { permission } : {}) };
 }
 
 export type FailedCall = CallFailure & { readonly permission?: Call["permission"] };
@@ -62,23 +62,26 @@ export function failCall(
   if (limit?.action === "ask") {
     const status = {
       ...buildAskingStatus(state, `${limit.reason}. May the agent continue?`),
-      failed: { text, reason: limit.reason },
+      failure: { text, reason: limit.reason },
     };
     const asked = { outcome: "ask" as const, rule: "repeated-failure" as const };
     return { state: counted.state, call: { ...call, permission: asked, status } };
   }
   const next = limit === undefined ? counted.state : markStuck(counted.state, limit.reason);
   const refused = permission === undefined ? call : { ...call, permission };
-  const emitted = failure.written ? emit(next, buildStartEvent(call, answer)) : next;
+  const emitted = failure.isMalformed ? emit(next, buildStartEvent(call, answer)) : next;
   return refuseCall(emitted, answer, refused, index, text);
 }
 
 /** The call waits from now on, for as long as the definition allows. */
-export function buildAskingStatus(state: State, reason: string): Extract<CallStatus, { type: "asking" }> {
+export function buildAskingStatus(
+  state: State,
+  reason: string,
+): Extract<CallStatus, { type: "awaiting-user" }> {
   const { nowMs } = state;
   const timeoutMs = requirePinned(state).approvals?.timeoutMs ?? null;
   return {
-    type: "asking",
+    type: "awaiting-user",
     sinceMs: nowMs,
     untilMs: timeoutMs === null ? undefined : nowMs + timeoutMs,
     reason,
@@ -93,20 +96,20 @@ export function runCall(
   index: number,
   share: Reservation | undefined,
 ): { state: State; call: Call } {
-  if (share?.type === "refused") return refuseCall(state, answer, call, index, share.reason);
-  const local = share === undefined && state.localSteps && getToolFacts(state, call.name)?.quick === true;
-  const child = share === undefined ? {} : { child: { given: share.given } };
-  const status = { ...buildRunningStatus(state), local, ...child };
+  if (share?.type === "denied") return refuseCall(state, answer, call, index, share.reason);
+  const isLocal = share === undefined && state.localSteps && getToolFacts(state, call.name)?.quick === true;
+  const child = share === undefined ? {} : { child: { allocation: share.allocation } };
+  const status = { ...buildRunningStatus(state), isLocal, ...child };
   return { state: emit(state, buildStartEvent(call, answer)), call: { ...call, status } };
 }
 
 export function buildRunningStatus({ nowMs }: State): Extract<CallStatus, { type: "running" }> {
-  return { type: "running", generation: 0, lost: 0, local: false, startedAtMs: nowMs };
+  return { type: "running", generation: 0, lostWorkers: 0, isLocal: false, startedAtMs: nowMs };
 }
 
 /** Reports whether the call is an activity of its own that carries the outbox. */
 export function takesOutbox(status: CallStatus): boolean {
-  return status.type === "running" && !status.local && status.child === undefined;
+  return status.type === "running" && !status.isLocal && status.child === undefined;
 }
 
 export function refuseCall(
@@ -124,11 +127,11 @@ export function refuseCall(
 
 /** Returns why a call is answered without being run. */
 export function findRefusal(state: State, call: Call): string | undefined {
-  if (call.final === true) return formatNotAlone(call);
+  if (call.isFinal === true) return formatNotAlone(call);
   if (getToolFacts(state, call.name) === undefined) {
     return isRemovedTool(state, call.name) ? formatRemovedTool(call.name) : `Tool ${call.name} not found`;
   }
-  return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;
+  return call.invalidReason === undefined ? undefined : `Invalid arguments: ${call.invalidReason}`;
 }
 
 export function replaceCall(calls: readonly Call[], index: number, call: Call): readonly Call[] {

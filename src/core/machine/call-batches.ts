@@ -42,10 +42,10 @@ export function startCalls(
   const given = dispatch(state);
   const phase: CallingTools = {
     type: "calling-tools",
-    issue: given.issue,
+    dispatch: given.issue,
     position,
     calls: pending,
-    unit: { from: 0, to: 0, carrier: -1, base: position + 1 },
+    batch: { from: 0, to: 0, outboxCall: -1, base: position + 1 },
   };
   const started = { ...given.state, phase };
   return cutOff ? finishCalls(refuseRemaining(started, phase, CUT_OFF_TEXT)) : startNextBatch(started, phase);
@@ -53,13 +53,13 @@ export function startCalls(
 
 /** Starts the next unit, or skips the remaining calls when the user has sent steering or has stopped the run. */
 function startNextBatch(state: State, phase: CallingTools): State {
-  const from = phase.unit.to;
+  const from = phase.batch.to;
   if (from >= phase.calls.length) return finishCalls(state);
   const barred = findBarrier(state, phase);
   if (barred !== undefined) return finishCalls(refuseRemaining(state, phase, barred));
   const asked = hasHook(state, "before-tool") ? findRunnableCalls(state, phase) : [];
   return asked.length > 0
-    ? askHooks(state, { point: "before-tool", calling: phase, calls: asked })
+    ? askHooks(state, { point: "before-tool", phase, calls: asked })
     : startBatch(state, phase, new Map());
 }
 
@@ -79,14 +79,14 @@ export function applyBeforeToolDecisions(
 /** Returns the calls of the next unit that the policy allows to run or leaves to the user. */
 function findRunnableCalls(state: State, phase: CallingTools): readonly number[] {
   const indices = phase.calls.keys();
-  return [...indices].slice(phase.unit.to, findBatchEnd(state, phase)).filter((index) => {
+  return [...indices].slice(phase.batch.to, findBatchEnd(state, phase)).filter((index) => {
     const call = phase.calls[index] as Call;
     return findRefusal(state, call) === undefined && decidePermit(state, call).outcome !== "deny";
   });
 }
 
 function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<number, HookDenial>): State {
-  const from = phase.unit.to;
+  const from = phase.batch.to;
   const to = findBatchEnd(state, phase);
   const begins = [...phase.calls.keys()].slice(from, to).filter((index) => {
     const call = phase.calls[index] as Call;
@@ -101,7 +101,13 @@ function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<num
     const failure = findCallFailure(next, call, refusals.get(index));
     const begun =
       failure === undefined
-        ? beginCall(resetFailureCount(next, call.name), phase.position, call, index, shares.of.get(index))
+        ? beginCall(
+            resetFailureCount(next, call.name),
+            phase.position,
+            call,
+            index,
+            shares.reservations.get(index),
+          )
         : failCall(next, phase.position, call, index, failure);
     next = begun.state;
     calls = replaceCall(calls, index, begun.call);
@@ -112,9 +118,9 @@ function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<num
   const { flush: _, ...rest } = phase;
   return continueCalls(given.state, {
     ...rest,
-    issue: given.issue,
+    dispatch: given.issue,
     calls,
-    unit: { from, to, carrier, base },
+    batch: { from, to, outboxCall: carrier, base },
   });
 }
 
@@ -125,7 +131,7 @@ function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<num
 export function continueCalls(state: State, phase: CallingTools): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
   if (isFlushing(phase) || phase.calls.some(isShortRunning)) return { ...state, phase };
-  if (!has("asking") && !has("running")) return endBatch({ ...state, phase }, phase);
+  if (!has("awaiting-user") && !has("running")) return endBatch({ ...state, phase }, phase);
   if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
   const given = dispatch(state);
   return { ...given.state, phase: { ...phase, flush: given.issue } };
@@ -143,10 +149,10 @@ export function isFlushing({ flush }: CallingTools): boolean {
 /** Ends a batch: notifies hooks of the calls that have run, once for the unit, then emits their results (EVT-14). */
 function endBatch(state: State, phase: CallingTools): State {
   const calls = phase.calls.flatMap(({ status }, index) =>
-    status.type === "done" && status.untold === true ? [index] : [],
+    status.type === "done" && status.awaitsHooks === true ? [index] : [],
   );
   return calls.length > 0
-    ? askHooks(state, { point: "after-tool", calling: phase, calls })
+    ? askHooks(state, { point: "after-tool", phase, calls })
     : startNextBatch(state, phase);
 }
 
@@ -157,7 +163,7 @@ export function completeAfterToolHooks(
 ): State {
   const calls = before.calls.map((call, index) => {
     if (call.status.type !== "done" || !indices.includes(index)) return call;
-    const { untold: _, ...status } = call.status;
+    const { awaitsHooks: _, ...status } = call.status;
     return { ...call, status };
   });
   const phase = { ...before, calls };
@@ -171,11 +177,11 @@ export function completeAfterToolHooks(
 /** Returns why no further unit begins: the user has stopped the run or has sent steering. */
 function findBarrier(state: State, phase: CallingTools): string | undefined {
   if (state.stop !== undefined) return CANCELLED_TEXT;
-  return phase.unit.to > 0 && state.queues.steering.length > 0 ? SKIPPED_TEXT : undefined;
+  return phase.batch.to > 0 && state.queues.steering.length > 0 ? SKIPPED_TEXT : undefined;
 }
 
-function findBatchEnd(state: State, { calls, unit }: CallingTools): number {
-  return Math.min(calls.length, unit.to + computeBatchSize(state, calls.length));
+function findBatchEnd(state: State, { calls, batch }: CallingTools): number {
+  return Math.min(calls.length, batch.to + computeBatchSize(state, calls.length));
 }
 
 function computeBatchSize(state: State, calls: number): number {
@@ -203,10 +209,10 @@ function refuseRemaining(state: State, phase: CallingTools, text: string): State
 
 /** Every call has its result: the results join the view in call order, and the turn ends. */
 function finishCalls(state: State): State {
-  const { position, calls, requests = [] } = state.phase as CallingTools;
-  const over = joinResults(applyPrunes(state, position, requests), position, calls);
-  const reverts = getReverts(requests);
+  const { position, calls, viewRequests = [] } = state.phase as CallingTools;
+  const over = joinResults(applyPrunes(state, position, viewRequests), position, calls);
+  const reverts = getReverts(viewRequests);
   return reverts.length === 0
     ? over
-    : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-over" }>), reverts } };
+    : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-ended" }>), reverts } };
 }

@@ -102,5 +102,5 @@ export function joinResults(state: State, position: number, calls: readonly Call
     view = extendView(view, { position: position + 1 + index, tokens, newTurn: false });
   });
   const length = position + 1 + calls.length;
-  return { ...state, view, length, phase: { type: "turn-over", position, results: calls.length } };
+  return { ...state, view, length, phase: { type: "turn-ended", position, results: calls.length } };
 }

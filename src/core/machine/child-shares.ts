@@ -13,7 +13,7 @@ import type { State } from "./state/state.ts";
 
 /** Returns what the starter of the run has reserved for it; nothing for a run that a user has started. */
 export function getAllocation({ task, share }: Pick<State, "task" | "share">): Allowance | undefined {
-  return task?.given ?? share;
+  return task?.allocation ?? share;
 }
 
 /** Returns the account of the open loop with its current limits. */
@@ -23,7 +23,7 @@ export function getAccount(state: State): Account {
   const own = buildAllowance(limits, delegation, loop.startedAtMs + (loop.waitedMs ?? 0));
   const given = getRemainingAllocation(state);
   if (loop.account === undefined) return openAccount(own, given);
-  return { ...setOwnAllowance(loop.account, own), ...(given === undefined ? {} : { given }) };
+  return { ...setOwnAllowance(loop.account, own), ...(given === undefined ? {} : { allocation: given }) };
 }
 
 /** Returns the part of the allocation that this loop still has. Time spent waiting for a user does not count. */
@@ -59,7 +59,7 @@ export function findExhaustedLimit(state: State): string | undefined {
 export type ReservedShares = {
   readonly state: State;
   /** By the index of the call. */
-  readonly of: ReadonlyMap<number, Reservation>;
+  readonly reservations: ReadonlyMap<number, Reservation>;
 };
 
 /** Reserves shares for sub-agent calls that begin together. Each call of the loop's turn is reserved once. */
@@ -75,14 +75,14 @@ export function reserveShares(
     const own = buildAllowance(facts.limits, facts.delegation, state.nowMs);
     return [{ index, id: buildShareId(state, index), own }];
   });
-  if (asked.length === 0) return { state, of: new Map() };
+  if (asked.length === 0) return { state, reservations: new Map() };
   const loop = requireLoop(state);
   const { turns, ...spent } = computeSpent(loop, state.nowMs);
   // The turn that has called is not counted yet.
   const given = reserve(getAccount(state), { ...spent, turns: turns + 1 }, asked, state.nowMs);
   return {
     state: { ...state, loop: { ...loop, account: given.account } },
-    of: new Map(asked.map(({ index }, place) => [index, given.reservations[place] as Reservation])),
+    reservations: new Map(asked.map(({ index }, place) => [index, given.reservations[place] as Reservation])),
   };
 }
 

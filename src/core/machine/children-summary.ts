@@ -10,7 +10,7 @@ import type { State } from "./state/state.ts";
 
 export type ChildrenSummary = {
   readonly running: number;
-  readonly over: number;
+  readonly ended: number;
   /** The running ones first, then the newest of the others; at most ten. */
   readonly rows: readonly ChildRow[];
 };
@@ -27,12 +27,12 @@ export function addEndedChild(
 ): State {
   const status = outcome === undefined ? "failed" : getOutcomeCode(outcome);
   const row = { session, agent, task: shortenTask(task), status };
-  const { count, last } = state.childrenOver ?? { count: 0, last: [] };
-  return { ...state, childrenOver: { count: count + 1, last: [row, ...last].slice(0, MAX_ROWS) } };
+  const { count, last } = state.endedChildren ?? { count: 0, last: [] };
+  return { ...state, endedChildren: { count: count + 1, last: [row, ...last].slice(0, MAX_ROWS) } };
 }
 
 /** Summarises the sub-agents; nothing for a run that has had none. */
-export function summariseChildren({ phase, childrenOver }: State): ChildrenSummary | undefined {
+export function summariseChildren({ phase, endedChildren }: State): ChildrenSummary | undefined {
   const running = (phase.type === "calling-tools" ? phase.calls : []).flatMap(({ name, summary, status }) =>
     status.type === "running" && status.child?.session !== undefined
       ? [
@@ -45,9 +45,9 @@ export function summariseChildren({ phase, childrenOver }: State): ChildrenSumma
         ]
       : [],
   );
-  const { count, last } = childrenOver ?? { count: 0, last: [] };
+  const { count, last } = endedChildren ?? { count: 0, last: [] };
   if (running.length + count === 0) return undefined;
-  return { running: running.length, over: count, rows: [...running, ...last].slice(0, MAX_ROWS) };
+  return { running: running.length, ended: count, rows: [...running, ...last].slice(0, MAX_ROWS) };
 }
 
 /** Sums the dollars that ended sub-agents have spent. */

@@ -104,9 +104,9 @@ function answerWithReport(
 }
 
 /** Returns how long the call waited for a user. While a lone sub-agent waits for one, its caller only waits for that. */
-function getChildWaitMs({ pinned }: State, { unit }: CallingTools, report: TaskReport | undefined): number {
+function getChildWaitMs({ pinned }: State, { batch }: CallingTools, report: TaskReport | undefined): number {
   const counts = pinned?.approvals?.countsAsDuration === true;
-  return counts || unit.to - unit.from > 1 ? 0 : (report?.waitedMs ?? 0);
+  return counts || batch.to - batch.from > 1 ? 0 : (report?.waitedMs ?? 0);
 }
 
 /** Returns the text that follows the sub-agent's own text, and whether the model must treat it as an error. */
@@ -141,18 +141,18 @@ export function addTaskTotals(state: State, loop: OpenLoop): Partial<State["tota
   };
 }
 
-export function buildReport({ session, branch, last, totals, rest }: State): TaskReport {
+export function buildReport({ session, branch, last, totals, nextRound }: State): TaskReport {
   const { messages = 0, used = NO_AMOUNTS, waitedMs } = totals;
   return {
     session,
     outcome: last?.outcome ?? { type: "delivered", messages: 0 },
     branch,
     ...(last?.loopId === undefined ? {} : { loopId: last.loopId }),
-    ...(last?.words === undefined ? {} : { position: last.words.position }),
-    tokens: last?.words?.tokens ?? 0,
+    ...(last?.lastAnswer === undefined ? {} : { position: last.lastAnswer.position }),
+    tokens: last?.lastAnswer?.tokens ?? 0,
     messages,
     used,
     ...(waitedMs === undefined ? {} : { waitedMs }),
-    ...(rest === undefined ? {} : { rest }),
+    ...(nextRound === undefined ? {} : { nextRound }),
   };
 }

@@ -21,8 +21,8 @@ import type { State } from "./state/state.ts";
  * update is applied first; after rejected prompts it is applied when the loop has ended.
  */
 export function closeLoop(state: State, outcome: Outcome): State {
-  if (state.update !== undefined && outcome.type !== "rejected")
-    return startDefinitionUpdate(state, state.update.hash, { type: "close", outcome });
+  if (state.requestedUpdate !== undefined && outcome.type !== "rejected")
+    return startDefinitionUpdate(state, state.requestedUpdate.hash, { type: "close", outcome });
   const emitted = emitPromptEvents(state);
   const loop = requireLoop(emitted);
   const ended = emit(emitted, {
@@ -34,7 +34,7 @@ export function closeLoop(state: State, outcome: Outcome): State {
     ...(outcome.type === "rejected" ? { rejection: outcome.reason } : {}),
   });
   const given = dispatch(ended);
-  return { ...given.state, phase: { type: "closing", issue: given.issue, outcome } };
+  return { ...given.state, phase: { type: "closing", dispatch: given.issue, outcome } };
 }
 
 export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: ClosedDigest): State {
@@ -46,10 +46,10 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
     ...(digest.text === undefined ? {} : { text: digest.text }),
     ...(digest.position === undefined ? {} : { position: digest.position }),
     ...(digest.json === undefined ? {} : { json: digest.json }),
-    ...(digest.words === undefined ? {} : { words: digest.words }),
+    ...(digest.lastAnswer === undefined ? {} : { lastAnswer: digest.lastAnswer }),
   };
   return {
-    ...completeDispatch(state, phase.issue, digest.branch),
+    ...completeDispatch(state, phase.dispatch, digest.branch),
     loop: undefined,
     last,
     totals: {
@@ -59,7 +59,7 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
       ...(below === 0 ? {} : { costBelowUsd: below }),
       ...(getAllocation(state) === undefined ? {} : addTaskTotals(state, loop)),
     },
-    phase: { type: "loop-over" },
+    phase: { type: "loop-ended" },
   };
 }
 
@@ -69,8 +69,8 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
  * their queues for the next prompt, and so do follow-ups after a limit.
  */
 export function continueAfterLoop(state: State): State {
-  if (state.update !== undefined)
-    return startDefinitionUpdate(state, state.update.hash, { type: "loop-over" });
+  if (state.requestedUpdate !== undefined)
+    return startDefinitionUpdate(state, state.requestedUpdate.hash, { type: "loop-ended" });
   const queued = listQueued(state.queues);
   const ending = state.mode === "run" || state.stop !== undefined;
   if (ending && queued.length > 0) return recordToInbox(state);
@@ -83,7 +83,7 @@ export function continueAfterLoop(state: State): State {
 }
 
 /** Reports whether the task has ended: its run ends idle, however it ends (CB-07). A rejected task has not begun. */
-function isTaskEnded({ last, taskOver, ...state }: State): boolean {
+function isTaskEnded({ last, isTaskEnded: taskOver, ...state }: State): boolean {
   const refused = last?.outcome.type === "rejected" && last.outcome.by !== undefined;
   return taskOver !== true && !refused && state.totals.loops > 0 && hasHook({ last, ...state }, "after-task");
 }
@@ -95,7 +95,7 @@ function recordToInbox(state: State): State {
     ...given.state,
     queues: { ...state.queues, steering: [], followUps: [] },
     last: countDelivered(state.last, inbox.length),
-    phase: { type: "recording", issue: given.issue, inbox, afterwards: { type: "end" } },
+    phase: { type: "recording", dispatch: given.issue, inbox, continueWith: { type: "end" } },
   };
 }
 
@@ -126,7 +126,7 @@ function answerQueued(state: State): State {
 function waitForPrompt(state: State): State {
   const untilMs = state.idleTimeoutMs === null ? undefined : state.nowMs + state.idleTimeoutMs;
   const phase = { type: "waiting" as const, sinceMs: state.nowMs, untilMs };
-  return state.rotate
+  return state.rotationRequested
     ? prepareRotation(state, { type: "wait", sinceMs: state.nowMs, untilMs })
     : { ...state, phase };
 }

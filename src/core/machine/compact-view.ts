@@ -19,30 +19,30 @@ import type { State } from "./state/state.ts";
 // One activity makes the view smaller, right before an answer is requested. The record stays unchanged.
 
 /** Counts what the next request carries: the vendor's last count, plus estimates for what was added since. */
-export function countContextTokens({ view, counted }: State): number {
-  return tokensOf(sumViewTokens(view), counted);
+export function countContextTokens({ view, reportedSize }: State): number {
+  return tokensOf(sumViewTokens(view), reportedSize);
 }
 
 /** Returns why the view must be made smaller before the model is called, or nothing. */
 export function findCompactionReason(state: State): CompactionReason | undefined {
   const { context } = requirePinned(state);
   if (context === undefined) return undefined;
-  if (state.compact !== undefined) return { type: "asked", ...state.compact };
-  return countContextTokens(state) > context.compactAbove ? { type: "grown" } : undefined;
+  if (state.requestedCompaction !== undefined) return { type: "request", ...state.requestedCompaction };
+  return countContextTokens(state) > context.compactAbove ? { type: "size" } : undefined;
 }
 
 export function startCompaction(state: State, reason: CompactionReason): State {
-  const { compact: _, ...rest } = state;
+  const { requestedCompaction: _, ...rest } = state;
   const given = dispatch(rest);
-  return { ...given.state, phase: { type: "compacting", issue: given.issue, why: reason } };
+  return { ...given.state, phase: { type: "compacting", dispatch: given.issue, reason } };
 }
 
 /** Applies the smaller view; emits events only when something has changed (X-11). */
 export function applyCompaction(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
-  const settled = (digest.fellBack ?? []).reduce<State>(
+  const settled = (digest.fallbacks ?? []).reduce<State>(
     (next, fallback) =>
-      emit(next, { type: "ModelFellBack", turn: requireLoop(state).turn, for: "compaction", ...fallback }),
-    addCompactionCost(completeDispatch(state, phase.issue, digest.branch), digest),
+      emit(next, { type: "ModelFallback", turn: requireLoop(state).turn, for: "compaction", ...fallback }),
+    addCompactionCost(completeDispatch(state, phase.dispatch, digest.branch), digest),
   );
   const { spans, messagesBefore, messagesAfter, tokensBefore, tokensAfter, loopsCompacted } = digest;
   if (spans === undefined) return settled;
@@ -61,8 +61,8 @@ export function applyCompaction(state: State, phase: PhaseOf<"compacting">, dige
     estimatedTokensAfter: tokensAfter,
     loopsCompacted,
   });
-  const { counted: _, ...rest } = ended;
-  return { ...rest, length: position + 1, view: { ...ended.view, spans, liveFrom: position + 1 } };
+  const { reportedSize: _, ...rest } = ended;
+  return { ...rest, length: position + 1, view: { ...ended.view, spans, prunableFrom: position + 1 } };
 }
 
 /** Adds the cost of a summary, which counts for the loop's limits. */
@@ -78,25 +78,25 @@ function addCompactionCost(state: State, { usage, costUsd = 0 }: CompactDigest):
 /**
  * Handles a failed compaction. After a lost worker it is dispatched again, up to three times.
  *
- * `refused` has certainly written nothing, so the model can be called with the unchanged view. After `given-up`, the
+ * `rejected` has certainly written nothing, so the model can be called with the unchanged view. After `given-up`, the
  * compaction may be in the transcript where the answer would go.
  */
 export function handleCompactionFailure(
   state: State,
   phase: PhaseOf<"compacting">,
   stepFailure: StepFailure,
-): { type: "again"; state: State } | { type: "refused" | "given-up"; failure: Failure } {
-  if (stepFailure.type === "failed") return { type: "refused", failure: stepFailure.failure };
+): { type: "again"; state: State } | { type: "rejected" | "given-up"; failure: Failure } {
+  if (stepFailure.type === "failed") return { type: "rejected", failure: stepFailure.failure };
   if (stepFailure.type === "cancelled") {
     return { type: "given-up", failure: { fault: "compaction", message: "it was cancelled" } };
   }
-  if (countLostWorkers(phase.issue.lost, stepFailure) >= MAX_LOST_IN_A_ROW) {
+  if (countLostWorkers(phase.dispatch.lostWorkers, stepFailure) >= MAX_LOST_IN_A_ROW) {
     const message = `${formatWorkerLoss(stepFailure, "during the compaction")}; it is not retried`;
     return { type: "given-up", failure: { fault: "worker-lost", message } };
   }
   return {
     type: "again",
-    state: { ...state, phase: { ...phase, issue: redispatch(phase.issue, stepFailure) } },
+    state: { ...state, phase: { ...phase, dispatch: redispatch(phase.dispatch, stepFailure) } },
   };
 }
 

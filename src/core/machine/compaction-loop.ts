@@ -24,7 +24,7 @@ export function openCompactionLoop(state: State, continuation: Continuation): St
 }
 
 function setCompactionRequest(state: State, focus: string | undefined): State {
-  return { ...state, compact: focus === undefined ? {} : { focus } };
+  return { ...state, requestedCompaction: focus === undefined ? {} : { focus } };
 }
 
 export function isCompactionLoop(state: State): boolean {
@@ -38,7 +38,7 @@ export function beginCompactionLoop(
 ): State {
   const isManaged = requirePinned(state).context !== undefined;
   if (state.stop !== undefined || !isManaged) return endCompactionLoop(state, undefined);
-  return compact(state, { type: "asked", ...state.compact });
+  return compact(state, { type: "request", ...state.requestedCompaction });
 }
 
 /** Ends the loop, whether or not anything was made smaller. */

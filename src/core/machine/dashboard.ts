@@ -14,10 +14,10 @@ const MAX_CHILDREN = 5;
 /** Formats the run for an operator in the Temporal UI: Markdown, under 4 KiB (the server's bound is 20,000 bytes). */
 export function formatDashboard(state: State): string {
   const status = buildStatus(state);
-  const isWordless = state.words === "none";
+  const isWordless = state.redactContent === true;
   const limit = state.pinned?.limits.maxTurns;
   const rows = [
-    ["Status", `**${status.status}** · ${status.doing}`],
+    ["Status", `**${status.status}** · ${status.statusText}`],
     ...(isWordless ? [] : [["Goal", status.goal || "none yet"] as const]),
     ["Agent", status.agent ?? "not open yet"],
     ["Model", status.model ?? "not open yet"],
@@ -36,8 +36,8 @@ export function formatDashboard(state: State): string {
   ].join("\n");
 }
 
-export function formatChildCounts({ running, over }: ChildrenSummary): string {
-  return `${running} running, ${over} ended`;
+export function formatChildCounts({ running, ended }: ChildrenSummary): string {
+  return `${running} running, ${ended} ended`;
 }
 
 export function formatChild({ agent, status, task, session }: ChildRow): string {

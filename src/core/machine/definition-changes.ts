@@ -72,7 +72,7 @@ export type DefinitionChanges = {
   readonly changes: readonly DefinitionChange[];
   readonly warnings: readonly string[];
   /** Why the update is not allowed. */
-  readonly refusals: readonly string[];
+  readonly rejections: readonly string[];
 };
 
 export function compareDefinitions(from: AgentDefinition, to: AgentDefinition): DefinitionChanges {
@@ -80,7 +80,7 @@ export function compareDefinitions(from: AgentDefinition, to: AgentDefinition): 
   return {
     changes: changed.map((field) => ({
       field,
-      said: redactPreview(describeFieldChange(field, from, to), DESCRIPTION_BYTES - "...".length),
+      description: redactPreview(describeFieldChange(field, from, to), DESCRIPTION_BYTES - "...".length),
       takesEffect: TAKES_EFFECT[field].takesEffect,
     })),
     warnings: [
@@ -88,7 +88,7 @@ export function compareDefinitions(from: AgentDefinition, to: AgentDefinition): 
       ...warnOfLaxerPolicy(from, to),
       ...warnOfWorkspace(from, to),
     ],
-    refusals: removesPolicy(from.permissions, to.permissions)
+    rejections: removesPolicy(from.permissions, to.permissions)
       ? [
           `It would remove the permission policy (${describePolicy(from.permissions)}): retain it in the new definition, ` +
             "or start a session without it",

@@ -15,31 +15,40 @@ import { startNextTurn } from "./turn-end.ts";
 /** What was spent, what hooks have admitted and what the user has allowed stays unchanged. */
 export function applyDefinitionUpdate(
   state: State,
-  phase: PhaseOf<"moving">,
+  phase: PhaseOf<"updating-definition">,
   digest: DefinitionUpdateDigest,
 ): State {
-  const settled = completeDispatch(state, phase.issue, digest.branch);
-  return digest.type === "moved"
+  const settled = completeDispatch(state, phase.dispatch, digest.branch);
+  return digest.type === "updated"
     ? continueAfterUpdate(pinDefinition(settled, digest), phase)
     : continueAfterUpdate(rejectDefinition(settled, phase.to, digest.reason), phase);
 }
 
 /** Dispatches the step again until it succeeds, like every step that only writes. */
-export function handleUpdateFailure(state: State, phase: PhaseOf<"moving">, failure: StepFailure): State {
+export function handleUpdateFailure(
+  state: State,
+  phase: PhaseOf<"updating-definition">,
+  failure: StepFailure,
+): State {
   if (failure.type === "failed")
     return continueAfterUpdate(rejectDefinition(state, phase.to, failure.failure.message), phase);
-  return { ...state, phase: { ...phase, issue: redispatch(phase.issue, failure) } };
+  return { ...state, phase: { ...phase, dispatch: redispatch(phase.dispatch, failure) } };
 }
 
 /** The vendor's token count was for what the previous definition sent. */
-function pinDefinition(state: State, digest: Extract<DefinitionUpdateDigest, { type: "moved" }>): State {
+function pinDefinition(state: State, digest: Extract<DefinitionUpdateDigest, { type: "updated" }>): State {
   const before = requirePinned(state);
   const { definitionHash: to } = digest.pinned;
-  const { counted: _, ...rest } = state;
+  const { reportedSize: _, ...rest } = state;
   const limits = state.loop === undefined ? digest.pinned.limits : { ...before.limits, ...digest.limits };
   const { changes, warnings, terms } = digest;
   const now = emit(
-    { ...rest, asked: { hash: to }, lastMove: { to }, pinned: { ...digest.pinned, limits } },
+    {
+      ...rest,
+      requestedDefinition: { hash: to },
+      lastDefinitionUpdate: { to },
+      pinned: { ...digest.pinned, limits },
+    },
     {
       type: "DefinitionChanged",
       from: before.definitionHash,
@@ -56,7 +65,10 @@ function pinDefinition(state: State, digest: Extract<DefinitionUpdateDigest, { t
 function rejectDefinition(state: State, to: string, reason: string): State {
   const { definitionHash: from } = requirePinned(state);
   const event = { from, to, applied: false, changes: [], warnings: [], reason };
-  return emit({ ...state, lastMove: { to, refused: reason } }, { type: "DefinitionChanged", ...event });
+  return emit(
+    { ...state, lastDefinitionUpdate: { to, rejected: reason } },
+    { type: "DefinitionChanged", ...event },
+  );
 }
 
 /** The maximum number of removed tools that a loop remembers; the oldest are dropped first. */
@@ -83,17 +95,17 @@ function removeTools(state: State, before: readonly string[]): State {
   };
 }
 
-function continueAfterUpdate(state: State, { then }: PhaseOf<"moving">): State {
-  switch (then.type) {
+function continueAfterUpdate(state: State, { continueWith }: PhaseOf<"updating-definition">): State {
+  switch (continueWith.type) {
     case "turn":
     case "wait":
-      return resume(state, then);
+      return resume(state, continueWith);
     case "close":
-      return closeLoop(state, then.outcome);
-    case "loop-over":
+      return closeLoop(state, continueWith.outcome);
+    case "loop-ended":
       return { ...state, phase: LOOP_ENDED };
     default:
-      return assertNever(then);
+      return assertNever(continueWith);
   }
 }
 
@@ -101,11 +113,14 @@ function continueAfterUpdate(state: State, { then }: PhaseOf<"moving">): State {
 export function resume(state: State, target: Resume): State {
   if (target.type === "turn") {
     return target.source === "opening"
-      ? { ...state, phase: { type: "turn-due", source: "opening" } }
+      ? { ...state, phase: { type: "turn-pending", source: "opening" } }
       : // The messages that the turn was to begin with may have been cleared since, and others may have arrived.
         startNextTurn(state, target.source);
   }
   if (state.stop !== undefined) return { ...state, phase: LOOP_ENDED };
-  if (state.update !== undefined) return startDefinitionUpdate(state, state.update.hash, target);
-  return state.rotate ? prepareRotation(state, target) : { ...state, phase: { ...target, type: "waiting" } };
+  if (state.requestedUpdate !== undefined)
+    return startDefinitionUpdate(state, state.requestedUpdate.hash, target);
+  return state.rotationRequested
+    ? prepareRotation(state, target)
+    : { ...state, phase: { ...target, type: "waiting" } };
 }

@@ -7,12 +7,13 @@ import type { AfterUpdate, State } from "./state/state.ts";
 
 /** Requests another definition. The newest request counts; a request for the current definition cancels it. */
 export function requestDefinitionUpdate(state: State, hash: string): State {
-  const { update: _, ...rest } = state;
+  const { requestedUpdate: _, ...rest } = state;
   const { phase, pinned } = state;
-  const now = phase.type === "moving" ? phase.to : pinned?.definitionHash;
-  if (hash === now) return phase.type === "moving" ? rest : { ...rest, lastMove: { to: hash } };
+  const now = phase.type === "updating-definition" ? phase.to : pinned?.definitionHash;
+  if (hash === now)
+    return phase.type === "updating-definition" ? rest : { ...rest, lastDefinitionUpdate: { to: hash } };
   if (pinned === undefined && phase.type !== "opening") return replaceRequestedDefinition(rest, hash);
-  const asked = { ...rest, update: { hash } };
+  const asked = { ...rest, requestedUpdate: { hash } };
   if (phase.type === "waiting") {
     const { sinceMs, untilMs } = phase;
     return startDefinitionUpdate(asked, hash, { type: "wait", sinceMs, untilMs });
@@ -21,15 +22,18 @@ export function requestDefinitionUpdate(state: State, hash: string): State {
 }
 
 export function startDefinitionUpdate(state: State, to: string, then: AfterUpdate): State {
-  const { update: _, ...rest } = state;
+  const { requestedUpdate: _, ...rest } = state;
   if (state.pinned === undefined) return replaceRequestedDefinition(rest, to);
   const given = dispatch(rest);
-  return { ...given.state, phase: { type: "moving", issue: given.issue, to, then } };
+  return {
+    ...given.state,
+    phase: { type: "updating-definition", dispatch: given.issue, to, continueWith: then },
+  };
 }
 
 /** Replaces the definition of a run that has not begun: the first loop opens with the new one. */
 function replaceRequestedDefinition(state: State, hash: string): State {
-  return { ...state, asked: { hash }, lastMove: { to: hash } };
+  return { ...state, requestedDefinition: { hash }, lastDefinitionUpdate: { to: hash } };
 }
 
 export function isRemovedTool({ loop }: State, tool: string): boolean {

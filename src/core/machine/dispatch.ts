@@ -12,11 +12,11 @@ export const MAX_LOST_IN_A_ROW = 3;
 /** Numbers a new command. The command carries what waits in the outbox at this moment. */
 export function dispatch(state: State): { state: State; issue: Dispatch } {
   return {
-    state: { ...state, commands: state.commands + 1 },
+    state: { ...state, nextCommand: state.nextCommand + 1 },
     issue: {
-      number: state.commands,
+      number: state.nextCommand,
       generation: 0,
-      lost: 0,
+      lostWorkers: 0,
       carries: measureOutbox(state.outbox),
     },
   };
@@ -24,12 +24,12 @@ export function dispatch(state: State): { state: State; issue: Dispatch } {
 
 /** Counts the workers lost in a row during a command. A worker that was asked to stop and released it does not count. */
 export function countLostWorkers(before: number, failure: StepFailure): number {
-  return failure.type === "lost" && failure.inOrder === true ? before : before + 1;
+  return failure.type === "lost" && failure.isReleased === true ? before : before + 1;
 }
 
 /** Formats why a command is not dispatched again. A worker that did not report in time may be alive but blocked. */
 export function formatWorkerLoss(failure: StepFailure, step: string): string {
-  const isLate = failure.type === "lost" && failure.late === true;
+  const isLate = failure.type === "lost" && failure.isTimeout === true;
   return isLate
     ? `${MAX_LOST_IN_A_ROW} times in a row the worker was lost ${step}: the last one did not report in time (it is blocked or overloaded, or its host is down)`
     : `${MAX_LOST_IN_A_ROW} workers died ${step}`;
@@ -37,12 +37,16 @@ export function formatWorkerLoss(failure: StepFailure, step: string): string {
 
 /** Dispatches the same command again after its worker was lost. */
 export function redispatch(previous: Dispatch, failure: StepFailure): Dispatch {
-  return { ...previous, generation: previous.generation + 1, lost: countLostWorkers(previous.lost, failure) };
+  return {
+    ...previous,
+    generation: previous.generation + 1,
+    lostWorkers: countLostWorkers(previous.lostWorkers, failure),
+  };
 }
 
 /** Completes a dispatch: what the command carried is written, on the branch that its answer names. */
 export function completeDispatch(state: State, size: Pick<Dispatch, "carries">, branch: string): State {
-  const { fork: _, ...rest } = state;
+  const { newBranch: _, ...rest } = state;
   return {
     ...rest,
     branch,

@@ -25,7 +25,7 @@ const MAX_AT_ONCE = 16;
 
 /** Lists the messages with which a turn would begin and that no filter has checked yet. */
 export function listUnfiltered(state: State, source: TurnSource): readonly InboundMessage[] {
-  if (requirePinned(state).filters !== true) return [];
+  if (requirePinned(state).hasFilters !== true) return [];
   const queue = getQueueName(source);
   return queue === undefined ? [] : peekQueue(state, queue).filter(({ filtered }) => filtered === undefined);
 }
@@ -38,7 +38,7 @@ function getQueueName(source: TurnSource): "steering" | "followUps" | undefined 
 export function startFiltering(state: State, source: TurnSource, messages: readonly InboundMessage[]): State {
   const given = dispatch(state);
   const ids = messages.slice(0, MAX_AT_ONCE).map(({ id }) => id);
-  return { ...given.state, phase: { type: "filtering", issue: given.issue, source, ids } };
+  return { ...given.state, phase: { type: "filtering", dispatch: given.issue, source, ids } };
 }
 
 /** Returns the messages that the filters check, without those that were cleared in the meantime. */
@@ -55,7 +55,7 @@ export function applyVerdicts(
   phase: PhaseOf<"filtering">,
   { branch, verdicts }: FilterDigest,
 ): { readonly type: "passed" | "closing"; readonly state: State } {
-  const settled = completeDispatch(state, phase.issue, branch);
+  const settled = completeDispatch(state, phase.dispatch, branch);
   const noted = {
     ...settled,
     queues: {
@@ -86,7 +86,7 @@ function rejectMessage(state: State, id: string, reason: string): State | undefi
   const origin = steering.includes(message) ? "steering" : "follow-up";
   const others = (queue: readonly InboundMessage[]) => queue.filter((one) => one !== message);
   const position = state.length;
-  const kept = appendAtPosition(state, position, origin, { type: "refused", message, reason });
+  const kept = appendAtPosition(state, position, origin, { type: "rejected", message, reason });
   const queues = { ...state.queues, steering: others(steering), followUps: others(followUps) };
   return rejectInput({ ...kept, queues, length: position + 1 }, reason, position);
 }
@@ -96,9 +96,9 @@ export function handleFilterFailure(state: State, phase: PhaseOf<"filtering">, f
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   if (failure.type === "cancelled") return closeLoop(state, { type: "stopped", reason: "cancelled" });
   if (failure.type === "failed") return closeLoop(state, { type: "failed", ...failure.failure });
-  if (countLostWorkers(phase.issue.lost, failure) >= MAX_LOST_IN_A_ROW) {
+  if (countLostWorkers(phase.dispatch.lostWorkers, failure) >= MAX_LOST_IN_A_ROW) {
     const message = `${formatWorkerLoss(failure, "while the input filters ran")}; they are not retried.`;
     return closeLoop(state, { type: "failed", fault: "worker-lost", message });
   }
-  return { ...state, phase: { ...phase, issue: redispatch(phase.issue, failure) } };
+  return { ...state, phase: { ...phase, dispatch: redispatch(phase.dispatch, failure) } };
 }

@@ -14,17 +14,17 @@ export function finishTool(state: State, phase: CallingTools, index: number, dig
   const call = getRunningCall(phase, index);
   if (call === undefined) return state;
   const settled =
-    index === phase.unit.carrier
-      ? completeDispatch(state, phase.issue, digest.branch)
+    index === phase.batch.outboxCall
+      ? completeDispatch(state, phase.dispatch, digest.branch)
       : switchBranch(state, digest.branch);
-  const { request, rest, asks } = digest;
-  if (asks !== undefined) return parkQuestion(settled, phase, index, asks);
+  const { viewRequest, nextRound, question } = digest;
+  if (question !== undefined) return parkQuestion(settled, phase, index, question);
   const ended = emitEndEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
-  const withNextRound = rest === undefined ? ended : { ...ended, rest };
+  const withNextRound = nextRound === undefined ? ended : { ...ended, nextRound };
   const queued =
-    request === undefined
+    viewRequest === undefined
       ? phase
-      : { ...phase, requests: [...(phase.requests ?? []), { call: index, request }] };
+      : { ...phase, viewRequests: [...(phase.viewRequests ?? []), { call: index, request: viewRequest }] };
   return completeCall(withNextRound, queued, index, {
     type: "done",
     isError: digest.isError,
@@ -38,8 +38,12 @@ function parkQuestion(state: State, phase: CallingTools, index: number, question
     ...buildAskingStatus(state, "its tool asks the user"),
     question,
   });
-  const { unit } = phase;
-  const parked = { ...phase, calls, unit: index === unit.carrier ? { ...unit, carrier: -1 } : unit };
+  const { batch } = phase;
+  const parked = {
+    ...phase,
+    calls,
+    batch: index === batch.outboxCall ? { ...batch, outboxCall: -1 } : batch,
+  };
   return state.stop === undefined
     ? continueCalls(state, parked)
     : endQuestion(state, parked, index, CANCELLED_TEXT);
@@ -54,7 +58,7 @@ export function endQuestion(
   resolution: Pick<QuestionRecord, "answer"> = {},
 ): State {
   const call = phase.calls[index] as Call;
-  const { question = "" } = call.status as Extract<CallStatus, { type: "asking" }>;
+  const { question = "" } = call.status as Extract<CallStatus, { type: "awaiting-user" }>;
   const over = addQuestion(call, { question, ...resolution });
   return giveUp(state, { ...phase, calls: replaceCall(phase.calls, index, over) }, over, index, text);
 }
@@ -77,13 +81,13 @@ export function handleToolFailure(
   const generation = status.generation + 1;
   switch (failure.type) {
     case "lost": {
-      const lost = countLostWorkers(status.lost, failure);
+      const lost = countLostWorkers(status.lostWorkers, failure);
       return lost >= MAX_LOST_IN_A_ROW
         ? end(`Failed: ${formatWorkerLoss(failure, "while this call ran")}; it is not retried.`)
-        : redispatchCall(state, phase, index, { ...status, generation, lost });
+        : redispatchCall(state, phase, index, { ...status, generation, lostWorkers: lost });
     }
-    case "elsewhere":
-      return redispatchCall(state, phase, index, { ...status, generation, local: false });
+    case "not-local":
+      return redispatchCall(state, phase, index, { ...status, generation, isLocal: false });
     case "cancelled":
       return end(CANCELLED_TEXT);
     case "failed":
@@ -116,7 +120,7 @@ export function completeCall(
   done: Extract<CallStatus, { type: "done" }>,
 ): State {
   const status = awaitsAfterToolHooks(state, phase.calls[index] as Call)
-    ? { ...done, untold: true as const }
+    ? { ...done, awaitsHooks: true as const }
     : done;
   return continueCalls(state, { ...phase, calls: setStatus(phase.calls, index, status) });
 }

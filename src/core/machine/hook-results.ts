@@ -35,11 +35,11 @@ export const CONTINUE_TEXT = "Your answer was not accepted as the end of the tas
 
 const ALLOWED: HookResult = { type: "yes" };
 
-export function applyHookResults(state: State, phase: PhaseOf<"hooking">, digest: HookDigest): State {
+export function applyHookResults(state: State, phase: PhaseOf<"running-hooks">, digest: HookDigest): State {
   return continueAfterHooks(
-    completeDispatch(state, phase.issue, digest.branch),
+    completeDispatch(state, phase.dispatch, digest.branch),
     phase.question,
-    digest.words,
+    digest.results,
   );
 }
 
@@ -47,13 +47,17 @@ export function applyHookResults(state: State, phase: PhaseOf<"hooking">, digest
  * Dispatches the hooks again after a lost worker, up to three times. A hook that could not be called at all denies what is
  * about to happen, and has no effect after something has happened: a missing hook must never let a run continue.
  */
-export function handleHookFailure(state: State, phase: PhaseOf<"hooking">, failure: StepFailure): State {
-  const { question, issue: pending } = phase;
+export function handleHookFailure(
+  state: State,
+  phase: PhaseOf<"running-hooks">,
+  failure: StepFailure,
+): State {
+  const { question, dispatch: pending } = phase;
   // A question from before a stop is not asked again; a notification after a stop is.
-  if (state.stop !== undefined && phase.brief !== true) return continueAfterHooks(state, question, []);
-  const isLost = failure.type === "lost" || failure.type === "elsewhere";
-  if (isLost && countLostWorkers(pending.lost, failure) < MAX_LOST_IN_A_ROW) {
-    return { ...state, phase: { ...phase, issue: redispatch(pending, failure) } };
+  if (state.stop !== undefined && phase.isBrief !== true) return continueAfterHooks(state, question, []);
+  const isLost = failure.type === "lost" || failure.type === "not-local";
+  if (isLost && countLostWorkers(pending.lostWorkers, failure) < MAX_LOST_IN_A_ROW) {
+    return { ...state, phase: { ...phase, dispatch: redispatch(pending, failure) } };
   }
   return continueAfterHooks(
     state,
@@ -70,7 +74,7 @@ function describeFailure(failure: StepFailure): string {
     case "cancelled":
       return "it was cancelled";
     case "lost":
-    case "elsewhere":
+    case "not-local":
       return `${formatWorkerLoss(failure, "during the hook")}; the hook is not called again`;
   }
 }
@@ -93,11 +97,11 @@ function continueAfterHooks(
     case "before-compaction":
       if (state.stop !== undefined) return skipCompaction(state, state.stop.reason);
       return word.type === "no"
-        ? applyCompactionDenial(state, question.why, word)
-        : startCompaction(state, question.why);
+        ? applyCompactionDenial(state, question.reason, word)
+        : startCompaction(state, question.reason);
     case "after-compaction":
       if (state.stop !== undefined) return skipCompaction(state, state.stop.reason);
-      return continueAfterCompaction(unasked ? state : endLoopByHook(state, word), question.overflow);
+      return continueAfterCompaction(unasked ? state : endLoopByHook(state, word), question.isOverflow);
     case "before-tool": {
       const refusals = new Map(
         question.calls.flatMap((call, index) => {
@@ -105,22 +109,23 @@ function continueAfterHooks(
           return result?.type === "no" ? [[call, result] as const] : [];
         }),
       );
-      return applyBeforeToolDecisions(state, question.calling, refusals);
+      return applyBeforeToolDecisions(state, question.phase, refusals);
     }
     case "after-tool": {
       const notified = unasked ? state : results.reduce(endLoopByHook, state);
-      return completeAfterToolHooks(notified, question.calling, question.calls);
+      return completeAfterToolHooks(notified, question.phase, question.calls);
     }
     case "on-error":
       return finishTurn(unasked ? state : endLoopByHook(state, word), question.ending);
     case "after-turn":
-      return continueAfterTurn(unasked ? state : endLoopByHook(state, word), question.behind);
+      return continueAfterTurn(unasked ? state : endLoopByHook(state, word), question.after);
     case "on-text": {
-      if (word.type !== "go-on" || state.stop !== undefined) return startNextTurn(state, undefined, "asked");
+      if (word.type !== "continue" || state.stop !== undefined)
+        return startNextTurn(state, undefined, "asked");
       return startNextTurn(addNotices(state, [word.text ?? CONTINUE_TEXT]), "on-text");
     }
     case "after-task":
-      return { ...state, taskOver: true, phase: { type: "loop-over" } };
+      return { ...state, isTaskEnded: true, phase: { type: "loop-ended" } };
     default:
       return assertNever(question);
   }
@@ -136,6 +141,6 @@ function addNotices(state: State, notices: readonly string[]): State {
 /** Ends the loop after the turn, because a hook failed after an event and its failure is to stop the agent. */
 function endLoopByHook(state: State, word: HookResult): State {
   const loop = requireLoop(state);
-  if (word.type !== "no" || loop.ended !== undefined) return state;
-  return { ...state, loop: { ...loop, ended: { by: word.hook, reason: word.reason } } };
+  if (word.type !== "no" || loop.endedByHook !== undefined) return state;
+  return { ...state, loop: { ...loop, endedByHook: { by: word.hook, reason: word.reason } } };
 }

@@ -27,24 +27,29 @@ export function next(state: State): Command {
     case "opening":
       return {
         type: "open-loop",
-        ...toNumbered(phase.issue),
+        ...toNumbered(phase.dispatch),
         session: state.session,
-        ...(state.asked.definition === undefined ? {} : { definition: state.asked.definition }),
-        ...(state.asked.hash === undefined ? {} : { definitionHash: state.asked.hash }),
+        ...(state.requestedDefinition.definition === undefined
+          ? {}
+          : { definition: state.requestedDefinition.definition }),
+        ...(state.requestedDefinition.hash === undefined
+          ? {}
+          : { definitionHash: state.requestedDefinition.hash }),
         prompts: phase.prompts,
         ...(phase.continuation === undefined ? {} : { continuation: phase.continuation }),
         ...(state.task === undefined ? {} : { spawn: state.task.spawn }),
         ...(state.part === undefined ? {} : { part: state.part }),
-        ...(state.length === 0 ? {} : { expects: { branch: state.branch, length: state.length } }),
+        ...(state.length === 0 ? {} : { expectedHead: { branch: state.branch, length: state.length } }),
       };
     case "calling-model": {
-      if (phase.waits !== undefined) return { type: "wait", untilMs: computeWaitEnd(state, phase.waits) };
+      if (phase.vendorWait !== undefined)
+        return { type: "wait", untilMs: computeWaitEnd(state, phase.vendorWait) };
       const { definitionHash, maxRetries } = requirePinned(state);
       const loop = requireLoop(state);
       const deadlineMs = computeDeadline(state);
       return {
         type: "call-model",
-        ...buildWriteFields(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.dispatch, state.length),
         session: state.session,
         loopId: loop.loopId,
         definitionHash,
@@ -53,7 +58,7 @@ export function next(state: State): Command {
         position: state.length,
         ...getCaller(state),
         ...getRedaction(state),
-        ...(loop.mismatch === undefined ? {} : { repair: true as const }),
+        ...(loop.mismatch === undefined ? {} : { isRepair: true as const }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
@@ -62,7 +67,7 @@ export function next(state: State): Command {
       const loop = requireLoop(state);
       return {
         type: "compact",
-        ...buildWriteFields(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.dispatch, state.length),
         session: state.session,
         loopId: loop.loopId,
         definitionHash: requirePinned(state).definitionHash,
@@ -70,16 +75,16 @@ export function next(state: State): Command {
         view: toViewRanges(state.view),
         position: state.length,
         maxAttempts: requirePinned(state).maxRetries + 1,
-        tokens: countContextTokens(state),
-        estimated: sumViewTokens(state.view),
-        why: phase.why,
+        contextTokens: countContextTokens(state),
+        viewTokens: sumViewTokens(state.view),
+        reason: phase.reason,
       };
     }
     case "filtering": {
       const loop = requireLoop(state);
       return {
         type: "filter-input",
-        ...buildWriteFields(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.dispatch, state.length),
         session: state.session,
         loopId: loop.loopId,
         definitionHash: requirePinned(state).definitionHash,
@@ -95,22 +100,22 @@ export function next(state: State): Command {
       if (beside !== undefined && !hasChild(phase)) return beside;
       const calls = buildToolCommands(state, phase);
       return calls.length > 0
-        ? { type: "call-tools", calls, ...(beside === undefined ? {} : { beside }) }
+        ? { type: "call-tools", calls, ...(beside === undefined ? {} : { recordCommand: beside }) }
         : { type: "wait", untilMs: findApprovalDeadline(phase) };
     }
-    case "hooking":
+    case "running-hooks":
       return {
         type: "run-hook",
-        ...buildWriteFields(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.dispatch, state.length),
         session: state.session,
         ...buildHookRequest(state, phase.question),
-        ...(phase.brief === undefined ? {} : { brief: phase.brief }),
+        ...(phase.isBrief === undefined ? {} : { isBrief: phase.isBrief }),
       };
-    case "moving": {
+    case "updating-definition": {
       const { definitionHash, limits } = requirePinned(state);
       return {
-        type: "move-definition",
-        ...buildWriteFields(state, phase.issue, state.length),
+        type: "update-definition",
+        ...buildWriteFields(state, phase.dispatch, state.length),
         session: state.session,
         loopId: state.loop?.loopId ?? "",
         turn: state.loop?.turn ?? 0,
@@ -124,7 +129,7 @@ export function next(state: State): Command {
       const isOutput = loop.lastText?.isOutput === true && phase.outcome.type === "answered";
       return {
         type: "close-loop",
-        ...buildWriteFields(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.dispatch, state.length),
         session: state.session,
         loopId: loop.loopId,
         outcome: phase.outcome,
@@ -141,7 +146,7 @@ export function next(state: State): Command {
       };
     }
     case "recording":
-      return buildRecordCommand(state, phase.issue, phase.inbox);
+      return buildRecordCommand(state, phase.dispatch, phase.inbox);
     case "waiting":
       return { type: "wait", untilMs: phase.untilMs };
     case "rotating":
@@ -153,9 +158,9 @@ export function next(state: State): Command {
         branch: state.branch,
         ...(getAllocation(state) === undefined ? {} : { report: buildReport(state) }),
       };
-    case "turn-due":
-    case "turn-over":
-    case "loop-over":
+    case "turn-pending":
+    case "turn-ended":
+    case "loop-ended":
       throw new ProtocolError(`A run was left in the transient phase ${phase.type}`);
     default:
       return assertNever(phase);
@@ -186,8 +191,8 @@ function getCaller({ task }: State) {
   return task === undefined ? {} : { caller: task.spawn };
 }
 
-function getRedaction({ words: redactContent }: State) {
-  return redactContent === undefined ? {} : { words: redactContent };
+function getRedaction({ redactContent }: State) {
+  return redactContent === undefined ? {} : { redactContent };
 }
 
 function toNumbered({ number, generation }: Dispatch) {
@@ -196,7 +201,7 @@ function toNumbered({ number, generation }: Dispatch) {
 
 function buildWriteFields(state: State, pending: Dispatch, ownPosition: number) {
   const outbox = takeOutbox(state.outbox, pending.carries);
-  const fork = state.fork === undefined ? {} : { fork: state.fork };
+  const fork = state.newBranch === undefined ? {} : { newBranch: state.newBranch };
   return {
     ...toNumbered(pending),
     branch: state.branch,
@@ -210,18 +215,18 @@ function buildWriteFields(state: State, pending: Dispatch, ownPosition: number) 
 function buildToolCommands(state: State, phase: PhaseOf<"calling-tools">): readonly CallToolCommand[] {
   const loop = requireLoop(state);
   const { definitionHash, tools, toolQueue } = requirePinned(state);
-  const outbox = takeOutbox(state.outbox, phase.issue.carries);
+  const outbox = takeOutbox(state.outbox, phase.dispatch.carries);
   const commands: CallToolCommand[] = [];
   phase.calls.forEach((call, index) => {
     if (call.status.type !== "running" || waitsForEarlierCall(state, phase.calls, index)) return;
     const timeoutMs = tools[call.name]?.timeoutMs;
     commands.push({
-      number: call.status.number ?? phase.issue.number,
+      number: call.status.number ?? phase.dispatch.number,
       generation: call.status.generation,
-      local: call.status.local,
+      isLocal: call.status.isLocal,
       branch: state.branch,
-      base: phase.unit.base,
-      outbox: index === phase.unit.carrier ? outbox : EMPTY_OUTBOX,
+      base: phase.batch.base,
+      outbox: index === phase.batch.outboxCall ? outbox : EMPTY_OUTBOX,
       session: state.session,
       loopId: loop.loopId,
       definitionHash,
@@ -233,7 +238,7 @@ function buildToolCommands(state: State, phase: PhaseOf<"calling-tools">): reado
       position: phase.position + 1 + index,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
-      ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
+      ...(call.changedArguments === undefined ? {} : { changedArguments: call.changedArguments }),
       ...(call.questions === undefined ? {} : { questions: call.questions }),
       ...(getToolFacts(state, call.name)?.view === true ? { view: buildToolView(state, phase) } : {}),
       summary: call.summary,

@@ -15,24 +15,24 @@ const GOAL_BYTES = 256;
 export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
   const given = dispatch(state);
   const goal =
-    state.goal === "" && state.words !== "none"
+    state.goal === "" && state.redactContent !== true
       ? redactPreview(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES)
       : state.goal;
-  const phase = { type: "opening" as const, issue: given.issue, prompts };
+  const phase = { type: "opening" as const, dispatch: given.issue, prompts };
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }
 
 export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation: boolean): State {
   const { loopId, kind, from, branch, definitionHash } = digest;
   // The vendor's token count was for what the last loop sent (CTX-06).
-  const { counted: _, update, ...rest } = state;
+  const { reportedSize: _, requestedUpdate, ...rest } = state;
   const opened: State = {
     ...rest,
-    ...(update === undefined || update.hash === definitionHash ? {} : { update }),
+    ...(requestedUpdate === undefined || requestedUpdate.hash === definitionHash ? {} : { requestedUpdate }),
     ...(digest.grants === undefined || state.grants !== undefined
       ? {}
       : { grants: readGrants(digest.grants) }),
-    asked: { hash: definitionHash },
+    requestedDefinition: { hash: definitionHash },
     last: undefined,
     pinned: toPinnedDigest(digest),
     branch,
@@ -48,14 +48,16 @@ export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation
       usage: NO_USAGE,
       turnUsage: NO_USAGE,
       costUsd: 0,
-      events: 0,
+      eventCount: 0,
       lastStop: undefined,
       lastText: undefined,
-      ...(digest.rejected === undefined && digest.entries.length > 0 ? { unread: true as const } : {}),
-      ...(isContinuation ? { goesOn: isContinuation } : {}),
+      ...(digest.rejected === undefined && digest.entries.length > 0
+        ? { hasUnreadPrompts: true as const }
+        : {}),
+      ...(isContinuation ? { isContinuation } : {}),
     },
   };
-  const due = { type: "turn-due" as const, source: "opening" as const };
+  const due = { type: "turn-pending" as const, source: "opening" as const };
   // A loop that a hook has rejected never began (CB-05).
   if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
   const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
@@ -89,8 +91,8 @@ function buildInitialView(state: State, digest: LoopDigest): View {
     ? state.view
     : { branch: digest.branch, ...(digest.view ?? { spans: buildEarlierSpans(digest) }) };
   return digest.entries.reduce<View>(
-    (view, { tokens, refused }, index) =>
-      refused === true ? view : extendView(view, { position: digest.from + index, tokens, newTurn: true }),
+    (view, { tokens, isRejected }, index) =>
+      isRejected === true ? view : extendView(view, { position: digest.from + index, tokens, newTurn: true }),
     before,
   );
 }

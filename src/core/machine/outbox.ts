@@ -14,10 +14,10 @@ export function isEmpty({ entries, events }: Outbox): boolean {
 /** Numbers an event of the open loop and adds it to the outbox. */
 export function emit(state: State, body: EventBody): State {
   if (state.loop === undefined) return state;
-  const event = { sequence: state.loop.events, atMs: state.nowMs, body };
+  const event = { sequence: state.loop.eventCount, atMs: state.nowMs, body };
   return {
     ...state,
-    loop: { ...state.loop, events: state.loop.events + 1 },
+    loop: { ...state.loop, eventCount: state.loop.eventCount + 1 },
     outbox: { ...state.outbox, events: [...state.outbox.events, event] },
   };
 }
@@ -54,14 +54,14 @@ export function buildOutboxMessage(entry: OutboxEntry, loopId: string, text?: st
   const turnId = { loopId, turnIndex: entry.turn };
   const { body } = entry;
   switch (body.type) {
-    case "person":
+    case "user":
       return {
         role: "user",
         content: [...buildUserContent(text ?? body.message.text ?? "", body.message.filtered?.warning)],
         timestamp: body.message.atMs,
         turnId,
       };
-    case "refused":
+    case "rejected":
       return buildRejectedMessage(text ?? body.message.text ?? "", body.reason, body.message.atMs);
     case "notice":
       return { role: "user", content: [{ type: "text", text: body.text }], timestamp: entry.atMs, turnId };

@@ -25,4 +25,4 @@ export function requirePinned(state: State): PinnedDigest {
   return state.pinned;
 }
 
-export const LOOP_ENDED = { type: "loop-over" } as const;
+export const LOOP_ENDED = { type: "loop-ended" } as const;

@@ -31,17 +31,17 @@ export function hasRoom(
 
 /** Rejects a message without remembering its id: sent again when there is room, the message is taken. */
 function rejectMessage(state: State, queue: "steering" | "followUps", message: InboundMessage): State {
-  const refused = addRejected(state.refused, message);
-  const counted = { ...state, refused };
-  const waiting = state.outbox.events.filter(({ body }) => body.type === "MessageRefused").length;
+  const refused = addRejected(state.rejectedMessages, message);
+  const counted = { ...state, rejectedMessages: refused };
+  const waiting = state.outbox.events.filter(({ body }) => body.type === "MessageRejected").length;
   // After AgentEnd, nothing more is recorded of a loop.
   if (waiting >= MAX_PENDING_REJECTIONS || state.phase.type === "closing") return counted;
   return emit(counted, {
-    type: "MessageRefused",
+    type: "MessageRejected",
     messageId: message.id,
     queue: queue === "steering" ? "steering" : "follow-up",
     waiting: measureQueues(state.queues),
-    refused: refused.messages,
+    rejected: refused.messages,
   });
 }
 

@@ -12,8 +12,8 @@ import type { State } from "./state/state.ts";
 // them. Errors that a tool itself reports after it has run do not count: a test that fails eight times may be close to
 // passing.
 
-/** Why a call is answered without being run. `written`: because of how it is written, not because of a rule. */
-export type CallFailure = { readonly text: string; readonly why: string; readonly written: boolean };
+/** Why a call is answered without being run. `isMalformed`: because of how it is written, not because of a rule. */
+export type CallFailure = { readonly text: string; readonly reason: string; readonly isMalformed: boolean };
 
 export type CountedFailure = {
   readonly state: State;
@@ -41,8 +41,11 @@ const MAX_REASON_BYTES = 160;
 export function resetFailureCount(state: State, toolName: string): State {
   const { loop } = state;
   const tool = truncateForPreview(toolName, MAX_NAME_BYTES);
-  if (loop?.mistakes?.some((one) => one.tool === tool) !== true) return state;
-  return { ...state, loop: { ...loop, mistakes: loop.mistakes.filter((one) => one.tool !== tool) } };
+  if (loop?.repeatedFailures?.some((one) => one.tool === tool) !== true) return state;
+  return {
+    ...state,
+    loop: { ...loop, repeatedFailures: loop.repeatedFailures.filter((one) => one.tool !== tool) },
+  };
 }
 
 /** Counts a call that could not be run, and returns what the model reads. */
@@ -50,16 +53,16 @@ export function countFailure(state: State, toolName: string, failure: CallFailur
   const { loop } = state;
   if (loop === undefined) return { state, text: failure.text };
   const tool = truncateForPreview(toolName, MAX_NAME_BYTES);
-  const counted = loop.mistakes ?? [];
+  const counted = loop.repeatedFailures ?? [];
   const before = counted.find((one) => one.tool === tool);
-  const inARow = (before?.inARow ?? 0) + (failure.written ? 1 : 0);
-  const same = countRepeat(before?.same, failure.why, loop.turn);
+  const inARow = (before?.inARow ?? 0) + (failure.isMalformed ? 1 : 0);
+  const same = countRepeat(before?.same, failure.reason, loop.turn);
   const others = counted.filter((one) => one.tool !== tool);
   const mistakes = [...others, { tool, inARow, same }].slice(-MAX_COUNTED);
-  const settings = state.pinned?.repeats;
+  const settings = state.pinned?.repeatedFailures;
   const warning = formatRepeat(tool, failure, inARow, same.answers, settings);
   return {
-    state: { ...state, loop: { ...loop, mistakes } },
+    state: { ...state, loop: { ...loop, repeatedFailures: mistakes } },
     text: warning === undefined ? failure.text : `${failure.text}\n${warning}`,
     ...findRepeatLimit(tool, failure, same.answers, settings),
   };
@@ -68,16 +71,17 @@ export function countFailure(state: State, toolName: string, failure: CallFailur
 /** Resets the counts, because the user has sent a message or has let the loop continue. */
 export function resetRepeats(state: State): State {
   const { loop } = state;
-  if (loop === undefined || (loop.stuck === undefined && loop.mistakes === undefined)) return state;
-  const { stuck: _, ...rest } = loop;
-  const mistakes = loop.mistakes?.map(({ tool, inARow }) => ({ tool, inARow }));
-  return { ...state, loop: { ...rest, ...(mistakes === undefined ? {} : { mistakes }) } };
+  if (loop === undefined || (loop.stuckReason === undefined && loop.repeatedFailures === undefined))
+    return state;
+  const { stuckReason: _, ...rest } = loop;
+  const mistakes = loop.repeatedFailures?.map(({ tool, inARow }) => ({ tool, inARow }));
+  return { ...state, loop: { ...rest, ...(mistakes === undefined ? {} : { repeatedFailures: mistakes }) } };
 }
 
 /** Marks the loop to end before its next turn. The first reason counts. */
 export function markStuck(state: State, reason: string): State {
   const loop = requireLoop(state);
-  return loop.stuck === undefined ? { ...state, loop: { ...loop, stuck: reason } } : state;
+  return loop.stuckReason === undefined ? { ...state, loop: { ...loop, stuckReason: reason } } : state;
 }
 
 function countRepeat(
@@ -86,20 +90,20 @@ function countRepeat(
   turn: number,
 ): NonNullable<RepeatedFailures["same"]> {
   const shortReason = truncateForPreview(reason, MAX_REASON_BYTES);
-  const goesOn = before?.why === shortReason && turn - before.turn <= RESET_AFTER_TURNS;
-  if (before === undefined || !goesOn) return { why: shortReason, answers: 1, turn };
-  return { why: shortReason, answers: before.answers + (turn === before.turn ? 0 : 1), turn };
+  const goesOn = before?.reason === shortReason && turn - before.turn <= RESET_AFTER_TURNS;
+  if (before === undefined || !goesOn) return { reason: shortReason, answers: 1, turn };
+  return { reason: shortReason, answers: before.answers + (turn === before.turn ? 0 : 1), turn };
 }
 
 function formatRepeat(
   tool: string,
-  { written }: CallFailure,
+  { isMalformed }: CallFailure,
   inARow: number,
   answers: number,
   settings: RepeatSettings | undefined,
 ): string | undefined {
-  if (settings !== undefined && answers >= settings.tellAfter) return formatWarning(tool, answers, settings);
-  return written && inARow >= MIN_REPORTED_COUNT ? formatCount(tool, inARow) : undefined;
+  if (settings !== undefined && answers >= settings.warnAfter) return formatWarning(tool, answers, settings);
+  return isMalformed && inARow >= MIN_REPORTED_COUNT ? formatCount(tool, inARow) : undefined;
 }
 
 function formatCount(tool: string, inARow: number): string {
@@ -121,7 +125,7 @@ function formatWarning(tool: string, answers: number, { endAfter, action }: Repe
 
 function findRepeatLimit(
   tool: string,
-  { why: failureReason }: CallFailure,
+  { reason: failureReason }: CallFailure,
   answers: number,
   settings: RepeatSettings | undefined,
 ): Pick<CountedFailure, "limit"> {

@@ -5,7 +5,7 @@ import type { RuleCounts } from "./retention.ts";
 
 /** Where the next page begins, and what was counted before it. */
 export type RetentionCursor = {
-  readonly behind?: { readonly lastActiveAtMs: number; readonly id: string };
+  readonly after?: { readonly lastActiveAtMs: number; readonly id: string };
   readonly counted: RuleCounts;
 };
 
@@ -16,11 +16,11 @@ export type RetentionInput = {
 };
 
 export type RetentionDigest = {
-  readonly looked: number;
+  readonly examined: number;
   readonly deleted: number;
-  readonly spared: number;
+  readonly retained: number;
   readonly texts: number;
-  readonly sessions: readonly { readonly session: string; readonly why: string }[];
+  readonly sessions: readonly { readonly session: string; readonly reason: string }[];
   /** Absent: all sessions were examined. */
   readonly cursor?: RetentionCursor;
 };

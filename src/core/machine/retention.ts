@@ -27,7 +27,7 @@ export function judgeSession(
   counted: RuleCounts,
   session: Candidate,
   nowMs: number,
-): { readonly why?: string; readonly counted: RuleCounts } {
+): { readonly reason?: string; readonly counted: RuleCounts } {
   const concerned = policy.rules.map(({ agent }) => agent === undefined || agent === session.agentName);
   const grown = counted.map((sum, index) =>
     concerned[index] === true ? { sessions: sum.sessions + 1, bytes: sum.bytes + session.bytes } : sum,
@@ -36,7 +36,7 @@ export function judgeSession(
     concerned[index] === true ? findReason(rule, grown[index]!, session, nowMs) : undefined,
   );
   const reason = reasons.find((reason) => reason !== undefined);
-  return reason === undefined ? { counted: grown } : { why: reason, counted };
+  return reason === undefined ? { counted: grown } : { reason, counted };
 }
 
 function findReason(

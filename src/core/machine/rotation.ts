@@ -10,5 +10,8 @@ export function prepareRotation(state: State, resume: Resume): State {
     return { ...state, phase: { type: "rotating", resume } };
   }
   const given = dispatch(state);
-  return { ...given.state, phase: { type: "recording", issue: given.issue, inbox: [], afterwards: resume } };
+  return {
+    ...given.state,
+    phase: { type: "recording", dispatch: given.issue, inbox: [], continueWith: resume },
+  };
 }

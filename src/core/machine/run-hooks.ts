@@ -19,8 +19,8 @@ export function hasHook(state: State, point: HookPoint): boolean {
 
 export function askHooks(state: State, question: HookQuestion): State {
   const given = dispatch(state);
-  const phase = { type: "hooking" as const, issue: given.issue, question };
-  return { ...given.state, phase: state.stop === undefined ? phase : { ...phase, brief: true } };
+  const phase = { type: "running-hooks" as const, dispatch: given.issue, question };
+  return { ...given.state, phase: state.stop === undefined ? phase : { ...phase, isBrief: true } };
 }
 
 /** Returns the outcome of a loop that a hook has ended. */
@@ -28,18 +28,18 @@ export function toHookOutcome(word: Extract<HookResult, { type: "no" | "end" }>)
   return { type: "ended", by: word.hook, reason: word.type === "no" ? word.reason : word.text };
 }
 
-type HookRequest = Pick<RunHookCommand, "loopId" | "definitionHash" | "turn" | "ask" | "view">;
+type HookRequest = Pick<RunHookCommand, "loopId" | "definitionHash" | "turn" | "question" | "view">;
 
 /** Builds the request for the activity, which reads messages and arguments from the transcript. */
 export function buildHookRequest(state: State, question: HookQuestion): HookRequest {
   const { definitionHash } = requirePinned(state);
   const ask = buildHookInput(state, question);
-  if (question.point === "after-task") return { loopId: "", definitionHash, turn: 0, ask };
+  if (question.point === "after-task") return { loopId: "", definitionHash, turn: 0, question: ask };
   const loop = requireLoop(state);
   const turn = question.point === "after-turn" ? question.turn : loop.turn;
   const seesAll = question.point === "before-turn" || question.point === "after-turn";
   const view = seesAll ? { view: toViewRanges(state.view) } : {};
-  return { loopId: loop.loopId, definitionHash, turn, ask, ...view };
+  return { loopId: loop.loopId, definitionHash, turn, question: ask, ...view };
 }
 
 function buildHookInput(state: State, question: HookQuestion): HookInput {
@@ -63,14 +63,14 @@ function buildHookInput(state: State, question: HookQuestion): HookInput {
       return { point: question.point, ...question.counts };
     case "before-tool":
     case "after-tool": {
-      const { point, calling } = question;
+      const { point, phase } = question;
       const calls = question.calls.flatMap((index) => {
-        const call = calling.calls[index];
+        const call = phase.calls[index];
         if (call === undefined) return [];
         const errorField = call.status.type === "done" ? { isError: call.status.isError } : {};
         return [{ call: index, toolCallId: call.id, toolName: call.name, ...errorField }];
       });
-      return { point, answer: calling.position, calls };
+      return { point, answer: phase.position, calls };
     }
   }
 }

@@ -14,8 +14,8 @@ export type StartInput = {
   readonly idleTimeoutMs: number | null;
   readonly localSteps: boolean;
   /** Present when status and summaries must contain no text of the conversation. */
-  readonly words?: "none";
-  readonly asked: RequestedDefinition;
+  readonly redactContent?: true;
+  readonly requestedDefinition: RequestedDefinition;
   /** Empty when there is nothing to ask: messages that arrive with the start go to the inbox. */
   readonly prompts: readonly InboundMessage[];
   /** Why there are no prompts although there should be: the run ends with this after it has filled the inbox. */
@@ -29,23 +29,23 @@ export type StartInput = {
   /** The loop is a branch of an evaluation. */
   readonly part?: LoopPart;
   /** The rule set with which it begins; the newest by default. */
-  readonly rules?: number;
+  readonly ruleSet?: number;
   readonly nowMs: number;
 };
 
 export function buildInitialState(input: StartInput): State {
   const fresh: State = {
     version: STATE_VERSION,
-    rules: input.rules ?? RULE_SET,
+    ruleSet: input.ruleSet ?? RULE_SET,
     session: input.session,
     mode: input.mode,
     idleTimeoutMs: input.idleTimeoutMs,
     localSteps: input.localSteps,
-    ...(input.words === undefined ? {} : { words: input.words }),
-    asked: input.asked,
+    ...(input.redactContent === undefined ? {} : { redactContent: input.redactContent }),
+    requestedDefinition: input.requestedDefinition,
     pinned: undefined,
     nowMs: input.nowMs,
-    commands: 0,
+    nextCommand: 0,
     phase: {
       type: "starting",
       prompts: input.prompts,
@@ -59,7 +59,7 @@ export function buildInitialState(input: StartInput): State {
     view: EMPTY_VIEW,
     loop: undefined,
     stop: undefined,
-    rotate: false,
+    rotationRequested: false,
     totals: { loops: 0, turns: 0, costUsd: 0 },
     goal: "",
     last:

@@ -35,15 +35,15 @@ export type Status = {
   readonly session: string;
   readonly status: StatusCode;
   /** What the run is doing, as text. */
-  readonly doing: string;
+  readonly statusText: string;
   readonly agent: string | undefined;
   readonly model: string | undefined;
   /** The hash of the definition that it runs with. */
   readonly definitionHash: string | undefined;
   /** The hash of the definition to which it is updated before its next turn. */
-  readonly movesTo: string | undefined;
+  readonly pendingDefinitionHash: string | undefined;
   /** The rule set of the run; a job has none. */
-  readonly rules?: number;
+  readonly ruleSet?: number;
   readonly goal: string;
   readonly loopId: string | undefined;
   /** Completed turns of the session's run. */
@@ -58,7 +58,7 @@ export type Status = {
   readonly contextTokens: number;
   readonly queued: { readonly steering: number; readonly followUps: number; readonly bytes?: number };
   /** Messages for which the queues had no room. Absent for none. */
-  readonly refusedMessages?: RejectedMessages;
+  readonly rejectedMessages?: RejectedMessages;
   readonly approvals: readonly PendingApproval[];
   readonly running: readonly RunningCall[];
   readonly lastText: string | undefined;
@@ -69,12 +69,13 @@ export function buildStatus(state: State): Status {
   return {
     session: state.session,
     status: getStatusCode(state),
-    doing: formatStatusText(state),
+    statusText: formatStatusText(state),
     agent: state.pinned?.agentName,
     model: state.pinned?.model,
     definitionHash: state.pinned?.definitionHash,
-    movesTo: state.phase.type === "moving" ? state.phase.to : state.update?.hash,
-    rules: state.rules,
+    pendingDefinitionHash:
+      state.phase.type === "updating-definition" ? state.phase.to : state.requestedUpdate?.hash,
+    ruleSet: state.ruleSet,
     goal: state.goal,
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),
@@ -91,7 +92,7 @@ export function buildStatus(state: State): Status {
       followUps: state.queues.followUps.length,
       bytes: measureQueues(state.queues).bytes,
     },
-    ...(state.refused === undefined ? {} : { refusedMessages: state.refused }),
+    ...(state.rejectedMessages === undefined ? {} : { rejectedMessages: state.rejectedMessages }),
     approvals: listPendingApprovals(state),
     running: listRunningCalls(state),
     lastText: state.loop?.lastText?.preview ?? getLastText(state),
@@ -109,8 +110,8 @@ function listRunningCalls({ phase, pinned }: State): readonly RunningCall[] {
   });
 }
 
-function getLastText({ last, words: redactContent }: State): string | undefined {
-  return last?.text === undefined || redactContent === "none"
+function getLastText({ last, redactContent }: State): string | undefined {
+  return last?.text === undefined || redactContent === true
     ? undefined
     : redactPreview(last.text, SHOWN_BYTES);
 }
@@ -134,9 +135,9 @@ export function formatStatusText(state: State): string {
     case "opening":
       return "opening the loop";
     case "calling-model":
-      return phase.waits === undefined
+      return phase.vendorWait === undefined
         ? `calling the model (turn ${state.loop?.turn ?? 0})`
-        : formatVendorWait(phase.waits, state);
+        : formatVendorWait(phase.vendorWait, state);
     case "filtering":
       return "running the input filters";
     case "compacting":
@@ -147,16 +148,16 @@ export function formatStatusText(state: State): string {
           .filter(({ status }) => status.type === type)
           .map(({ name, summary }) => (summary === "" ? name : `${name}: ${summary}`))
           .join(", ");
-      const [running, asking] = [named("running"), named("asking")];
+      const [running, asking] = [named("running"), named("awaiting-user")];
       const parts = [
         ...(running === "" ? [] : [`running ${running}`]),
         ...(asking === "" ? [] : [`waiting for approval of ${asking}`]),
       ];
       return parts.length === 0 ? "recording the results" : parts.join("; ");
     }
-    case "hooking":
+    case "running-hooks":
       return `asking hooks (${phase.question.point})`;
-    case "moving":
+    case "updating-definition":
       return "updating the definition";
     case "closing":
       return "closing the loop";
@@ -168,9 +169,9 @@ export function formatStatusText(state: State): string {
       return "continuing as a new run";
     case "ended":
       return "nothing: the run has ended";
-    case "turn-due":
-    case "turn-over":
-    case "loop-over":
+    case "turn-pending":
+    case "turn-ended":
+    case "loop-ended":
       return "deciding the next step";
     default:
       return assertNever(phase);

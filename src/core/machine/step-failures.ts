@@ -22,7 +22,7 @@ export function handleStepFailure(
   giveUp: (state: State, failure: Failure) => State,
 ): State {
   if (stepFailure.type === "failed") return giveUp(state, stepFailure.failure);
-  return { ...state, phase: { ...phase, issue: redispatch(phase.issue, stepFailure) } };
+  return { ...state, phase: { ...phase, dispatch: redispatch(phase.dispatch, stepFailure) } };
 }
 
 /** Handles a failed flush while the user is asked: what could not be written goes with the next command. */
@@ -41,14 +41,14 @@ export function handleFlushFailure(
 /** Rejects the prompt together with the run. Steering that was taken before it goes back and so into the inbox. */
 export function failOpening(state: State, { fault, message }: Failure): State {
   const outcome = { type: "failed" as const, fault, message };
-  const { prompts } = requirePhase(state, "opening", "open-set-back");
+  const { prompts } = requirePhase(state, "opening", "open-failed");
   const queues = requeuePrompts(state.queues, prompts);
   return { ...state, queues, mode: "run", last: { outcome }, phase: LOOP_ENDED };
 }
 
 /** Fails the run: the loop has ended but its record has not, so it must not count as answered. */
 export function failClosing(state: State, { fault, message }: Failure): State {
-  const phase = requirePhase(state, "closing", "close-set-back");
+  const phase = requirePhase(state, "closing", "close-failed");
   const outcome = { type: "failed" as const, fault, message };
   return finishClosing(state, { ...phase, outcome }, { branch: state.branch });
 }
@@ -76,7 +76,7 @@ export function handleModelFailure(
       if (fault === "overflow") return handleOverflow(state, phase, message);
       return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
     }
-    case "elsewhere":
+    case "not-local":
     case "lost":
       return redispatchModel(state, phase, failure);
   }
@@ -86,13 +86,13 @@ export function handleModelFailure(
 function redispatchModel(
   state: State,
   phase: PhaseOf<"calling-model">,
-  failure: Extract<StepFailure, { type: "lost" | "elsewhere" }>,
+  failure: Extract<StepFailure, { type: "lost" | "not-local" }>,
 ): State {
-  if (countLostWorkers(phase.issue.lost, failure) >= MAX_LOST_IN_A_ROW) {
+  if (countLostWorkers(phase.dispatch.lostWorkers, failure) >= MAX_LOST_IN_A_ROW) {
     const message = `${formatWorkerLoss(failure, "during the model call")}; the call is not retried.`;
     return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
   }
   const asked = failure.type === "lost" ? failure.attempts : 0;
   const attemptsBefore = Math.max(phase.attemptsBefore, asked);
-  return { ...state, phase: { ...phase, issue: redispatch(phase.issue, failure), attemptsBefore } };
+  return { ...state, phase: { ...phase, dispatch: redispatch(phase.dispatch, failure), attemptsBefore } };
 }

@@ -43,13 +43,13 @@ export function applyVerdict(state: State, verdict: OutputVerdict, stopReason: S
     return { ...state, loop: { ...rest, lastText } };
   }
   const again = loop.mismatch !== undefined || stopReason === "guardRail";
-  const mismatch = { problems: verdict.problems, ...(again ? { again: true as const } : {}) };
+  const mismatch = { problems: verdict.problems, ...(again ? { isRepeated: true as const } : {}) };
   return { ...state, loop: { ...loop, mismatch } };
 }
 
 /** Reports whether the loop fails: a second answer did not match, and no user message has arrived since. */
 export function hasRepeatedMismatch(state: State): boolean {
-  return requireLoop(state).mismatch?.again === true && state.queues.steering.length === 0;
+  return requireLoop(state).mismatch?.isRepeated === true && state.queues.steering.length === 0;
 }
 
 export function buildMismatchOutcome({ mismatch }: OpenLoop): Outcome {

@@ -11,17 +11,17 @@ export type PartEnd =
 /** Why a part ended without a report of its own. */
 export type LostPart = {
   /** As text. */
-  readonly how: string;
+  readonly reason: string;
   /** `taken`: a run with its name existed. `given-up`: it did not answer a stop. `ended`: from outside, or too early. */
   readonly cause: "taken" | "not-begun" | "given-up" | "ended";
 };
 
 /** Builds the first message of a sub-agent's session. */
 export function buildTaskMessage(
-  { spawn, branch, answer, arguments: changed }: TaskRequest,
+  { spawn, branch, answer, changedArguments: changed }: TaskRequest,
   atMs: number,
 ): InboundMessage {
-  const task = { spawn, branch, answer, ...(changed === undefined ? {} : { arguments: changed }) };
+  const task = { spawn, branch, answer, ...(changed === undefined ? {} : { changedArguments: changed }) };
   return { id: spawn.toolCallId, task, atMs };
 }
 

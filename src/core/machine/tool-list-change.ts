@@ -20,13 +20,13 @@ export function isToolListChange(value: unknown): value is ToolListChange {
 export function applyToolListChange(state: State, change: ToolListChange): State {
   const { loop } = state;
   const { loopId, server, hash } = change;
-  if (loop?.loopId !== loopId || loop.offers?.[server] === hash) return state;
+  if (loop?.loopId !== loopId || loop.toolLists?.[server] === hash) return state;
   const begin = `The MCP server ${server} `;
   const notices = (loop.notices ?? []).filter((notice) => !notice.startsWith(begin));
-  const toolLists = { ...loop.offers, [server]: hash };
+  const toolLists = { ...loop.toolLists, [server]: hash };
   return {
     ...state,
-    loop: { ...loop, offers: toolLists, notices: [...notices, begin + formatToolListChange(change)] },
+    loop: { ...loop, toolLists, notices: [...notices, begin + formatToolListChange(change)] },
   };
 }
 

@@ -14,11 +14,11 @@ export function waitsForEarlierCall(state: State, calls: readonly Call[], index:
 }
 
 export function buildToolView(state: State, phase: PhaseOf<"calling-tools">): ToolView {
-  const { requests = [], position } = phase;
-  const reverted = requests.some(({ request }) => request.type === "revert" && request.applied);
+  const { viewRequests = [], position } = phase;
+  const reverted = viewRequests.some(({ request }) => request.type === "revert" && request.applied);
   return {
-    view: buildViewAfterRequests(state.view, position, requests),
+    view: buildViewAfterRequests(state.view, position, viewRequests),
     loopFrom: requireLoop(state).from,
-    ...(reverted ? { reverted } : {}),
+    ...(reverted ? { isReverted: reverted } : {}),
   };
 }

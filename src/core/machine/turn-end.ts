@@ -17,24 +17,24 @@ import { buildMismatchOutcome, hasRepeatedMismatch } from "./structured-output.t
 // loop (X-03, LOOP-16).
 
 /** Ends a turn whose calls have ended, or that had none (LOOP-20, LOOP-21). */
-export function endTurn(state: State, phase: PhaseOf<"turn-over">): State {
+export function endTurn(state: State, phase: PhaseOf<"turn-ended">): State {
   const { lastStop, turnUsage: usage } = requireLoop(state);
   const { position, results, reverts } = phase;
   const source = getNextSource(phase, lastStop);
-  const after: AfterTurn = { type: "go-on", ...(source === undefined ? {} : { source }) };
-  const ending = { position, results, usage, behind: after, ...(reverts === undefined ? {} : { reverts }) };
+  const after: AfterTurn = { type: "continue", ...(source === undefined ? {} : { source }) };
+  const ending = { position, results, usage, after, ...(reverts === undefined ? {} : { reverts }) };
   return askErrorHooks(state, lastStop === "error", ending);
 }
 
 /** Returns what the turn itself requires. A filtered answer is not sent again: the vendor would filter it again. */
 function getNextSource(
-  { results, announces, output }: PhaseOf<"turn-over">,
+  { results, announcesCall, outputVerdict }: PhaseOf<"turn-ended">,
   lastStop: StopReason | undefined,
 ): TurnSource | undefined {
-  if (output === "accepted") return undefined;
-  if (output === "mismatch") return results > 0 ? "calls" : "repair";
+  if (outputVerdict === "accepted") return undefined;
+  if (outputVerdict === "mismatch") return results > 0 ? "calls" : "repair";
   if (results > 0 && lastStop !== "guardRail") return "calls";
-  return announces === true ? "nudge" : undefined;
+  return announcesCall === true ? "nudge" : undefined;
 }
 
 /** Ends a turn without an answer: the failed turn stays in the record and ends the loop (LOOP-16, LOOP-24). */
@@ -51,7 +51,7 @@ export function endWithoutAnswer(
     position,
     results: 0,
     usage: NO_USAGE,
-    behind: after,
+    after,
   });
 }
 
@@ -69,13 +69,13 @@ function askErrorHooks(state: State, failed: boolean, ending: TurnEnding): State
 
 /** Emits the turn's last event. */
 export function finishTurn(state: State, ending: TurnEnding): State {
-  const { position, results, usage, behind: after, reverts = [] } = ending;
+  const { position, results, usage, after, reverts = [] } = ending;
   const { turn } = requireLoop(state);
   const emitted = emit(state, { type: "TurnEnd", turn, position, usage, results });
   const over = { ...emitted, loop: { ...requireLoop(emitted), turn: turn + 1 } };
   const ended = applyReverts(over, position, reverts);
   return hasHook(ended, "after-turn")
-    ? askHooks(ended, { point: "after-turn", turn, usage, behind: after })
+    ? askHooks(ended, { point: "after-turn", turn, usage, after })
     : continueAfterTurn(ended, after);
 }
 
@@ -101,11 +101,11 @@ export function startNextTurn(
   if (loop.lastStop === "aborted")
     return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
   if (hasRepeatedMismatch(state)) return closeLoop(state, buildMismatchOutcome(loop));
-  if (loop.ended !== undefined) return closeLoop(state, { type: "ended", ...loop.ended });
+  if (loop.endedByHook !== undefined) return closeLoop(state, { type: "ended", ...loop.endedByHook });
   const due = resolveNextSource(state, source);
-  if (due !== undefined) return { ...state, phase: { type: "turn-due", source: due } };
+  if (due !== undefined) return { ...state, phase: { type: "turn-pending", source: due } };
   const { lastText } = loop;
-  const hasText = lastText !== undefined && (lastText.preview !== "" || lastText.withheld === true);
+  const hasText = lastText !== undefined && (lastText.preview !== "" || lastText.isWithheld === true);
   const isText = hasText && lastText.isOutput !== true;
   // A call of the final tool is an answer.
   const stopReason = loop.lastStop === undefined || loop.lastStop === "toolUse" ? "stop" : loop.lastStop;

@@ -45,20 +45,20 @@ import { abortTurn, endWithoutAnswer, resolveNextSource, startNextTurn } from ".
 export function beginTurn(state: State, source: TurnSource): State {
   if (isCompactionLoop(state)) return beginCompactionLoop(state, startTurnCompaction);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
-  if (state.update !== undefined)
-    return startDefinitionUpdate(state, state.update.hash, { type: "turn", source });
+  if (state.requestedUpdate !== undefined)
+    return startDefinitionUpdate(state, state.requestedUpdate.hash, { type: "turn", source });
   const loop = requireLoop(state);
-  const isAsked = loop.goesOn === true || state.length > loop.from;
+  const isAsked = loop.isContinuation === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endWithoutRequest(state);
   // A user who sends a message to a stuck agent wants it to continue with that message.
-  if (loop.stuck !== undefined && state.queues.steering.length > 0)
+  if (loop.stuckReason !== undefined && state.queues.steering.length > 0)
     return beginTurn(resetRepeats(state), source);
-  const reason = findExhaustedLimit(state) ?? loop.stuck;
+  const reason = findExhaustedLimit(state) ?? loop.stuckReason;
   if (reason !== undefined) return endAtLimit(state, reason);
-  if (state.rotate) return prepareRotation(state, { type: "turn", source });
+  if (state.rotationRequested) return prepareRotation(state, { type: "turn", source });
   const unfiltered = listUnfiltered(state, source);
   if (unfiltered.length > 0) return startFiltering(state, source, unfiltered);
-  return hasHook(state, "before-turn") && loop.admitted !== loop.turn
+  return hasHook(state, "before-turn") && loop.admittedTurn !== loop.turn
     ? askHooks(state, { point: "before-turn", source })
     : openTurn(state, source);
 }
@@ -66,7 +66,7 @@ export function beginTurn(state: State, source: TurnSource): State {
 /** Starts the turn that hooks have admitted. Its messages may have been cleared meanwhile, and others may have arrived. */
 export function startTurn(state: State, source: TurnSource): State {
   const loop = requireLoop(state);
-  const admitted = { ...state, loop: { ...loop, admitted: loop.turn } };
+  const admitted = { ...state, loop: { ...loop, admittedTurn: loop.turn } };
   const due = resolveNextSource(admitted, source);
   return due === undefined ? startNextTurn(admitted, undefined) : beginTurn(admitted, due);
 }
@@ -93,7 +93,7 @@ function askOrCompact(state: State): State {
 
 function startTurnCompaction(state: State, reason: CompactionReason): State {
   return hasHook(state, "before-compaction")
-    ? askHooks(state, { point: "before-compaction", why: reason })
+    ? askHooks(state, { point: "before-compaction", reason })
     : startCompaction(state, reason);
 }
 
@@ -114,7 +114,7 @@ export function applyCompactionDenial(
   { hook, reason }: { readonly hook: string; readonly reason: string },
 ): State {
   if (compactionReason.type !== "overflow") {
-    const { compact: _, ...rest } = state;
+    const { requestedCompaction: _, ...rest } = state;
     return continueAfterCompaction(rest);
   }
   const message = `${formatOverflow(state, compactionReason.said, false)} A compaction was denied by hook "${hook}": ${reason}`;
@@ -124,16 +124,16 @@ export function applyCompactionDenial(
 export function finishCompaction(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
   const smaller = applyCompaction(state, phase, digest);
   if (state.stop !== undefined) return skipCompaction(smaller, state.stop.reason);
-  const overflow = phase.why.type === "overflow";
+  const overflow = phase.reason.type === "overflow";
   if (overflow && digest.spans === undefined) {
     const message = "nothing more can be removed from it";
-    return endUncompacted(smaller, phase.why, { fault: "overflow", message });
+    return endUncompacted(smaller, phase.reason, { fault: "overflow", message });
   }
   if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
     return continueAfterCompaction(smaller, overflow);
   const { messagesBefore, messagesAfter, tokensBefore, tokensAfter } = digest;
   const counts = { messagesBefore, messagesAfter, tokensBefore, tokensAfter };
-  return askHooks(smaller, { point: "after-compaction", counts, overflow });
+  return askHooks(smaller, { point: "after-compaction", counts, isOverflow: overflow });
 }
 
 /** Sends a context that only grew unchanged; a context that the vendor has rejected is not sent. */
@@ -148,9 +148,9 @@ export function handleCompactionStepFailure(
   const next = handleCompactionFailure(state, phase, failure);
   if (next.type === "again") return next.state;
   if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
-  if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
+  if (next.type === "rejected" && phase.reason.type !== "overflow") return askModel(state);
   const { fault, message } = next.failure;
-  return endUncompacted(state, phase.why, { fault, message });
+  return endUncompacted(state, phase.reason, { fault, message });
 }
 
 function endUncompacted(state: State, reason: CompactionReason, { fault, message }: Failure): State {
@@ -164,10 +164,10 @@ function endUncompacted(state: State, reason: CompactionReason, { fault, message
  * rejected context is never sent again unchanged.
  */
 export function handleOverflow(state: State, phase: PhaseOf<"calling-model">, text: string): State {
-  if (requirePinned(state).context !== undefined && phase.compacted !== true) {
+  if (requirePinned(state).context !== undefined && phase.isCompacted !== true) {
     return startTurnCompaction(state, { type: "overflow", said: text });
   }
-  const message = formatOverflow(state, text, phase.compacted === true);
+  const message = formatOverflow(state, text, phase.isCompacted === true);
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
@@ -205,7 +205,7 @@ function takeMessages(source: TurnSource, state: State): State {
 function takeQueue(state: State, queue: "steering" | "followUps"): State {
   const polled = pollQueue(state, queue);
   return polled.taken.reduce(
-    (next, { origin, ...message }) => appendMessage(next, origin, { type: "person", message }, true),
+    (next, { origin, ...message }) => appendMessage(next, origin, { type: "user", message }, true),
     polled.taken.length === 0 ? polled.state : resetMismatch(polled.state),
   );
 }
@@ -225,8 +225,8 @@ function takeNotices(state: State): State {
 
 function askModel(state: State, compacted = false): State {
   const given = dispatch(state);
-  const phase = { type: "calling-model" as const, issue: given.issue, attemptsBefore: 0 };
-  return { ...given.state, phase: { ...phase, ...(compacted ? { compacted } : {}) } };
+  const phase = { type: "calling-model" as const, dispatch: given.issue, attemptsBefore: 0 };
+  return { ...given.state, phase: { ...phase, ...(compacted ? { isCompacted: compacted } : {}) } };
 }
 
 /** Ends the loop at a limit with a message in the conversation, not with an error (LOOP-12). */
@@ -243,7 +243,7 @@ function endAtLimit(state: State, reason: string): State {
 /** Continues after an answer in the transcript: starts its calls, or ends the turn. */
 export function applyModelReply(state: State, phase: PhaseOf<"calling-model">, digest: ModelDigest): State {
   const position = state.length;
-  const settled = emitFallback(completeDispatch(state, phase.issue, digest.branch), digest);
+  const settled = emitFallback(completeDispatch(state, phase.dispatch, digest.branch), digest);
   const loop = requireLoop(settled);
   const view = extendView(settled.view, { position, tokens: digest.tokens, newTurn: true });
   const counted = getReportedSize(digest.usage, sumViewTokens(view));
@@ -252,32 +252,32 @@ export function applyModelReply(state: State, phase: PhaseOf<"calling-model">, d
       ...settled,
       length: position + 1,
       view,
-      ...(counted === undefined ? {} : { counted }),
+      ...(counted === undefined ? {} : { reportedSize: counted }),
       loop: {
-        ...(digest.announces === true ? loop : resetNudges(loop)),
+        ...(digest.announcesCall === true ? loop : resetNudges(loop)),
         usage: addUsage(loop.usage, digest.usage),
         turnUsage: digest.usage,
         costUsd: addCosts(loop.costUsd, digest.costUsd),
         lastStop: digest.stopReason,
-        lastText: { preview: digest.preview, position, ...(digest.withheld ? { withheld: true } : {}) },
+        lastText: { preview: digest.preview, position, ...(digest.isWithheld ? { isWithheld: true } : {}) },
       },
     },
     position,
   );
-  if (digest.overflow === true) return handleOverflow(emitted, phase, digest.preview);
-  const nudged = digest.announces === true && isNudgeDue(emitted);
-  if (digest.output !== undefined && !nudged)
-    return applyFinalAnswer(emitted, position, digest, digest.output);
+  if (digest.isOverflow === true) return handleOverflow(emitted, phase, digest.preview);
+  const nudged = digest.announcesCall === true && isNudgeDue(emitted);
+  if (digest.outputVerdict !== undefined && !nudged)
+    return applyFinalAnswer(emitted, position, digest, digest.outputVerdict);
   const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
-  const announces = digest.announces === true ? { announces: digest.announces } : {};
+  const announces = digest.announcesCall === true ? { announcesCall: digest.announcesCall } : {};
   return digest.calls.length === 0 || failed
-    ? { ...emitted, phase: { type: "turn-over", position, results: 0, ...announces } }
+    ? { ...emitted, phase: { type: "turn-ended", position, results: 0, ...announces } }
     : startCalls(emitted, position, digest.calls, isTruncated(digest.stopReason));
 }
 
-function emitFallback(state: State, { fellBack: fallback }: ModelDigest): State {
+function emitFallback(state: State, { fallback }: ModelDigest): State {
   if (fallback === undefined) return state;
-  return emit(state, { type: "ModelFellBack", turn: requireLoop(state).turn, ...fallback });
+  return emit(state, { type: "ModelFallback", turn: requireLoop(state).turn, ...fallback });
 }
 
 /** Judges the answer; its calls, all of the final tool, get the verdict as their results. */
@@ -290,7 +290,7 @@ function applyFinalAnswer(
   const judged = applyVerdict(state, verdict, stopReason);
   const output = verdict.ok ? ("accepted" as const) : ("mismatch" as const);
   const result = { text: formatVerdict(verdict), accepted: verdict.ok };
-  const over = { type: "turn-over" as const, position, results: calls.length, output };
+  const over = { type: "turn-ended" as const, position, results: calls.length, outputVerdict: output };
   return {
     ...(calls.length === 0 ? judged : answerFinalCalls(judged, position, calls, result)),
     phase: over,

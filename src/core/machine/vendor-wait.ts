@@ -44,8 +44,8 @@ export function planNextAttempt(
 
 /** Returns when the loop's time ends, whichever limit sets it. */
 export function computeDeadline(state: State): number | undefined {
-  const { own, given } = getAccount(state);
-  const ends = [own.deadlineMs, given?.deadlineMs].filter((at) => at !== null && at !== undefined);
+  const { own, allocation } = getAccount(state);
+  const ends = [own.deadlineMs, allocation?.deadlineMs].filter((at) => at !== null && at !== undefined);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
 
@@ -55,13 +55,13 @@ export function waitForVendor(
   { forMs, attempts }: VendorDelay,
   { fault, message }: Failure,
 ): State {
-  const { issue: pending } = phase;
+  const { dispatch: pending } = phase;
   const waits = { untilMs: state.nowMs + forMs, fault, message: redactPreview(message, SHOWN_BYTES) };
   const waiting: PhaseOf<"calling-model"> = {
     ...phase,
-    issue: { ...pending, generation: pending.generation + 1, lost: 0 },
+    dispatch: { ...pending, generation: pending.generation + 1, lostWorkers: 0 },
     attemptsBefore: phase.attemptsBefore + attempts,
-    waits,
+    vendorWait: waits,
   };
   return handleWaitTimer({ ...state, phase: waiting }, waiting);
 }
@@ -73,30 +73,30 @@ export function computeWaitEnd(state: State, { untilMs }: { readonly untilMs: nu
 
 /** Ends the loop when its time is over, calls the vendor again, or keeps waiting when the limits were raised. */
 export function handleWaitTimer(state: State, phase: PhaseOf<"calling-model">): State {
-  const { waits, ...asking } = phase;
-  if (waits === undefined) return state;
+  const { vendorWait, ...asking } = phase;
+  if (vendorWait === undefined) return state;
   const deadlineMs = computeDeadline(state);
   if (deadlineMs !== undefined && state.nowMs >= deadlineMs) {
     const reason = findExhaustedLimit(state) ?? "Max duration reached";
-    const text = `[Agent stopped: ${reason}, while it waited for the model's vendor: ${waits.message}]`;
+    const text = `[Agent stopped: ${reason}, while it waited for the model's vendor: ${vendorWait.message}]`;
     return endWithoutAnswer(state, "aborted", text, { type: "limit-reached", reason });
   }
-  return state.nowMs < waits.untilMs ? state : { ...state, phase: asking };
+  return state.nowMs < vendorWait.untilMs ? state : { ...state, phase: asking };
 }
 
 /** Ends the wait at a stop: no worker is running the step. */
 export function stopWaiting(state: State, phase: PhaseOf<"calling-model">, reason: string): State {
-  return phase.waits === undefined ? state : abortTurn(state, reason);
+  return phase.vendorWait === undefined ? state : abortTurn(state, reason);
 }
 
-type WaitingForVendor = NonNullable<PhaseOf<"calling-model">["waits"]>;
+type WaitingForVendor = NonNullable<PhaseOf<"calling-model">["vendorWait"]>;
 
 /** Formats the wait for the status. */
 export function formatVendorWait(
   { untilMs, fault, message }: WaitingForVendor,
-  { words: redactContent, loop, pinned }: Pick<State, "words" | "loop" | "pinned">,
+  { redactContent, loop, pinned }: Pick<State, "redactContent" | "loop" | "pinned">,
 ): string {
   const model = pinned?.model ?? "the model";
-  const reason = redactContent === "none" ? fault : `${fault}: ${message}`;
+  const reason = redactContent === true ? fault : `${fault}: ${message}`;
   return `waiting until ${new Date(untilMs).toISOString()} before ${model} is called again (turn ${loop?.turn ?? 0}; ${reason})`;
 }

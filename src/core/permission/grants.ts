@@ -17,7 +17,7 @@ export type Grant = {
   /** For a tool that reaches hosts: the hosts that it may reach, as `host` or `host:port`. */
   readonly hosts?: readonly string[];
   /** Commands that may run with exactly these words. */
-  readonly exact?: readonly (readonly string[])[];
+  readonly exactCommands?: readonly (readonly string[])[];
 };
 
 /** The part of a call that a grant refers to. */
@@ -35,11 +35,11 @@ const MAX_GRANT_WORD_CHARS = 1024;
 /** Reports whether a value has the shape of a grant. */
 function isGrant(value: unknown): value is Grant {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-  const { tool, commands, exact, hosts, ...others } = value as Record<string, unknown>;
+  const { tool, commands, exactCommands, hosts, ...others } = value as Record<string, unknown>;
   return (
     isWord(tool) &&
     Object.keys(others).length === 0 &&
-    [commands, exact].every((list) => list === undefined || isListOfCommands(list)) &&
+    [commands, exactCommands].every((list) => list === undefined || isListOfCommands(list)) &&
     (hosts === undefined || (isWordList(hosts) && (hosts as string[]).every(isWord)))
   );
 }
@@ -84,7 +84,7 @@ export function buildGrant({ name, facts }: GrantedCall): Grant | undefined {
   return {
     tool: name,
     ...(commands.length === 0 ? {} : { commands: removeDuplicates(commands) }),
-    ...(exact.length === 0 ? {} : { exact: removeDuplicates(exact) }),
+    ...(exact.length === 0 ? {} : { exactCommands: removeDuplicates(exact) }),
   };
 }
 
@@ -92,12 +92,12 @@ export function buildGrant({ name, facts }: GrantedCall): Grant | undefined {
 export function describeCoverage(call: GrantedCall): readonly string[] {
   const grant = buildGrant(call);
   if (grant === undefined) return [];
-  const { commands = [], exact = [], hosts = [] } = grant;
+  const { commands = [], exactCommands = [], hosts = [] } = grant;
   if (hosts.length > 0) return [`every call of ${grant.tool} to ${hosts.join(" and ")}`];
-  if (commands.length + exact.length === 0) return [`every call of ${grant.tool}`];
+  if (commands.length + exactCommands.length === 0) return [`every call of ${grant.tool}`];
   return [
     ...commands.map(([program]) => `\`${program}\` with any arguments within the workspace`),
-    ...exact.map((words) => `exactly \`${words.join(" ")}\``),
+    ...exactCommands.map((words) => `exactly \`${words.join(" ")}\``),
   ];
 }
 
@@ -119,14 +119,16 @@ export function isGranted(grants: readonly Grant[], { name, facts }: GrantedCall
   if (own.length === 0 || (facts !== undefined && !isPlain(facts))) return false;
   const all = facts?.commands ?? [];
   if (all.length === 0) {
-    const whole = own.filter(({ commands, exact }) => commands === undefined && exact === undefined);
+    const whole = own.filter(
+      ({ commands, exactCommands }) => commands === undefined && exactCommands === undefined,
+    );
     const reached = (facts?.hosts ?? []).map(formatHost);
     if (reached.length === 0) return whole.some(({ hosts }) => hosts === undefined);
     const allowed = whole.flatMap(({ hosts = [] }) => hosts);
     return reached.every((host) => host !== UNKNOWN_HOST && allowed.includes(host));
   }
   const programs = own.flatMap(({ commands = [] }) => commands);
-  const exact = own.flatMap((grant) => grant.exact ?? []);
+  const exact = own.flatMap((grant) => grant.exactCommands ?? []);
   return all.every(
     (command) =>
       canBeGranted(command) &&
@@ -137,26 +139,36 @@ export function isGranted(grants: readonly Grant[], { name, facts }: GrantedCall
 }
 
 /** Reports whether nothing in the call is hidden or uncertain, and no path that it names is outside the workspace. */
-function isPlain({ opaque, cut, paths = [] }: CallFacts): boolean {
-  return opaque === undefined && cut !== true && paths.every(({ inside }) => inside);
+function isPlain({ opaqueReason, isTruncated, paths = [] }: CallFacts): boolean {
+  return (
+    opaqueReason === undefined && isTruncated !== true && paths.every(({ isInWorkspace }) => isInWorkspace)
+  );
 }
 
-function canBeGranted({ words, fixed, outside, fed, known }: CommandFact): boolean {
-  if (words.length === 0 || fixed !== undefined || outside === true) return false;
+function canBeGranted({
+  words,
+  fixedWords,
+  leavesWorkspace,
+  readsInput,
+  isKnownProgram,
+}: CommandFact): boolean {
+  if (words.length === 0 || fixedWords !== undefined || leavesWorkspace === true) return false;
   // A known program does the same whatever its input is. Any other program may execute its input.
-  return known === true || fed !== true;
+  return isKnownProgram === true || readsInput !== true;
 }
 
-function isKnown({ known }: CommandFact): boolean {
-  return known === true;
+function isKnown({ isKnownProgram }: CommandFact): boolean {
+  return isKnownProgram === true;
 }
 
 function formatHost({ host, port }: HostFact): string {
   return port === undefined ? host : `${host}:${port}`;
 }
 
-function measureGrant({ tool, commands = [], exact = [], hosts = [] }: Grant): number {
-  return [...commands, ...exact, hosts].flat().reduce((sum, word) => sum + word.length + 1, tool.length);
+function measureGrant({ tool, commands = [], exactCommands = [], hosts = [] }: Grant): number {
+  return [...commands, ...exactCommands, hosts]
+    .flat()
+    .reduce((sum, word) => sum + word.length + 1, tool.length);
 }
 
 function removeDuplicates(lists: readonly (readonly string[])[]): readonly (readonly string[])[] {

@@ -72,8 +72,8 @@ function splitCall({ commands = [], paths = [], operands = [], hosts = [] }: Cal
 
 /** Returns why no `allow` rule may match, or nothing. */
 function findUncertainty(facts: CallFacts): string | undefined {
-  if (facts.opaque !== undefined) return `the command ${facts.opaque}`;
-  return facts.cut === true ? "the call does more than can be listed" : undefined;
+  if (facts.opaqueReason !== undefined) return `the command ${facts.opaqueReason}`;
+  return facts.isTruncated === true ? "the call does more than can be listed" : undefined;
 }
 
 /** Decides one unit. Returns nothing for a wrapper that no rule matches: then only the command that it runs counts. */
@@ -91,7 +91,7 @@ function decidePiece(
   // An uncertain "ask" must not weaken a denial that follows it.
   const first = matching[0];
   const decisive = matching.find(({ rule }) => rule.outcome !== "ask" || mustMatch(rule, piece.command));
-  const isWrapper = piece.command?.wrapper === true;
+  const isWrapper = piece.command?.isWrapper === true;
   const last = isWrapper ? undefined : decideByDefault(policy, call, uncertainty, context);
   const decision = decisive === undefined ? last : decideByRule(decisive, piece);
   return first === undefined || decision?.outcome === "deny" ? decision : decideByRule(first, piece);
@@ -99,7 +99,7 @@ function decidePiece(
 
 /** Reports whether the rule matches every command that the known words can stand for. */
 function mustMatch(rule: PermissionRule, command: CommandFact | undefined): boolean {
-  return command?.fixed === undefined || matchesCommand(rule, command, true);
+  return command?.fixedWords === undefined || matchesCommand(rule, command, true);
 }
 
 type NumberedRule = { readonly rule: PermissionRule; readonly index: number };
@@ -173,7 +173,8 @@ function matchesHost(
   if (!certain) return hosts.some(fits);
   // A command that redirects to a file does more than fetch.
   const isFetch =
-    command === undefined || (command.fetches === true && command.fixed === undefined && paths.length === 0);
+    command === undefined ||
+    (command.isFetchOnly === true && command.fixedWords === undefined && paths.length === 0);
   return isFetch && hosts.length > 0 && hosts.every(fits);
 }
 
@@ -195,7 +196,7 @@ function matchesPath(rule: PermissionRule, { command, paths }: DecisionUnit, cer
 
 function matchesGlob(glob: string, path: PathFact): boolean {
   if (glob.startsWith("/")) return matchPathGlob(glob, path.path);
-  return path.inside && path.relative !== undefined && matchPathGlob(glob, path.relative);
+  return path.isInWorkspace && path.relative !== undefined && matchPathGlob(glob, path.relative);
 }
 
 /**
@@ -204,8 +205,12 @@ function matchesGlob(glob: string, path: PathFact): boolean {
  * @param certain - When true, only what is known counts. Otherwise a pattern matches what it may become, and the last
  * part of a program's path also matches.
  */
-function matchesPrefix({ words, fixed }: CommandFact, prefix: readonly string[], certain: boolean): boolean {
-  const known = words.slice(0, fixed);
+function matchesPrefix(
+  { words, fixedWords }: CommandFact,
+  prefix: readonly string[],
+  certain: boolean,
+): boolean {
+  const known = words.slice(0, fixedWords);
   for (const [index, expected] of prefix.entries()) {
     const word = words[index];
     if (index < known.length) {
@@ -213,7 +218,7 @@ function matchesPrefix({ words, fixed }: CommandFact, prefix: readonly string[],
       if (!fits) return false;
     } else {
       // The words after this point are uncertain: a pattern may become the expected word, and others may follow.
-      if (fixed === undefined || certain) return false;
+      if (fixedWords === undefined || certain) return false;
       return index > known.length || word === undefined || mayBecome(word, expected);
     }
   }
@@ -224,11 +229,11 @@ function matchesPrefix({ words, fixed }: CommandFact, prefix: readonly string[],
 const ANY_SUBCOMMAND = "*";
 
 /** Reports whether a command may mean these words: options may be anywhere, also before its subcommand. */
-export function mayStandFor({ words, meant = [] }: CommandFact, expected: readonly string[]): boolean {
+export function mayStandFor({ words, equivalents = [] }: CommandFact, expected: readonly string[]): boolean {
   const isOption = (word: string) => word.startsWith("-");
   if (!expected.filter(isOption).every((option) => words.includes(option))) return false;
   const [program, subcommand, ...operands] = expected.filter((word) => !isOption(word));
-  return meant.some(([found, second, ...others]) => {
+  return equivalents.some(([found, second, ...others]) => {
     if (found !== program) return false;
     if (subcommand === undefined || second === ANY_SUBCOMMAND) return true;
     if (second !== subcommand) return false;

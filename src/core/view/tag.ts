@@ -17,7 +17,7 @@ export type LiveTag = {
   readonly category: FadingCategory;
   readonly position: number;
   /** How many turns the run had when the tag was made. */
-  readonly madeAt: number;
+  readonly createdAtTurn: number;
 };
 
 /** By category: tags before this position are no longer visible. */
@@ -58,6 +58,6 @@ export function isFaded(entry: Entry, faded: FadedBefore | undefined): boolean {
 export function buildFadingTag(
   category: RevertCategory,
   position: number,
-): Omit<LiveTag, "madeAt"> | undefined {
+): Omit<LiveTag, "createdAtTurn"> | undefined {
   return isFading(category) ? { category, position } : undefined;
 }

@@ -9,7 +9,7 @@ export type ViewRange = SpanFormat & { readonly from: number; readonly to: numbe
 export type ViewRanges = {
   readonly branch: string;
   readonly ranges: readonly ViewRange[];
-  readonly faded?: FadedBefore;
+  readonly fadedBefore?: FadedBefore;
 };
 
 export function toViewRanges(view: View): ViewRanges {
@@ -20,28 +20,32 @@ export function toViewRanges(view: View): ViewRanges {
       ranges[ranges.length - 1] = { ...last, to: range.to };
     } else ranges.push(range);
   }
-  const { branch, faded } = view;
-  return { branch, ranges, ...(faded === undefined ? {} : { faded }) };
+  const { branch, fadedBefore } = view;
+  return { branch, ranges, ...(fadedBefore === undefined ? {} : { fadedBefore }) };
 }
 
 /** Reports whether two formats can be joined. Two texts that stand for entries never join, nor does a range with memos. */
 function isSame(one: SpanFormat, other: SpanFormat): boolean {
-  if (one.instead !== undefined || other.instead !== undefined || other.memos !== undefined) return false;
-  if (one.chars !== other.chars || one.wordChars !== other.wordChars) return false;
-  return one.cut === other.cut && one.words === other.words;
+  if (one.replacement !== undefined || other.replacement !== undefined || other.memos !== undefined)
+    return false;
+  if (one.maxChars !== other.maxChars || one.maxUserChars !== other.maxUserChars) return false;
+  return one.maxLines === other.maxLines && one.isPruned === other.isPruned;
 }
 
 /** Lists the texts of other branches that a view includes. */
 export function listForeignTexts({ ranges }: ViewRanges): readonly { branch: string; position: number }[] {
   return ranges
-    .flatMap(({ instead, memos }) => [...(instead === undefined ? [] : [instead]), ...(memos ?? [])])
+    .flatMap(({ replacement, memos }) => [
+      ...(replacement === undefined ? [] : [replacement]),
+      ...(memos ?? []),
+    ])
     .flatMap(({ branch, position }) => (branch === undefined ? [] : [{ branch, position }]));
 }
 
 /** Returns the first position after all entries of its own branch that a view needs. */
 export function findViewEnd({ ranges }: ViewRanges): number {
-  return ranges.reduce((end, { to, instead, memos = [] }) => {
-    const texts = instead === undefined ? memos : [instead, ...memos];
+  return ranges.reduce((end, { to, replacement, memos = [] }) => {
+    const texts = replacement === undefined ? memos : [replacement, ...memos];
     const ends = texts.map(({ branch, position }) => (branch === undefined ? position + 1 : 0));
     return Math.max(end, to, ...ends);
   }, 0);

@@ -18,7 +18,7 @@ export type ToolView = {
   /** The loop's first position. */
   readonly loopFrom: number;
   /** An earlier call of the same batch goes back, so there is nothing more to request. */
-  readonly reverted?: true;
+  readonly isReverted?: true;
 };
 
 export type PositionRange = { readonly from: number; readonly to: number };
@@ -32,7 +32,7 @@ export type PruneRequest = {
   /** The estimated tokens of the memo, which is at the first pruned position; its text is the call's argument. */
   readonly memoTokens?: number;
   /** The borders of the view between which the new spans replace the old ones. */
-  readonly between: PositionRange;
+  readonly replacedRange: PositionRange;
   readonly spans: readonly Span[];
 };
 

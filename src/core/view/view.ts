@@ -10,11 +10,11 @@ export type View = {
   /** In order, without overlaps. The newest are separate; older ones are joined to a few. */
   readonly spans: readonly Span[];
   /** Entries before this position are the result of a compaction and are never pruned (PRUN-09). Absent: 0. */
-  readonly liveFrom?: number;
+  readonly prunableFrom?: number;
   /** Lessons and findings that are still visible, oldest first. */
   readonly tags?: readonly LiveTag[];
   /** Tags that are no longer visible. */
-  readonly faded?: FadedBefore;
+  readonly fadedBefore?: FadedBefore;
 };
 
 /** The entries from `from` (inclusive) to `to` (exclusive). */
@@ -29,17 +29,17 @@ export type Span = SpanFormat & {
 /** The form in which entries are visible: unchanged, or as a compaction has left them. */
 export type SpanFormat = {
   /** Long texts of tool results are cut to about this many lines. */
-  readonly cut?: number;
+  readonly maxLines?: number;
   /** Texts of tool results are cut to about this many characters. */
-  readonly chars?: number;
+  readonly maxChars?: number;
   /** User messages are cut to about this many characters. */
-  readonly wordChars?: number;
+  readonly maxUserChars?: number;
   /** User messages from this position on follow the text that stands for the entries. */
-  readonly wordsFrom?: number;
+  readonly userTextFrom?: number;
   /** A text replaces the entries: this section of the compaction in the entry at `position`, possibly of another branch. */
-  readonly instead?: { readonly position: number; readonly section: number; readonly branch?: string };
+  readonly replacement?: { readonly position: number; readonly section: number; readonly branch?: string };
   /** The entries are pruned: only user messages remain visible. */
-  readonly words?: true;
+  readonly isPruned?: true;
   /** Precede the visible entries. */
   readonly memos?: readonly MemoRef[];
 };
@@ -65,15 +65,15 @@ export type ViewSnapshot = Omit<View, "branch">;
 /** Only the run that made its tags knows their age; for the next run they are new. */
 export function toViewSnapshot({ branch: _, tags, ...left }: View): ViewSnapshot {
   if (tags === undefined || tags.length === 0) return left;
-  return { ...left, tags: tags.map((tag) => ({ ...tag, madeAt: 0 })) };
+  return { ...left, tags: tags.map((tag) => ({ ...tag, createdAtTurn: 0 })) };
 }
 
 /** Reports whether all entries from the first one on are visible and unchanged. */
-export function isPlainView({ spans, liveFrom = 0, tags = [], faded }: View): boolean {
+export function isPlainView({ spans, prunableFrom = 0, tags = [], fadedBefore }: View): boolean {
   return (
-    liveFrom === 0 &&
+    prunableFrom === 0 &&
     tags.length === 0 &&
-    faded === undefined &&
+    fadedBefore === undefined &&
     spans.every((span, index) => isWhole(span) && span.from === (spans[index - 1]?.to ?? 0))
   );
 }
@@ -120,7 +120,7 @@ function joinSpans(first: Span, second: Span): Span {
 
 function canJoin(span: Span, next: Span | undefined): boolean {
   if (next === undefined || span.to !== next.from || next.memos !== undefined) return false;
-  return isUncompacted(span) && isUncompacted(next) && span.words === next.words;
+  return isUncompacted(span) && isUncompacted(next) && span.isPruned === next.isPruned;
 }
 
 /** Joins adjacent pruned spans, so that a session that was pruned a hundred times has only a few spans. */
@@ -128,24 +128,29 @@ export function joinPruned(spans: readonly Span[]): readonly Span[] {
   const all: Span[] = [];
   for (const span of spans) {
     const last = all.at(-1);
-    if (last?.words === true && canJoin(last, span)) all[all.length - 1] = joinSpans(last, span);
+    if (last?.isPruned === true && canJoin(last, span)) all[all.length - 1] = joinSpans(last, span);
     else all.push(span);
   }
   return all;
 }
 
 export function isWhole(shown: SpanFormat): boolean {
-  return isUncompacted(shown) && shown.words === undefined;
+  return isUncompacted(shown) && shown.isPruned === undefined;
 }
 
 /** Reports whether no compaction has changed the entries. */
-export function isUncompacted({ cut, chars, wordChars, instead }: SpanFormat): boolean {
-  return cut === undefined && chars === undefined && wordChars === undefined && instead === undefined;
+export function isUncompacted({ maxLines, maxChars, maxUserChars, replacement }: SpanFormat): boolean {
+  return (
+    maxLines === undefined &&
+    maxChars === undefined &&
+    maxUserChars === undefined &&
+    replacement === undefined
+  );
 }
 
 /** Reports whether texts of these entries are cut in the middle, so that a tool can read the rest. */
-export function isCutShort({ chars, wordChars }: SpanFormat): boolean {
-  return chars !== undefined || wordChars !== undefined;
+export function isCutShort({ maxChars, maxUserChars }: SpanFormat): boolean {
+  return maxChars !== undefined || maxUserChars !== undefined;
 }
 
 /** Counts the entries that the view shows or replaces with a text. */

@@ -50,7 +50,7 @@ export async function* replayFolder(
   options: ReplayOptions = {},
 ): AsyncGenerator<ReplayResult> {
   const recordings = await readRecordings(folder);
-  const http = new HttpClient({ firstByteTimeoutMs: SILENCE_MS, silenceTimeoutMs: SILENCE_MS });
+  const http = new HttpClient({ firstByteTimeoutMs: SILENCE_MS, bodyTimeoutMs: SILENCE_MS });
   const registry = (
     options.registry ?? ((pool) => ProviderRegistry.createDefault({ http: pool, maxContinuations: 0 }))
   )(http);

@@ -3,6 +3,7 @@ import type { SentArrival } from "./play-result.ts";
 
 /** Builds the input that a run receives for the user's answer. */
 export function buildApprovalInput(sent: Extract<SentArrival, { do: "approve" | "refuse" }>): ApprovalInput {
-  const { do: answer, call, when: _when, messageId: _id, ...fields } = sent;
+  const { do: action, call, when: _when, messageId: _id, ...fields } = sent;
+  const answer = action === "refuse" ? "deny" : action;
   return { answer, ...(call === undefined ? {} : { toolCallId: call }), ...fields } as ApprovalInput;
 }

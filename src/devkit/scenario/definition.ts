@@ -57,7 +57,9 @@ function buildSubAgent(
 /** Returns the hooks of each point, in the order of the scenario. */
 function listHooksByPoint(hooks: NonNullable<ScenarioInput["hooks"]>): Record<string, unknown[]> {
   const uses: Record<string, unknown[]> = {};
-  for (const { answers: _, at, ...use } of hooks) {
+  for (const { answers: _, at, onFailure, ...rest } of hooks) {
+    const use =
+      onFailure === undefined ? rest : { ...rest, onFailure: onFailure === "go-on" ? "continue" : onFailure };
     for (const point of getPoints({ at })) uses[point] = [...(uses[point] ?? []), use];
   }
   return uses;

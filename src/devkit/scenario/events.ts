@@ -1,5 +1,5 @@
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Entry, EventBody } from "../../schema/record.ts";
+import type { Entry, EventBody, Permission } from "../../schema/record.ts";
 
 /** A short form of a message. */
 export type MessageDigest = {
@@ -60,13 +60,27 @@ function buildScenarioEvent(
       return { loop, ...body, outcome: maskVariableValue(body.outcome) };
     case "MessageEnd":
       return { loop, ...body, message: digests.get(body.position) };
+    case "ToolExecutionStart":
+      return { loop, ...body, ...formatPermission(body.permission) };
     case "ToolExecutionEnd": {
       const { childLoopId: _, ...rest } = body;
-      return { loop, ...rest };
+      return { loop, ...rest, ...formatPermission(body.permission) };
+    }
+    case "ModelFallback":
+      return { loop, ...body, from: body.from.map(({ message, ...model }) => ({ ...model, said: message })) };
+    case "MessageRejected": {
+      const { rejected, ...rest } = body;
+      return { loop, ...rest, refused: rejected };
     }
     default:
       return { loop, ...body };
   }
+}
+
+/** Scenarios say "refused" for a call that the user denied. */
+function formatPermission(permission: Permission | undefined): { permission?: object } {
+  if (permission?.answer !== "denied") return {};
+  return { permission: { ...permission, answer: "refused" } };
 }
 
 function digestMessage({ message, origin }: Entry): MessageDigest | undefined {

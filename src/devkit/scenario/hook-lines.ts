@@ -30,8 +30,8 @@ export function formatStory({ events, hooks }: Pick<PlayResult, "events" | "hook
   const lines: string[] = [];
   let printedHooks = 0;
   for (const call of hooks) {
-    lines.push(...formatEvents(events.slice(printedHooks, call.behind)), `(${formatHookCall(call)})`);
-    printedHooks = Math.max(printedHooks, call.behind);
+    lines.push(...formatEvents(events.slice(printedHooks, call.eventsBefore)), `(${formatHookCall(call)})`);
+    printedHooks = Math.max(printedHooks, call.eventsBefore);
   }
   return [...lines, ...formatEvents(events.slice(printedHooks))];
 }

@@ -12,7 +12,7 @@ export type AnyHookContext = HookContexts[HookPoint];
 type RecordedHookCall = {
   readonly hook: HookPoint;
   readonly name: string;
-  readonly behind: number;
+  readonly eventsBefore: number;
   readonly context: AnyHookContext;
   readonly answer: ScenarioAnswer;
 };
@@ -40,7 +40,7 @@ export class HookScript {
     const { answers = [], timeoutMs = 0 } = this.#hooks.find((one) => one.name === name) ?? {};
     const nth = this.#recorded.filter((one) => one.name === name).length;
     const answer = answers[Math.min(nth, answers.length - 1)] ?? "yes";
-    this.#recorded.push({ hook, name, behind: this.#context.countEvents(), context, answer });
+    this.#recorded.push({ hook, name, eventsBefore: this.#context.countEvents(), context, answer });
     if (answer !== "hangs") return toHookAnswer(answer);
     this.#context.onHang?.(timeoutMs);
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve(true), { once: true }));
@@ -48,10 +48,10 @@ export class HookScript {
 
   /** @param loopIds - The loop ids in order; a loop is identified by its number. */
   listCalls(loopIds: readonly string[]): readonly HookCall[] {
-    return this.#recorded.map(({ hook, name, behind, context, answer }) => ({
+    return this.#recorded.map(({ hook, name, eventsBefore, context, answer }) => ({
       hook,
       name,
-      behind,
+      eventsBefore,
       ...getFields(context, loopIds),
       answer,
     }));
@@ -73,12 +73,12 @@ export function createHook(
 function toHookAnswer(answer: Exclude<ScenarioAnswer, "hangs">): unknown {
   if (answer === "yes") return true;
   if (answer === "no") return false;
-  if (answer === "goOn") return { type: "go-on" };
+  if (answer === "goOn") return { type: "continue" };
   if (answer.throws !== undefined) throw new Error(answer.throws);
   if (answer.no !== undefined) return { type: "no", reason: answer.no };
   if (answer.end !== undefined) return { type: "end", text: answer.end };
   if (answer.inject !== undefined) return { type: "inject", text: answer.inject };
-  return { type: "go-on", text: answer.goOn };
+  return { type: "continue", text: answer.goOn };
 }
 
 /** Removes ids that differ between runs, and formats each message as a line. */

@@ -47,7 +47,8 @@ export function buildAnswer(
     objection === undefined
       ? buildHttpFailure(reply)
       : { status: objection.status, headers: {}, body: anthropicWire.formatErrorBody(objection, ANSWER_ID) };
-  if (failure !== undefined) throw createHttpError(vendor, { ...failure, bodyLost: false, now: atMs });
+  if (failure !== undefined)
+    throw createHttpError(vendor, { ...failure, isBodyIncomplete: false, now: atMs });
 
   const ids = { answer: ANSWER_ID, toolCallSeed: ANSWER_ID };
   const frames = anthropicWire.buildFrames(

@@ -47,8 +47,8 @@ type Line = { readonly type: "event" | "hook" } & { readonly [field: string]: un
 function mergeEventsAndHooks({ events, hooks }: Pick<PlayResult, "events" | "hooks">): readonly Line[] {
   const listHooksAfter = (count: number): Line[] =>
     hooks
-      .filter(({ behind }) => behind === count)
-      .map(({ behind: _, ...call }) => ({ type: "hook", ...call }));
+      .filter(({ eventsBefore }) => eventsBefore === count)
+      .map(({ eventsBefore: _, ...call }) => ({ type: "hook", ...call }));
   return [
     ...listHooksAfter(0),
     ...events.flatMap(({ type, ...fields }, at): Line[] => [

@@ -16,11 +16,11 @@ import type { LoopTrace } from "./events.ts";
 
 type Opening = Pick<
   LoopOpening,
-  "segment" | "spawn" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused" | "rejectedBy"
+  "segment" | "spawn" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "rejectedMessages" | "rejectedBy"
 >;
 
 /** The outbox of a command, and its write target. */
-type MemoryWrite = Pick<CallModelCommand, "outbox" | "branch" | "base" | "fork"> & {
+type MemoryWrite = Pick<CallModelCommand, "outbox" | "branch" | "base" | "newBranch"> & {
   readonly loopId?: string;
 };
 
@@ -161,12 +161,12 @@ export class MemoryTranscript {
     return this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text }));
   }
 
-  #storeRejected(branch: string, { refused = [], rejected = "" }: Opening): OpenedDigest["entries"] {
-    this.inbox = this.inbox.filter((message) => !refused.some(({ id }) => id === message.id));
-    return refused.map(({ id, text, atMs, origin = "inbox" }) => {
+  #storeRejected(branch: string, { rejectedMessages = [], rejected = "" }: Opening): OpenedDigest["entries"] {
+    this.inbox = this.inbox.filter((message) => !rejectedMessages.some(({ id }) => id === message.id));
+    return rejectedMessages.map(({ id, text, atMs, origin = "inbox" }) => {
       const message = buildRejectedMessage(text, rejected, atMs);
       this.put(branch, { position: this.listEntries(branch).length, origin, message, messageId: id });
-      return { origin, messageId: id, tokens: estimateMessage(message), refused: true as const };
+      return { origin, messageId: id, tokens: estimateMessage(message), isRejected: true as const };
     });
   }
 
@@ -203,12 +203,12 @@ export class MemoryTranscript {
   }
 
   /** Writes the machine's outbox, and returns the branch of the command. */
-  write({ outbox, branch: named, base, fork, loopId = "" }: MemoryWrite): string {
+  write({ outbox, branch: named, base, newBranch, loopId = "" }: MemoryWrite): string {
     const { entries } = outbox;
-    const start = fork === undefined ? named : this.#forkBranch(named, fork, loopId, entries);
+    const start = newBranch === undefined ? named : this.#forkBranch(named, newBranch, loopId, entries);
     const branch = this.#ownBranch(start, base);
     for (const entry of entries) {
-      if (fork === undefined || entry.left !== true) this.#putEntry(branch, entry, loopId);
+      if (newBranch === undefined || entry.left !== true) this.#putEntry(branch, entry, loopId);
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);
     if (loop !== undefined) loop.branch = branch;
@@ -266,7 +266,7 @@ export class MemoryTranscript {
 
   #putEntry(branch: string, entry: OutboxEntry, loopId: string): void {
     const { position, origin, body } = entry;
-    const messageId = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
+    const messageId = body.type === "user" || body.type === "rejected" ? body.message.id : undefined;
     const text = body.type === "report" && body.from !== undefined ? this.#readText(body.from) : undefined;
     this.put(branch, { position, origin, message: buildOutboxMessage(entry, loopId, text), messageId });
   }

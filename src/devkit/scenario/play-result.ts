@@ -37,9 +37,9 @@ export type SubAgentPlayResult = Pick<PlayResult, "events" | "sent" | "outcome" 
  * A call of a hook.
  *
  * @property hook - The hook point.
- * @property behind - How many events of the session were written before it. A step writes its events before it calls hooks.
+ * @property eventsBefore - How many events of the session were written before it. A step writes its events before it calls hooks.
  */
-export type HookCall = { readonly hook: string; readonly behind: number } & {
+export type HookCall = { readonly hook: string; readonly eventsBefore: number } & {
   readonly [field: string]: unknown;
 };
 

@@ -50,7 +50,7 @@ export type ScenarioServer = {
 type RunningWorker = {
   readonly taskQueue: string;
   /** The worker's tools and filters, by name. */
-  readonly has: ReadonlyMap<string, string>;
+  readonly configuration: ReadonlyMap<string, string>;
   readonly stop: () => Promise<void>;
 };
 
@@ -87,8 +87,8 @@ export async function openScenarioServer(
 
   async function getWorker(scenario: Scenario): Promise<RunningWorker> {
     const required = listParts(scenario);
-    const existing = workers.find(({ has }) =>
-      [...required].every(([name, facts]) => has.get(name) === facts),
+    const existing = workers.find(({ configuration }) =>
+      [...required].every(([name, facts]) => configuration.get(name) === facts),
     );
     if (existing !== undefined) return existing;
     const taskQueue = `scenarios-${process.pid}-${performance.now()}`;
@@ -130,7 +130,7 @@ export async function openScenarioServer(
     const running = worker.run();
     const started = {
       taskQueue,
-      has: listParts({
+      configuration: listParts({
         tools: [...tools.values()],
         filters: [...filters.values()],
         hooks: [...hooks.values()],

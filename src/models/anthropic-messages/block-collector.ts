@@ -55,7 +55,7 @@ export class BlockCollector {
   end(index: number): void {
     const block = this.#blocks.get(index);
     if (block === undefined) return;
-    block.ended = true;
+    block.hasEnded = true;
     this.#close(block);
   }
 
@@ -63,15 +63,15 @@ export class BlockCollector {
   getContent(): Content[] {
     for (const block of this.#blocks.values()) this.#close(block);
     return [...this.#blocks.values()]
-      .filter((block) => block.place !== undefined && !isEmpty(block))
-      .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
+      .filter((block) => block.contentIndex !== undefined && !isEmpty(block))
+      .sort((a, b) => (a.contentIndex ?? 0) - (b.contentIndex ?? 0))
       .map(toContent);
   }
 
   /** Orders the blocks by start: one that is still open when another starts is filled later, but comes first. */
   #fixOrder(): void {
     for (const block of this.#blocks.values()) {
-      if (!block.ended && block.type !== "vendor") this.#assignContentIndex(block);
+      if (!block.hasEnded && block.type !== "vendor") this.#assignContentIndex(block);
     }
   }
 
@@ -80,7 +80,7 @@ export class BlockCollector {
   }
 
   #close(block: Block): void {
-    if (block.type !== "vendor" || block.place !== undefined) return;
+    if (block.type !== "vendor" || block.contentIndex !== undefined) return;
     const data = toVendorData(block);
     if (data === undefined) return;
     block.data = data;
@@ -89,8 +89,8 @@ export class BlockCollector {
   }
 
   #assignContentIndex(block: Block): number {
-    block.place ??= this.#nextContentIndex++;
-    return block.place;
+    block.contentIndex ??= this.#nextContentIndex++;
+    return block.contentIndex;
   }
 
   /** A signature is stored even without text. */

@@ -7,11 +7,11 @@ import { formatCitationToken } from "./citation-token.ts";
 export type Block = {
   readonly type: "text" | "thinking" | "toolCall" | "vendor";
   /** Its position in the message, assigned when it first has content to store. */
-  place: number | undefined;
+  contentIndex: number | undefined;
   /** Text, thinking, or the fragments of a call's arguments. */
   text: string;
   signature: string;
-  redacted: boolean;
+  isRedacted: boolean;
   id: string;
   name: string;
   /** Arguments that arrived complete, at the start of the block. */
@@ -20,21 +20,21 @@ export type Block = {
   /** The known fields of a vendor-specific block. */
   data: JsonObject;
   /** The block received an unknown delta, so the known fields are incomplete. */
-  lost: boolean;
-  ended: boolean;
+  isLost: boolean;
+  hasEnded: boolean;
 };
 
 const EMPTY = {
-  place: undefined,
+  contentIndex: undefined,
   text: "",
   signature: "",
-  redacted: false,
+  isRedacted: false,
   id: "",
   name: "",
   input: {},
   data: {},
-  lost: false,
-  ended: false,
+  isLost: false,
+  hasEnded: false,
 };
 
 /** Creates a block from its start event. Vendor-specific kinds are stored unchanged. */
@@ -54,7 +54,7 @@ export function createBlock(start: JsonObject): Block {
     }
     case "redacted_thinking": {
       const signature = asText(start["data"]) ?? "";
-      return { ...EMPTY, type: "thinking", redacted: true, signature, citations: [] };
+      return { ...EMPTY, type: "thinking", isRedacted: true, signature, citations: [] };
     }
     case "tool_use": {
       const id = asText(start["id"]) ?? "";
@@ -71,7 +71,7 @@ export function createBlock(start: JsonObject): Block {
       };
     }
     default:
-      return { ...EMPTY, type: "vendor", data: start, citations: [], lost: kind === undefined };
+      return { ...EMPTY, type: "vendor", data: start, citations: [], isLost: kind === undefined };
   }
 }
 
@@ -111,13 +111,13 @@ export function amendBlock(block: Block, delta: JsonObject): string {
     case "vendor input_json_delta":
       return "";
     default:
-      block.lost ||= block.type === "vendor";
+      block.isLost ||= block.type === "vendor";
       return "";
   }
 }
 
 /** Returns the complete data of a vendor-specific block, or `undefined` if parts of it are lost. */
-export function toVendorData({ data, text, lost: isLost }: Block): JsonObject | undefined {
+export function toVendorData({ data, text, isLost }: Block): JsonObject | undefined {
   if (isLost) return undefined;
   if (text === "") return data;
   const input = asObject(parseJson(text));
@@ -139,7 +139,7 @@ export function toContent(block: Block): Content {
         type: "thinking",
         thinking: block.text,
         ...(block.signature !== "" && { signature: block.signature }),
-        ...(block.redacted && { redacted: true }),
+        ...(block.isRedacted && { redacted: true }),
       };
     case "toolCall": {
       const whole = block.text === "" ? block.input : parseArguments(block.text);

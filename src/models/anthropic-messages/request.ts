@@ -36,8 +36,8 @@ export function buildAnthropicRequest(request: ModelRequest, paused?: AssistantM
     request.temperature !== undefined && fields.thinking === undefined && claude.takesTemperature;
   // With thinking, the API rejects a forced tool.
   const forcedTool =
-    request.mustCall !== undefined && fields.thinking === undefined && claude.takesToolChoice
-      ? request.mustCall
+    request.forcedTool !== undefined && fields.thinking === undefined && claude.takesToolChoice
+      ? request.forcedTool
       : undefined;
   return {
     model: model.id,

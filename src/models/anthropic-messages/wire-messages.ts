@@ -26,7 +26,10 @@ function convertTurn(turn: ConversationTurn): WireMessage {
     case "user":
       return { role: "user", content: turn.parts.map(toWirePart) };
     case "assistant":
-      return { role: "assistant", content: turn.parts.flatMap((part) => toAssistantBlocks(part, turn.own)) };
+      return {
+        role: "assistant",
+        content: turn.parts.flatMap((part) => toAssistantBlocks(part, turn.isSameProvider)),
+      };
     case "results":
       return {
         role: "user",

@@ -40,8 +40,8 @@ export class BedrockConverse implements Provider {
       return {
         url,
         body: buildConverseRequest(request),
-        form: CONVERSE_STREAM,
-        overflow: BEDROCK_OVERFLOW_PATTERN,
+        streamFormat: CONVERSE_STREAM,
+        overflowPattern: BEDROCK_OVERFLOW_PATTERN,
         createAssembler: (context) => new ConverseAssembler(context),
         ...(await this.#authenticate(request, url, options.now ?? Date.now)),
       };

@@ -13,7 +13,7 @@ const SERVER_TOOL_USE = "server_tool_use";
 type Block = {
   readonly kind: Kind;
   /** Its position in the message, assigned when it first has content to store. */
-  place: number | undefined;
+  contentIndex: number | undefined;
   /** Text, thinking, or the fragments of a call's arguments. */
   text: string;
   signature: string;
@@ -89,8 +89,8 @@ export class BlockCollector {
 
   getContent(): Content[] {
     return this.#blocks
-      .filter((block) => block.place !== undefined && !isEmptyImage(block))
-      .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
+      .filter((block) => block.contentIndex !== undefined && !isEmptyImage(block))
+      .sort((a, b) => (a.contentIndex ?? 0) - (b.contentIndex ?? 0))
       .map((block) => toContent(this.#isAnswered(block) ? { ...block, kind: "serverCall" } : block));
   }
 
@@ -149,7 +149,7 @@ export class BlockCollector {
 
   #begin(index: number, kind: Kind, given: Partial<Block> = {}): Block {
     const empty = {
-      place: undefined,
+      contentIndex: undefined,
       text: "",
       signature: "",
       bytes: [],
@@ -172,8 +172,8 @@ export class BlockCollector {
   }
 
   #assignContentIndex(block: Block): number {
-    block.place ??= this.#nextContentIndex++;
-    return block.place;
+    block.contentIndex ??= this.#nextContentIndex++;
+    return block.contentIndex;
   }
 
   #createDelta(block: Block, delta: string): ModelDelta {

@@ -39,7 +39,7 @@ export class ConverseAssembler implements Assembler {
     this.#blocks = new BlockCollector(new AnswerSizeLimit(context.vendor));
   }
 
-  push({ event, data, failed: isError }: ServerEvent): readonly ModelDelta[] {
+  push({ event, data, isError }: ServerEvent): readonly ModelDelta[] {
     const { vendor, requestId } = this.#context;
     if (this.state === "ended") return [];
     if (isError === true) throw createFrameError(vendor, event ?? "", data, requestId);

@@ -35,5 +35,5 @@ export function createFrameError(
     type: name === "" ? "unnamed error" : name,
     ...(status !== undefined && { status_code: status }),
   };
-  return createStreamError({ ...vendor, overflow: BEDROCK_OVERFLOW_PATTERN }, { error }, requestId);
+  return createStreamError({ ...vendor, overflowPattern: BEDROCK_OVERFLOW_PATTERN }, { error }, requestId);
 }

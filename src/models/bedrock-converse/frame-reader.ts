@@ -83,10 +83,10 @@ export class FrameReader implements StreamReader {
       case "event":
         return { event: header(":event-type"), data };
       case "exception":
-        return { event: header(":exception-type"), data, failed: true };
+        return { event: header(":exception-type"), data, isError: true };
       case "error": {
         const message = header(":error-message") || "no message";
-        return { event: header(":error-code"), data: JSON.stringify({ message }), failed: true };
+        return { event: header(":error-code"), data: JSON.stringify({ message }), isError: true };
       }
       default:
         throw this.#createError(`a frame of an unknown type "${header(":message-type")}"`);

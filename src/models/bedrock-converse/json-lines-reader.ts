@@ -43,7 +43,7 @@ export class JsonLinesReader implements StreamReader {
     return Object.entries(events).map(([event, value]) => ({
       event,
       data: JSON.stringify(value),
-      ...(/(?:Exception|^error)$/.test(event) && { failed: true }),
+      ...(/(?:Exception|^error)$/.test(event) && { isError: true }),
     }));
   }
 }

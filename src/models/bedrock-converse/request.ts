@@ -26,7 +26,7 @@ export function buildConverseRequest(request: ModelRequest): WireRequest {
   };
   const system = request.systemPrompt.trim() === "" ? [] : [{ text: request.systemPrompt }];
   const tools = request.tools.length > 0 ? request.tools.map(toWireTool) : collectFormerTools(turns);
-  const forcedTool = thinking.takesToolChoice ? request.mustCall : undefined;
+  const forcedTool = thinking.takesToolChoice ? request.forcedTool : undefined;
   const output = request.output === undefined ? undefined : toOutputConfig(request.output);
   return {
     messages: points.messages ? markHistory(wireMessages) : wireMessages,

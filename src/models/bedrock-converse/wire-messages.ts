@@ -55,7 +55,7 @@ function convertTurn(turn: ConversationTurn, model: ModelConfig): WireMessage {
     case "user":
       return { role: "user", content: turn.parts.map(toWirePart) };
     case "assistant": {
-      const includesThoughts = turn.own && canReadThoughts(model, turn.model);
+      const includesThoughts = turn.isSameProvider && canReadThoughts(model, turn.model);
       return {
         role: "assistant",
         content: turn.parts.flatMap((part) => toAssistantBlocks(part, includesThoughts)),

@@ -77,13 +77,13 @@ export class CommandCredential implements FetchedCredential {
     const hint = "run it manually as the user of the worker, and fix it or its credentials entry";
     switch (result.type) {
       case "not-started":
-        return new ProviderError("auth", `${what} could not be started (${result.why}): ${hint}`);
+        return new ProviderError("auth", `${what} could not be started (${result.reason}): ${hint}`);
       case "timed-out":
         return new ProviderError("network", `${what} did not exit within ${timeoutMs / 1000} s: ${hint}`);
       case "too-long":
         return new ProviderError("auth", `${what} printed more than a key can be: ${hint}`);
       case "exited":
-        return new ProviderError("network", `${what} ${result.how}${this.#quoteOutput(result)}: ${hint}`);
+        return new ProviderError("network", `${what} ${result.exit}${this.#quoteOutput(result)}: ${hint}`);
       case "printed": {
         const reason = fetched?.value === "" ? "printed nothing" : "printed a value that has already expired";
         return new ProviderError("auth", `${what} ${reason}${this.#quoteOutput(result)}: ${hint}`);

@@ -8,8 +8,8 @@ const DRAIN_MS = 200;
 
 export type CommandResult =
   | { readonly type: "printed"; readonly stdout: string; readonly stderr: string }
-  | { readonly type: "exited"; readonly how: string; readonly stdout: string; readonly stderr: string }
-  | { readonly type: "not-started"; readonly why: string }
+  | { readonly type: "exited"; readonly exit: string; readonly stdout: string; readonly stderr: string }
+  | { readonly type: "not-started"; readonly reason: string }
   | { readonly type: "timed-out" }
   | { readonly type: "too-long" };
 
@@ -21,7 +21,7 @@ export function runCommand(command: readonly string[], timeoutMs: number): Promi
   return new Promise((resolve) => {
     const [program = "", ...args] = command;
     const child = startProgram(program, args);
-    if (typeof child === "string") return resolve({ type: "not-started", why: child });
+    if (typeof child === "string") return resolve({ type: "not-started", reason: child });
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
     const bytes = { stdout: 0, stderr: 0 };
     const timer = setTimeout(() => end({ type: "timed-out" }), timeoutMs);
@@ -40,7 +40,7 @@ export function runCommand(command: readonly string[], timeoutMs: number): Promi
       child[name].on("error", () => undefined);
     }
     child.on("error", (error: NodeJS.ErrnoException) => {
-      end({ type: "not-started", why: error.code ?? error.message });
+      end({ type: "not-started", reason: error.code ?? error.message });
     });
     let isSettled = false;
     const settle = (code: number | null, signal: NodeJS.Signals | null) => {
@@ -50,7 +50,7 @@ export function runCommand(command: readonly string[], timeoutMs: number): Promi
       const stderr = Buffer.concat(output.stderr).toString("utf8");
       if (code === 0) return end({ type: "printed", stdout, stderr });
       const exit = code === null ? `was terminated by ${signal}` : `exited with ${code}`;
-      return end({ type: "exited", how: exit, stdout, stderr });
+      return end({ type: "exited", exit, stdout, stderr });
     };
     child.on("close", settle);
     child.on("exit", (code, signal) => setTimeout(() => settle(code, signal), DRAIN_MS));

@@ -7,21 +7,21 @@ export type ThinkingLevelName = (typeof THINKING_LEVELS)[number];
 
 export type ThinkingSupport =
   | { readonly by: "level"; readonly levels: readonly [ThinkingLevelName, ...ThinkingLevelName[]] }
-  /** In tokens. `mayRest`: thinking can be disabled. */
-  | { readonly by: "budget"; readonly min: number; readonly max: number; readonly mayRest: boolean };
+  /** In tokens. `canBeOff`: thinking can be disabled. */
+  | { readonly by: "budget"; readonly min: number; readonly max: number; readonly canBeOff: boolean };
 
 export type GeminiModel = {
   /**
    * Gemini 3 or later: calls in the history require their signatures, images are part of results, and an answer format
    * can be combined with tools.
    */
-  readonly signs: boolean;
+  readonly signsParts: boolean;
   /** Absent: thinking cannot be configured. */
   readonly thinking: ThinkingSupport | undefined;
 };
 
 const BY_LEVEL = { by: "level", levels: THINKING_LEVELS } as const;
-const BY_BUDGET = { by: "budget", min: 1, max: 24_576, mayRest: true } as const;
+const BY_BUDGET = { by: "budget", min: 1, max: 24_576, canBeOff: true } as const;
 
 export function describeGeminiModel({
   id,
@@ -33,13 +33,13 @@ export function describeGeminiModel({
   const signs = version >= 3 || (thinkingStyle === "level" && version === 0);
   switch (thinkingStyle) {
     case "level":
-      return { signs, thinking: thinking?.by === "level" ? thinking : BY_LEVEL };
+      return { signsParts: signs, thinking: thinking?.by === "level" ? thinking : BY_LEVEL };
     case "budget":
-      return { signs, thinking: thinking?.by === "budget" ? thinking : BY_BUDGET };
+      return { signsParts: signs, thinking: thinking?.by === "budget" ? thinking : BY_BUDGET };
     case "adaptive":
-      return { signs, thinking: thinking ?? BY_BUDGET };
+      return { signsParts: signs, thinking: thinking ?? BY_BUDGET };
     default:
-      return { signs, thinking };
+      return { signsParts: signs, thinking };
   }
 }
 
@@ -57,6 +57,6 @@ function describeThinking(name: string, version: number): ThinkingSupport | unde
     if (!pro) return BY_LEVEL;
     return { by: "level", levels: version < 3.1 ? ["LOW", "HIGH"] : ["LOW", "MEDIUM", "HIGH"] };
   }
-  if (pro) return { by: "budget", min: 128, max: 32_768, mayRest: false };
+  if (pro) return { by: "budget", min: 128, max: 32_768, canBeOff: false };
   return name.includes("flash-lite") ? { ...BY_BUDGET, min: 512 } : BY_BUDGET;
 }

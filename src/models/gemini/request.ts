@@ -9,7 +9,7 @@ import { GEMINI_IDS, toWireContents } from "./wire-contents.ts";
 
 /** Builds the body of `streamGenerateContent` (PROV-20). The vendor caches prefixes automatically (CACHE-05). */
 export function buildGeminiRequest(request: ModelRequest): WireRequest {
-  const { model, temperature, output, mustCall: forcedTool, systemPrompt } = request;
+  const { model, temperature, output, forcedTool, systemPrompt } = request;
   const gemini = describeGeminiModel(model);
   const turns = buildConversation(request.messages, model.provider, GEMINI_IDS);
   const maxTokens = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);
@@ -34,7 +34,7 @@ export function buildGeminiRequest(request: ModelRequest): WireRequest {
 
 /** Before Gemini 3 an answer format and tools exclude each other. */
 export function selectOutputMode(model: ModelRequest["model"]): OutputMode {
-  return describeGeminiModel(model).signs ? "native" : "final-tool";
+  return describeGeminiModel(model).signsParts ? "native" : "final-tool";
 }
 
 /** `parameters` accepts a subset of OpenAPI and rejects other keywords; this field accepts any JSON Schema. */

@@ -43,7 +43,7 @@ export function buildThinkingFields(
       thinkingConfig: { ...(level !== "off" && { includeThoughts: true }), thinkingLevel },
     };
   }
-  const { min, max, mayRest: canBeOff } = thinking;
+  const { min, max, canBeOff } = thinking;
   const minimalThinking = { thinkingBudget: canBeOff ? 0 : min };
   if (level === "off") return { maxOutputTokens: maxTokens, thinkingConfig: minimalThinking };
   if (style === "adaptive") {

@@ -38,7 +38,7 @@ export function toWireContents(
         case "user":
           return [{ role: "user", parts: turn.parts.map(toWirePart) }];
         case "assistant":
-          return [{ role: "model", parts: toModelParts(turn.parts, turn.own, model) }];
+          return [{ role: "model", parts: toModelParts(turn.parts, turn.isSameProvider, model) }];
         case "results":
           return toResultContents(turn.results, turns[at - 1], model);
         default:
@@ -57,7 +57,7 @@ function toWirePart(part: Part): WirePart {
 function toModelParts(
   parts: readonly AssistantPart[],
   isSameProvider: boolean,
-  { signs: signsParts }: GeminiModel,
+  { signsParts }: GeminiModel,
 ): readonly (WirePart | JsonObject)[] {
   // Of several parallel calls the first one has the signature.
   const first = parts.find((part) => part.type === "call");
@@ -110,9 +110,9 @@ function toWireId({ id }: Pick<CallPart, "id">, isSameProvider: boolean): { read
 function toResultContents(
   results: readonly ResultPart[],
   askingTurn: ConversationTurn | undefined,
-  { signs: signsParts }: GeminiModel,
+  { signsParts }: GeminiModel,
 ): WireContent[] {
-  const isSameProvider = askingTurn?.role === "assistant" && askingTurn.own;
+  const isSameProvider = askingTurn?.role === "assistant" && askingTurn.isSameProvider;
   const order = askingTurn?.role === "assistant" ? askingTurn.parts.flatMap((part) => listIds(part)) : [];
   const sorted = [...results].sort((a, b) => order.indexOf(a.callId) - order.indexOf(b.callId));
   const parts = sorted.map((result) => toWireResponse(result, isSameProvider, signsParts));

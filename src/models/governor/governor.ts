@@ -28,7 +28,7 @@ export type GovernorOptions = {
 
 type LaneEntry = { readonly lane: Lane; timer: NodeJS.Timeout | undefined; usedAtMs: number };
 type Waiter = {
-  readonly kept: LaneEntry;
+  readonly entry: LaneEntry;
   readonly model: string;
   readonly admit: () => void;
   readonly reportWait: (wait: Omit<Wait, "vendor">) => void;
@@ -92,12 +92,12 @@ export class Governor {
       return answer;
     } catch (error) {
       if (error instanceof ProviderError && error.fault === "rate-limited") {
-        ending = { type: "refused", retryAfterMs: error.retryAfterMs };
+        ending = { type: "rejected", retryAfterMs: error.retryAfterMs };
       }
       throw error;
     } finally {
       entry.lane.recordEnd(id, ending, now());
-      if (ending.type === "refused") this.#rejectClosed(entry, request.model.id);
+      if (ending.type === "rejected") this.#rejectClosed(entry, request.model.id);
       this.#admitNext(entry);
     }
   }
@@ -142,7 +142,7 @@ export class Governor {
       };
       signal.addEventListener("abort", cancel, { once: true });
       this.#waiters.set(id, {
-        kept: entry,
+        entry,
         model: model.id,
         reportWait: (wait) => onWait?.({ ...wait, vendor: model.provider }),
         reject: (ms) => end(() => reject(createClosedError(ms))),
@@ -162,7 +162,7 @@ export class Governor {
   #rejectClosed(entry: LaneEntry, model: string): void {
     const closedMs = getClosedMs(entry.lane, model, this.#options.now());
     if (closedMs <= MAX_LOCAL_CLOSED_MS) return;
-    const waiters = [...this.#waiters.values()].filter((one) => one.kept === entry && one.model === model);
+    const waiters = [...this.#waiters.values()].filter((one) => one.entry === entry && one.model === model);
     for (const one of waiters) one.reject(closedMs);
   }
 

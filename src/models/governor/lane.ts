@@ -22,11 +22,11 @@ export type AdmissionResult = {
 /** How a request ended: `tokens` is the usage of one that was answered. */
 export type QuestionEnding =
   | { readonly type: "answered"; readonly tokens: number }
-  | { readonly type: "refused"; readonly retryAfterMs?: number | undefined }
+  | { readonly type: "rejected"; readonly retryAfterMs?: number | undefined }
   | { readonly type: "gone" };
 
 /** Why a request waits, and until when if that is known. */
-export type WaitReason = { readonly for: "vendor" | "rate" | "places"; readonly untilMs?: number };
+export type WaitReason = { readonly type: "vendor" | "rate" | "concurrency"; readonly untilMs?: number };
 
 /** The weight of the newest request in the average duration. */
 const NEWEST_WEIGHT = 0.2;
@@ -80,7 +80,7 @@ export class Lane {
       const capacityAt =
         blockedBy !== undefined || openAt > nowMs ? nowMs : this.#getCapacityAtMs(one, nowMs);
       if (capacityAt > nowMs)
-        blockedBy = createWaitReason(Number.isFinite(capacityAt) ? "rate" : "places", capacityAt);
+        blockedBy = createWaitReason(Number.isFinite(capacityAt) ? "rate" : "concurrency", capacityAt);
       const admitAt = Math.max(openAt, capacityAt);
       if (blockedBy !== undefined || admitAt > nowMs) {
         if (admitAt > nowMs) wakeAtMs = Math.min(wakeAtMs, admitAt);
@@ -136,7 +136,7 @@ export class Lane {
         this.#usageWindow.correct(id, ending.tokens);
         this.#averageMs += (nowMs - running.sinceMs - this.#averageMs) * NEWEST_WEIGHT;
         break;
-      case "refused":
+      case "rejected":
         reported.recordRejection(id, ending.retryAfterMs, nowMs);
         break;
       case "gone":
@@ -168,6 +168,6 @@ export class Lane {
   }
 }
 
-function createWaitReason(what: WaitReason["for"], atMs: number): WaitReason {
-  return { for: what, ...(Number.isFinite(atMs) ? { untilMs: atMs } : {}) };
+function createWaitReason(what: WaitReason["type"], atMs: number): WaitReason {
+  return { type: what, ...(Number.isFinite(atMs) ? { untilMs: atMs } : {}) };
 }

@@ -55,7 +55,7 @@ export class ReportedLimits {
   /** Records the limits in an answer's headers. Running requests may not be counted in them yet. */
   recordLimits(id: number, limits: RateLimits, nowMs: number): void {
     const others = this.#probing.size - (this.#probing.has(id) ? 1 : 0);
-    for (const { name, counted: unit, remaining, resetAtMs, limit } of limits) {
+    for (const { name, unit, remaining, resetAtMs, limit } of limits) {
       if (remaining === undefined || resetAtMs === undefined) continue;
       this.#allowances.set(name, {
         counted: unit,

@@ -13,7 +13,7 @@ import { toWireMessages } from "./wire-messages.ts";
 
 /** Builds the body of `POST /chat/completions`. */
 export function buildCompletionsRequest(request: ModelRequest): WireRequest {
-  const { model, temperature, output, mustCall: forcedTool } = request;
+  const { model, temperature, output, forcedTool } = request;
   const { provider } = model;
   const compat = resolveCompat(model);
   const turns = buildConversation(request.messages, provider, selectIdRule(provider));

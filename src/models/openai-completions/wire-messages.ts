@@ -24,7 +24,7 @@ export function toWireMessages(
         messages.push({ role: "user", content: toUserContent(turn.parts) });
         break;
       case "assistant":
-        messages.push(...toAssistantMessages(turn.parts, turn.own, compat, provider));
+        messages.push(...toAssistantMessages(turn.parts, turn.isSameProvider, compat, provider));
         break;
       case "results": {
         const images = toImageMessages(turn.results);

@@ -5,7 +5,7 @@ export type LimitUnit = "requests" | "tokens" | "inputTokens" | "outputTokens";
 export type RateLimit = {
   /** The vendor's own name, such as `requests` or `tokens-day`: there may be several for one unit. */
   readonly name: string;
-  readonly counted: LimitUnit;
+  readonly unit: LimitUnit;
   readonly limit?: number | undefined;
   readonly remaining?: number | undefined;
   /** Unix milliseconds: when the allowance is renewed. */

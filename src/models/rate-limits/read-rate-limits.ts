@@ -25,7 +25,7 @@ export function readRateLimits(headers: ResponseHeaders, nowMs: number): RateLim
     const parsed = parseHeaderName(header);
     const text = parsed === undefined ? undefined : getHeader(headers, header);
     if (parsed === undefined || text === undefined) continue;
-    const before = read.get(parsed.name) ?? { name: parsed.name, counted: toUnit(parsed.name) };
+    const before = read.get(parsed.name) ?? { name: parsed.name, unit: toUnit(parsed.name) };
     const value = parsed.field === "reset" ? parseTimestampMs(text, nowMs, skewMs) : parseCount(text);
     if (value === undefined) continue;
     read.set(parsed.name, { ...before, [parsed.field === "reset" ? "resetAtMs" : parsed.field]: value });
@@ -78,7 +78,7 @@ function readStructuredHeader(text: string | undefined, headers: ResponseHeaders
     return [
       {
         name,
-        counted: toUnit(name),
+        unit: toUnit(name),
         remaining,
         ...(limit === undefined ? {} : { limit }),
         ...(seconds === undefined ? {} : { resetAtMs: nowMs + seconds * 1000 }),

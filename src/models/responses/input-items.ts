@@ -34,7 +34,7 @@ export function toInputItems(turns: readonly ConversationTurn[]): readonly WireI
         items.push({ role: "user", content: turn.parts.map(toWirePart) });
         break;
       case "assistant":
-        items.push(...toAssistantItems(turn.parts, turn.own, items.length));
+        items.push(...toAssistantItems(turn.parts, turn.isSameProvider, items.length));
         break;
       case "results":
         items.push(

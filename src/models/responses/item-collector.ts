@@ -184,8 +184,8 @@ export class ItemCollector {
       item.contentIndex ??= this.#nextContentIndex++;
       return { type: "thinking", index: item.contentIndex, delta };
     }
-    piece.place ??= this.#nextContentIndex++;
-    return { type: "text", index: piece.place, delta };
+    piece.contentIndex ??= this.#nextContentIndex++;
+    return { type: "text", index: piece.contentIndex, delta };
   }
 
   #createCallDelta(item: Item, delta: string): ModelDelta {

@@ -4,7 +4,12 @@ import { asList, asObject, asText, getOwn, type JsonObject, parseArguments } fro
 import { formatCallToken, formatMessageToken, formatReasoningToken, hasReasoning } from "./item-tokens.ts";
 
 /** A text within an item: a part of a message's content, or a part of the model's reasoning or of its summary. */
-type Piece = { text: string; annotations: readonly unknown[]; refusal: boolean; place: number | undefined };
+type Piece = {
+  text: string;
+  annotations: readonly unknown[];
+  isRefusal: boolean;
+  contentIndex: number | undefined;
+};
 
 /** The location of a text in an item: `content` or `summary`, with an index. */
 export type PieceKey = `${"content" | "summary"} ${number}`;
@@ -49,7 +54,7 @@ export class Item {
   }
 
   get refusalText(): string {
-    return [...this.#pieces.values()].map((piece) => (piece.refusal ? piece.text : "")).join("");
+    return [...this.#pieces.values()].map((piece) => (piece.isRefusal ? piece.text : "")).join("");
   }
 
   /** Adds to a text. Parts of reasoning are separated by a blank line. */
@@ -58,7 +63,7 @@ export class Item {
     let piece = this.#pieces.get(key);
     if (piece === undefined) {
       if (this.type === "message") this.#sizeLimit.addBlock();
-      piece = { text: "", annotations: [], refusal, place: undefined };
+      piece = { text: "", annotations: [], isRefusal: refusal, contentIndex: undefined };
       this.#pieces.set(key, piece);
     }
     const needsSeparator = this.type === "reasoning" && piece.text === "" && this.#joinReasoning() !== "";

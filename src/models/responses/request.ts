@@ -17,7 +17,7 @@ const JSON_INSTRUCTION: WireItem = { role: "developer", content: "The final answ
 
 /** Builds the body of `POST /responses`. Nothing is stored at the vendor: each request contains everything. */
 export function buildResponsesRequest(request: ModelRequest): WireRequest {
-  const { model, systemPrompt, thinking, temperature, output, mustCall: forcedTool } = request;
+  const { model, systemPrompt, thinking, temperature, output, forcedTool } = request;
   const items = toInputItems(
     buildConversation(request.messages, model.provider, selectIdRule(model.provider)),
   );

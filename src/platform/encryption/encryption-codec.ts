@@ -8,9 +8,9 @@ const ENCODING = "encoding";
 const ENCRYPTED = "binary/encrypted";
 const KEY_ID = "encryption-key-id";
 /** The metadata key with the id of the workflow that a payload belongs to. */
-const ENCRYPTED_FOR = "sealed-for";
+const ENCRYPTED_FOR = "encrypted-for";
 /** The metadata key of decrypted payloads. It makes the workflow encrypt its failures too. */
-const WAS_ENCRYPTED = "was-sealed";
+const WAS_ENCRYPTED = "was-encrypted";
 
 /** The suffix that a schedule adds to its workflow id. */
 const SCHEDULE_SUFFIX = /^-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;

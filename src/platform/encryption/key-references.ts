@@ -16,7 +16,7 @@ const REFERENCE_HELP =
 type ResolvedKey = { readonly id: string; readonly bytes: Buffer };
 
 /** Keys in order. The first one encrypts, unless the list begins with `plain`. */
-export type ResolvedKeys = { readonly keys: readonly ResolvedKey[]; readonly plainFirst: boolean };
+export type ResolvedKeys = { readonly keys: readonly ResolvedKey[]; readonly isPlainFirst: boolean };
 
 /** Resolves the keys of a list of references. Messages never contain the keys. */
 export function resolveKeys(references: string, env: NodeJS.ProcessEnv): ResolvedKeys {
@@ -32,7 +32,7 @@ export function resolveKeys(references: string, env: NodeJS.ProcessEnv): Resolve
   }
   if (keys.length === 0)
     throw new KeyError("invalid", `There is no key in ${KEYS_VARIABLE}. ${REFERENCE_HELP}.`);
-  return { keys, plainFirst };
+  return { keys, isPlainFirst: plainFirst };
 }
 
 function resolveKey(reference: string, index: number, env: NodeJS.ProcessEnv): ResolvedKey {

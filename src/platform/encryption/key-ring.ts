@@ -41,10 +41,10 @@ export class KeyRing {
   readonly #salt = randomBytes(SALT_BYTES);
   readonly #derived = new Map<string, KeyObject>();
 
-  private constructor(references: string, { keys, plainFirst }: ResolvedKeys) {
+  private constructor(references: string, { keys, isPlainFirst }: ResolvedKeys) {
     this.references = references;
     this.#keys = new Map(keys.map(({ id, bytes }) => [id, bytes]));
-    this.writeKeyId = plainFirst ? undefined : keys[0]?.id;
+    this.writeKeyId = isPlainFirst ? undefined : keys[0]?.id;
   }
 
   /** @param references - In the format of `HOLDFAST_ENCRYPTION_KEYS`. Throws `KeyError`. */

@@ -75,7 +75,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
   if (command.signal.aborted) return toResult("cancelled", { exitCode: null, signal: null }, outputs);
 
   const { stdin = "ignore" } = command;
-  const { child, pgid, leash: parentPipe } = await startGroup({ ...command, stdin });
+  const { child, pgid, parentPipe } = await startGroup({ ...command, stdin });
   const exited = waitForExit(child);
 
   let stopped: "timed-out" | "cancelled" | { readonly cause: unknown } | undefined;

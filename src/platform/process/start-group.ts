@@ -37,10 +37,10 @@ export type StartedGroup = {
   readonly child: ChildProcess;
   readonly pgid: number;
   /** A line on this pipe starts the command; its end kills the group. */
-  readonly leash: Duplex;
+  readonly parentPipe: Duplex;
 };
 
-/** Starts a command that waits until a line is written to `leash`. Rejects with a `StartError`. */
+/** Starts a command that waits until a line is written to `parentPipe`. Rejects with a `StartError`. */
 export async function startGroup(command: GroupCommand): Promise<StartedGroup> {
   try {
     const child = spawn("/bin/sh", ["-c", START_SCRIPT, "sh", command.command, ...command.args], {
@@ -53,7 +53,7 @@ export async function startGroup(command: GroupCommand): Promise<StartedGroup> {
     const parentPipe = child.stdio[3] as Duplex;
     // The command can end before the line is written; its exit code is sufficient then.
     parentPipe.on("error", () => {});
-    return { child, pgid: child.pid, leash: parentPipe };
+    return { child, pgid: child.pid, parentPipe };
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
   }

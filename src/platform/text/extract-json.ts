@@ -33,13 +33,13 @@ export function extractJson(text: string, fits: (value: unknown) => boolean = ()
 
 type ParseResult =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly reason: string };
 
 function parse(text: string): ParseResult {
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch (error) {
-    return { ok: false, why: error instanceof Error ? error.message : String(error) };
+    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -93,7 +93,7 @@ function findValueInText(text: string, fits: (value: unknown) => boolean, seen: 
       if (fits(parsed.value)) return { type: "found", value: parsed.value };
       seen.push(parsed.value);
     } else if (failure.type === "missing") {
-      const reason = `What begins at character ${at} is not valid JSON: ${parsed.why}`;
+      const reason = `What begins at character ${at} is not valid JSON: ${parsed.reason}`;
       failure = { type: "invalid", reason };
     }
     at = findNextOpener(text, end);

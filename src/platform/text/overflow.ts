@@ -7,16 +7,16 @@ export type OverflowPhrase = {
   /** The requirement that lists the phrase, or a public page that quotes the vendor's answer. */
   readonly source: string;
   /** Not listed in the requirements; all other phrases are (GAP-02). */
-  readonly ours?: true;
+  readonly isOurs?: true;
   /** Vendors also use the phrase for throttling, so it is ignored if the status is 429. */
-  readonly ambiguous?: true;
+  readonly isAmbiguous?: true;
 };
 
 export const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
   { phrase: "prompt is too long", vendor: "Anthropic", source: "OVF-03" },
   { phrase: "input is too long", vendor: "Bedrock", source: "OVF-03" },
   { phrase: "exceeds the context window", vendor: "OpenAI", source: "OVF-03" },
-  { phrase: "exceeds the maximum", vendor: "Google", source: "OVF-03", ambiguous: true },
+  { phrase: "exceeds the maximum", vendor: "Google", source: "OVF-03", isAmbiguous: true },
   { phrase: "maximum prompt length", vendor: "xAI", source: "OVF-03" },
   { phrase: "reduce the length of the messages", vendor: "Groq", source: "OVF-03" },
   {
@@ -26,48 +26,48 @@ export const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
   },
   // Also the error code `context_length_exceeded` of OpenAI and its imitators.
   { phrase: "context length exceeded", vendor: "any", source: "OVF-03" },
-  { phrase: "too many tokens", vendor: "any", source: "OVF-03", ambiguous: true },
+  { phrase: "too many tokens", vendor: "any", source: "OVF-03", isAmbiguous: true },
   // "request (4476 tokens) exceeds the available context size (4096 tokens), try increasing it"
   {
     phrase: "exceeds the available context size",
     vendor: "llama.cpp",
     source: "https://github.com/ggml-org/llama.cpp/pull/15780",
-    ours: true,
+    isOurs: true,
   },
   // "The number of tokens to keep from the initial prompt is greater than the context length"
   {
     phrase: "greater than the context length",
     vendor: "LM Studio",
     source: "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/2205",
-    ours: true,
+    isOurs: true,
   },
   // "invalid params, context window exceeds limit (2013)"
   {
     phrase: "context window exceeds limit",
     vendor: "MiniMax",
     source: "https://github.com/MiniMax-AI/MiniMax-M2/issues/119",
-    ours: true,
+    isOurs: true,
   },
   // "Your request exceeded model token limit: 262144 (requested: 269030)"
   {
     phrase: "exceeded model token limit",
     vendor: "Kimi",
     source: "https://github.com/MoonshotAI/kimi-cli/issues/2011",
-    ours: true,
+    isOurs: true,
   },
   // "prompt token count of 65446 exceeds the limit of 64000"
   {
     phrase: "prompt token count of",
     vendor: "GitHub Copilot",
     source: "https://github.com/microsoft/vscode-copilot-release/issues/6700",
-    ours: true,
+    isOurs: true,
   },
   // "input length and `max_tokens` exceed context limit: 184915 + 20000 > 204648"
   {
     phrase: "exceed context limit",
     vendor: "Anthropic",
     source: "https://github.com/anthropics/claude-code/issues/228",
-    ours: true,
+    isOurs: true,
   },
 ];
 
@@ -75,7 +75,7 @@ export const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
 export function isOverflowText(text: string, status?: number): boolean {
   const searched = text.toLowerCase().replaceAll("_", " ");
   return OVERFLOW_PHRASES.some(
-    ({ phrase, ambiguous }) => !(ambiguous === true && status === 429) && searched.includes(phrase),
+    ({ phrase, isAmbiguous }) => !(isAmbiguous === true && status === 429) && searched.includes(phrase),
   );
 }
 

@@ -23,7 +23,7 @@ const MIN_SPACED_PARTIAL = 3;
 const SPACE = /[\t-\r ]/;
 const SPACES = /[\t-\r ]+/g;
 
-type Span = { readonly begin: number; end: number };
+type Span = { readonly start: number; end: number };
 
 export class SecretMatcher {
   readonly #plain: FormTable;
@@ -43,8 +43,8 @@ export class SecretMatcher {
     if (spans.length === 0) return text;
     let masked = "";
     let from = 0;
-    for (const { begin, end } of mergeSpans(spans)) {
-      masked += text.slice(from, begin) + standIn;
+    for (const { start, end } of mergeSpans(spans)) {
+      masked += text.slice(from, start) + standIn;
       from = end;
     }
     return masked + text.slice(from);
@@ -65,8 +65,8 @@ export class SecretMatcher {
   #findSpacedSpans(text: string): readonly Span[] {
     if (this.#spaced.isEmpty || !SPACE.test(text)) return [];
     const { letters, places } = removeSpace(text);
-    return this.#spaced.findSpans(letters).map(({ begin, end }) => ({
-      begin: places[begin] as number,
+    return this.#spaced.findSpans(letters).map(({ start, end }) => ({
+      start: places[start] as number,
       end: (places[end - 1] as number) + 1,
     }));
   }
@@ -86,12 +86,12 @@ function removeSpace(text: string): { readonly letters: string; readonly places:
 
 /** Merges overlapping spans. Adjacent spans stay separate. */
 function mergeSpans(spans: readonly Span[]): readonly Span[] {
-  const inOrder = [...spans].sort((a, b) => a.begin - b.begin || b.end - a.end);
+  const inOrder = [...spans].sort((a, b) => a.start - b.start || b.end - a.end);
   const result: Span[] = [];
-  for (const { begin, end } of inOrder) {
+  for (const { start, end } of inOrder) {
     const last = result.at(-1);
-    if (last !== undefined && begin < last.end) last.end = Math.max(last.end, end);
-    else result.push({ begin, end });
+    if (last !== undefined && start < last.end) last.end = Math.max(last.end, end);
+    else result.push({ start, end });
   }
   return result;
 }
@@ -128,7 +128,7 @@ class FormTable {
     for (let at = 0; ; at++) {
       if (filter[hash & (FILTER_SIZE - 1)] === 1) {
         const form = this.#forms.get(hash)?.find((one) => text.startsWith(one, at));
-        if (form !== undefined) spans.push({ begin: at, end: at + form.length });
+        if (form !== undefined) spans.push({ start: at, end: at + form.length });
       }
       if (at + HEAD >= text.length) return spans;
       hash =

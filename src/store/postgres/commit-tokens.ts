@@ -18,10 +18,10 @@ const SWEEP = { oneIn: 64, tokens: 1024 };
 /** The identity of one attempt to commit. */
 export type CommitAttempt = {
   readonly token: string;
-  readonly begunAtMs: number;
+  readonly startedAtMs: number;
   /** The server's session and its transaction's start, used to terminate a transaction that still hangs. */
   readonly pid: number;
-  readonly begunAt: string;
+  readonly startedAt: string;
 };
 
 /**
@@ -35,11 +35,11 @@ export function createCommitsTableSql(
   return `
 CREATE ${kind === "logged" ? "" : "UNLOGGED "}TABLE ${part}_commits (
   -- By the database's clock. First in the key, so that tokens are added and swept at the ends of the index.
-  begun_at_ms BIGINT NOT NULL,
+  started_at_ms BIGINT NOT NULL,
   token UUID NOT NULL,
   -- 1: the write was committed. 0: it was given up, and can no longer be committed.
   committed BIGINT NOT NULL,
-  PRIMARY KEY (begun_at_ms, token)
+  PRIMARY KEY (started_at_ms, token)
 );
 `;
 }
@@ -47,7 +47,7 @@ CREATE ${kind === "logged" ? "" : "UNLOGGED "}TABLE ${part}_commits (
 const NOW_MS = "floor(extract(epoch FROM transaction_timestamp()) * 1000)::bigint";
 
 /** Columns of a statement at a transaction's start. With a token, they form its `CommitAttempt`. */
-export const ATTEMPT_COLUMNS = `${NOW_MS} AS "begunAtMs", transaction_timestamp()::text AS "begunAt",
+export const ATTEMPT_COLUMNS = `${NOW_MS} AS "startedAtMs", transaction_timestamp()::text AS "startedAt",
   pg_backend_pid() AS pid`;
 
 export function createToken(): string {
@@ -61,31 +61,31 @@ export function createToken(): string {
  * The time limit is removed for the commit itself: if it ended a wait for a synchronous standby, the server would report
  * success.
  */
-export function buildCommitSql(part: SchemaPart["name"], { token, begunAtMs }: CommitAttempt): string {
+export function buildCommitSql(part: SchemaPart["name"], { token, startedAtMs }: CommitAttempt): string {
   const table = `${part}_commits`;
   const sweeps = Math.random() * SWEEP.oneIn < 1;
   return [
     ...(sweeps ? [buildSweepSql(table)] : []),
-    `INSERT INTO ${table} (begun_at_ms, token, committed)
-     SELECT ${begunAtMs}, '${token}', 1 WHERE pg_current_xact_id_if_assigned() IS NOT NULL`,
+    `INSERT INTO ${table} (started_at_ms, token, committed)
+     SELECT ${startedAtMs}, '${token}', 1 WHERE pg_current_xact_id_if_assigned() IS NOT NULL`,
     "SET LOCAL statement_timeout = 0",
     "COMMIT",
   ].join("; ");
 }
 
 function buildSweepSql(table: string): string {
-  return `DELETE FROM ${table} WHERE (begun_at_ms, token) IN (
-    SELECT begun_at_ms, token FROM ${table} WHERE begun_at_ms < ${NOW_MS} - ${RETENTION_MS}
-    ORDER BY begun_at_ms LIMIT ${SWEEP.tokens} FOR UPDATE SKIP LOCKED)`;
+  return `DELETE FROM ${table} WHERE (started_at_ms, token) IN (
+    SELECT started_at_ms, token FROM ${table} WHERE started_at_ms < ${NOW_MS} - ${RETENTION_MS}
+    ORDER BY started_at_ms LIMIT ${SWEEP.tokens} FOR UPDATE SKIP LOCKED)`;
 }
 
 /**
  * Terminates a session that still holds the transaction open and waits for the next statement of its lost client, because
  * its locks block other writes. A session that is committing ends by itself.
  */
-export function buildTerminateSql({ pid, begunAt }: CommitAttempt): string {
+export function buildTerminateSql({ pid, startedAt }: CommitAttempt): string {
   return `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE pid = ${pid} AND xact_start = '${begunAt}'::timestamptz AND state LIKE 'idle in transaction%'`;
+    WHERE pid = ${pid} AND xact_start = '${startedAt}'::timestamptz AND state LIKE 'idle in transaction%'`;
 }
 
 /**
@@ -94,12 +94,12 @@ export function buildTerminateSql({ pid, begunAt }: CommitAttempt): string {
  */
 export function buildGiveUpSql(
   part: SchemaPart["name"],
-  { token, begunAtMs }: CommitAttempt,
+  { token, startedAtMs }: CommitAttempt,
 ): readonly string[] {
   const table = `${part}_commits`;
   return [
-    `INSERT INTO ${table} (begun_at_ms, token, committed)
-     SELECT ${begunAtMs}, '${token}', 0 WHERE ${NOW_MS} - ${begunAtMs} < ${MAX_QUERY_AGE_MS} ON CONFLICT DO NOTHING`,
-    `SELECT committed FROM ${table} WHERE begun_at_ms = ${begunAtMs} AND token = '${token}'`,
+    `INSERT INTO ${table} (started_at_ms, token, committed)
+     SELECT ${startedAtMs}, '${token}', 0 WHERE ${NOW_MS} - ${startedAtMs} < ${MAX_QUERY_AGE_MS} ON CONFLICT DO NOTHING`,
+    `SELECT committed FROM ${table} WHERE started_at_ms = ${startedAtMs} AND token = '${token}'`,
   ];
 }

@@ -18,9 +18,9 @@ export type DatabaseTarget = {
   /** The maximum number of connections of a process for the transcript. */
   readonly maxConnections: number;
   /** Uses prepared statements. Off for a pooler that uses another connection for each transaction and supports none. */
-  readonly prepares: boolean;
+  readonly usesPreparedStatements: boolean;
   /** Listens for notifications. Off for such a pooler too: watchers then poll once a second. */
-  readonly listens: boolean;
+  readonly usesNotifications: boolean;
 };
 
 const DEFAULT_SCHEMA = "holdfast";
@@ -73,8 +73,8 @@ export function parseDatabaseTarget(address: string): DatabaseTarget {
     ssl: resolveTls(host, parameters),
     applicationName: parameters.application_name ?? "holdfast",
     maxConnections: parsePoolSize(parameters.pool),
-    prepares: parseSwitch("prepare", parameters.prepare, true),
-    listens: parseSwitch("listen", parameters.listen, true),
+    usesPreparedStatements: parseSwitch("prepare", parameters.prepare, true),
+    usesNotifications: parseSwitch("listen", parameters.listen, true),
   };
 }
 

@@ -18,7 +18,7 @@ export type DatabaseOptions = {
   readonly target: DatabaseTarget;
   readonly part: SchemaPart;
   /** How long operations are retried after a lost server, a deadlock and the like. */
-  readonly patienceMs?: number | undefined;
+  readonly deadlineMs?: number | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly maxConnections?: number | undefined;
 };
@@ -51,7 +51,7 @@ export class Database {
   #closed = false;
 
   private constructor(options: DatabaseOptions) {
-    const { target, part, patienceMs: deadlineMs = DEADLINE_MS } = options;
+    const { target, part, deadlineMs = DEADLINE_MS } = options;
     const limits = { ...LIMITS, ...options.limits };
     this.name = target.name;
     this.#target = target;
@@ -155,7 +155,7 @@ export class Database {
     const first = work.next();
     if (first.done === true) return first.value;
     const connection = await this.#connect();
-    const transaction = new Transaction(connection, this.#beginRead, this.#target.prepares);
+    const transaction = new Transaction(connection, this.#beginRead, this.#target.usesPreparedStatements);
     let value: T;
     try {
       value = await transaction.runWork(resumeWork(first, work));
@@ -169,13 +169,13 @@ export class Database {
 
   async #writeOnce<T>(begin: string, work: () => Work<T>): Promise<T> {
     const connection = await this.#connect();
-    const transaction = new Transaction(connection, begin, this.#target.prepares);
+    const transaction = new Transaction(connection, begin, this.#target.usesPreparedStatements);
     let whole = false;
     try {
       const value = await transaction.runWork(work());
-      const { version, begunAtMs, begunAt, pid } = await transaction.getStartRow<TransactionStart>();
+      const { version, startedAtMs, startedAt, pid } = await transaction.getStartRow<TransactionStart>();
       if (version > this.#part.steps.length) throw createVersionError(this.name, this.#part, version);
-      await transaction.commit(this.#part.name, { token: createToken(), begunAtMs, begunAt, pid }, value);
+      await transaction.commit(this.#part.name, { token: createToken(), startedAtMs, startedAt, pid }, value);
       whole = true;
       return value;
     } catch (error) {
@@ -214,7 +214,7 @@ export class Database {
       }
       if (!(failure instanceof StatementError)) throw failure;
       const { cause } = failure;
-      const { fault, again } = diagnose(cause);
+      const { fault, retry: again } = diagnose(cause);
       if (again === "at-once") conflicts += 1;
       const isOver = this.#closed || performance.now() + pauseMs > deadline || conflicts > MAX_CONFLICTS;
       if (again === "never" || isOver) {

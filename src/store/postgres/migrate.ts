@@ -54,17 +54,13 @@ async function applyMigrations(
     `SELECT to_regnamespace($1) IS NOT NULL AS "hasSchema",
        (SELECT count(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
         WHERE nspname = $2) AS relations,
-       to_regclass($3) IS NOT NULL AS "isOurs"`,
+       to_regclass($3) IS NOT NULL AS "isHoldfastSchema"`,
     [quoteIdentifier(schema), schema, `${quoteIdentifier(schema)}.migrations`],
   );
-  const {
-    hasSchema,
-    relations,
-    isOurs: isHoldfastSchema,
-  } = rows[0] as {
+  const { hasSchema, relations, isHoldfastSchema } = rows[0] as {
     hasSchema: number;
     relations: number;
-    isOurs: number;
+    isHoldfastSchema: number;
   };
   if (isHoldfastSchema === 0 && relations > 0) {
     throw createPostgresError(
@@ -99,8 +95,8 @@ async function readVersion(
   part: SchemaPart,
 ): Promise<number> {
   const table = `${quoteIdentifier(schema)}.migrations`;
-  const found = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
-  if ((found.rows[0] as { there: number }).there === 0) return 0;
+  const found = await client.query("SELECT to_regclass($1) IS NOT NULL AS exists", [table]);
+  if ((found.rows[0] as { exists: number }).exists === 0) return 0;
   const { rows } = await client.query(`SELECT max(version) AS version FROM ${table} WHERE part = $1`, [
     part.name,
   ]);

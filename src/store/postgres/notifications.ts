@@ -54,7 +54,7 @@ export class Notifications {
       if (this.#isDisconnected) this.#wakeAll();
     }, FALLBACK_POLL_MS);
     signal.addEventListener("abort", () => clearInterval(poll), { once: true });
-    if (!this.#target.listens) return;
+    if (!this.#target.usesNotifications) return;
     for (let pauseMs = PAUSE_MS.first; !signal.aborted; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
       const client = new pg.Client(buildConnectionConfig(this.#target, LIMITS));
       const lost = new Promise<void>((resolve) => {

@@ -39,7 +39,10 @@ export function createPostgresError(
  * The diagnosis of an error: its fault, and whether a retry can succeed: at once, because another transaction interfered,
  * or later, when the server is back.
  */
-export type Diagnosis = { readonly fault: PostgresFault; readonly again: "at-once" | "later" | "never" };
+export type Diagnosis = {
+  readonly fault: PostgresFault;
+  readonly retry: "at-once" | "later" | "never";
+};
 
 /** Classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html. The first match applies. */
 const DIAGNOSES: readonly (readonly [prefix: string, ...Diagnosis[]])[] = (
@@ -71,7 +74,7 @@ const DIAGNOSES: readonly (readonly [prefix: string, ...Diagnosis[]])[] = (
     ["XX001", "damaged", "never"],
     ["XX002", "damaged", "never"],
   ] as const
-).map(([prefix, fault, again]) => [prefix, { fault, again }]);
+).map(([prefix, fault, again]) => [prefix, { fault, retry: again }]);
 
 /** Node's codes of network errors. */
 const UNREACHABLE = new Set([
@@ -94,18 +97,18 @@ const NO_TLS = /does not support SSL connections/;
 export function diagnose(error: unknown): Diagnosis {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === "string") {
-    if (UNREACHABLE.has(code)) return { fault: "unreachable", again: "later" };
+    if (UNREACHABLE.has(code)) return { fault: "unreachable", retry: "later" };
     const known = DIAGNOSES.find(([prefix]) => code.startsWith(prefix));
     if (known?.[1] !== undefined) return known[1];
     if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
-      return { fault: "unreachable", again: "never" };
+      return { fault: "unreachable", retry: "never" };
     }
   }
   const message = error instanceof Error ? error.message : String(error);
-  if (CONNECTION_LOST.test(message)) return { fault: "unreachable", again: "later" };
-  if (message === POOL_EMPTY) return { fault: "busy", again: "later" };
-  if (NO_TLS.test(message) || NO_PASSWORD.test(message)) return { fault: "unreachable", again: "never" };
-  return { fault: "other", again: "never" };
+  if (CONNECTION_LOST.test(message)) return { fault: "unreachable", retry: "later" };
+  if (message === POOL_EMPTY) return { fault: "busy", retry: "later" };
+  if (NO_TLS.test(message) || NO_PASSWORD.test(message)) return { fault: "unreachable", retry: "never" };
+  return { fault: "other", retry: "never" };
 }
 
 /** Checks whether the server itself has answered, so that the connection is still usable. */

@@ -11,7 +11,7 @@ import { encodeValue, numberPlaceholders, type Value } from "./values.ts";
 export type Statement = {
   readonly text: string;
   readonly values: readonly Value[];
-  readonly gives: "row" | "rows" | "nothing";
+  readonly returns: "row" | "rows" | "nothing";
   /** The statement for PostgreSQL, if its syntax differs. */
   readonly postgres?: string;
   readonly valuesForPostgres?: readonly Value[];
@@ -96,15 +96,15 @@ export class Transaction {
 
   async runStatement(statement: Statement): Promise<readonly unknown[]> {
     const {
-      gives,
+      returns,
       postgres: text = statement.text,
       valuesForPostgres: values = statement.values,
     } = statement;
     if (this.#failure !== undefined) throw this.#failure;
     const answer = this.#send(numberPlaceholders(text), values);
-    if (gives === "nothing" && this.#pending.size < MAX_PENDING) return NO_ROWS;
+    if (returns === "nothing" && this.#pending.size < MAX_PENDING) return NO_ROWS;
     const { rows } = await answer;
-    return gives === "nothing" ? NO_ROWS : rows;
+    return returns === "nothing" ? NO_ROWS : rows;
   }
 
   /** @throws UnknownOutcomeError if this connection cannot tell whether the transaction was committed. */

@@ -18,23 +18,23 @@ export async function cleanUpStream(
   writer: SegmentWriter,
 ): Promise<boolean> {
   const before = await inspectStream(folder, codec);
-  if (before.isNewestOver) await writer.seal();
+  if (before.isNewestCompleted) await writer.seal();
   // Deltas that arrived before the seal are checked again.
-  const { bases, held, isNewestOver, isNewestEmpty } = before.isNewestOver
+  const { bases, heldBases, isNewestCompleted, isNewestEmpty } = before.isNewestCompleted
     ? await inspectStream(folder, codec)
     : before;
   for (const base of bases.slice(0, -1)) {
-    if (!held.has(base)) await ignoreMissing(unlink(getSegmentPath(folder, base)));
+    if (!heldBases.has(base)) await ignoreMissing(unlink(getSegmentPath(folder, base)));
   }
-  return held.size === 0 && (isNewestEmpty || isNewestOver);
+  return heldBases.size === 0 && (isNewestEmpty || isNewestCompleted);
 }
 
 type StreamState = {
   readonly bases: readonly number[];
   /** The files with deltas that are not completed. */
-  readonly held: ReadonlySet<number>;
+  readonly heldBases: ReadonlySet<number>;
   /** The newest file is not empty, and all of its deltas are completed. */
-  readonly isNewestOver: boolean;
+  readonly isNewestCompleted: boolean;
   readonly isNewestEmpty: boolean;
 };
 
@@ -61,7 +61,7 @@ async function inspectStream(folder: string, codec: LineCodec): Promise<StreamSt
   const held = new Set(buffer.deltas.map(({ offset }) => bases.findLast((base) => base < offset) ?? 0));
   const newest = bases.at(-1);
   const isNewestOver = newest !== undefined && !isNewestEmpty && !held.has(newest);
-  return { bases, held, isNewestOver, isNewestEmpty };
+  return { bases, heldBases: held, isNewestCompleted: isNewestOver, isNewestEmpty };
 }
 
 /** Removes a folder atomically for other processes. */

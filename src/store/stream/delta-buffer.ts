@@ -7,8 +7,8 @@ import type { Delta, OffsetDelta } from "./stream-hub.ts";
  */
 export function isCompleted({ loopId, body }: Delta, announcement: Delta): boolean {
   if (body.type !== "recorded" || loopId !== announcement.loopId) return false;
-  // `over` is missing where a worker of an older release has written.
-  const { over: completed = [] } = body as { readonly over?: "all" | readonly string[] };
+  // `completed` is missing where a worker of an older release has written.
+  const { completed = [] } = body as { readonly completed?: "all" | readonly string[] };
   if (completed === "all") return true;
   const isCall = "toolCallId" in announcement.body && announcement.body.type !== "tool-call";
   return !isCall || completed.includes((announcement.body as { readonly toolCallId: string }).toolCallId);

@@ -10,10 +10,10 @@ type Waiting = {
   /** The first dropped delta, and the number of dropped ones. */
   dropped: { readonly first: Delta; count: number } | undefined;
   /** The last batch failed: the next attempt waits for the next delta. */
-  refused: boolean;
+  rejected: boolean;
 };
 
-const NOTHING = { bytes: 0, count: 0, first: undefined, dropped: undefined, refused: false };
+const NOTHING = { bytes: 0, count: 0, first: undefined, dropped: undefined, rejected: false };
 
 export type Batch = {
   readonly session: string;
@@ -42,7 +42,7 @@ export class OutgoingQueue {
 
   add(delta: Delta): void {
     const waiting = this.#getWaiting(delta.session);
-    waiting.refused = false;
+    waiting.rejected = false;
     if (!this.#announceDropped(waiting) || !this.#add(waiting, delta)) this.#drop(waiting, delta, 1);
   }
 
@@ -57,7 +57,7 @@ export class OutgoingQueue {
 
   takeBatchOf(session: string): Batch | undefined {
     const waiting = this.#waiting.get(session);
-    if (waiting === undefined || waiting.refused) return undefined;
+    if (waiting === undefined || waiting.rejected) return undefined;
     this.#announceDropped(waiting);
     const { lines, bytes, count, first, dropped } = waiting;
     if (lines.length === 0) return undefined;
@@ -75,8 +75,8 @@ export class OutgoingQueue {
     this.#bytes -= bytes;
     if (first === undefined) return;
     const waiting = this.#getWaiting(session);
-    waiting.refused = waiting.lines.length === 0;
-    if (waiting.refused) this.#drop(waiting, first, count);
+    waiting.rejected = waiting.lines.length === 0;
+    if (waiting.rejected) this.#drop(waiting, first, count);
     // The dropped deltas precede the waiting ones.
     else
       this.#put(

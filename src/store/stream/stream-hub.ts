@@ -54,7 +54,7 @@ export type DeltaBody =
    * The transcript now contains the events of the loop up to `sequence`. The loop's earlier live output is no longer
    * retained: all of it, or its answers and the output of these calls.
    */
-  | { readonly type: "recorded"; readonly sequence: number; readonly over: "all" | readonly string[] }
+  | { readonly type: "recorded"; readonly sequence: number; readonly completed: "all" | readonly string[] }
   /** The publisher dropped this many deltas here, because they could not be written in time. */
   | { readonly type: "dropped"; readonly count: number };
 

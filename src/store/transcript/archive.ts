@@ -50,9 +50,9 @@ export type SearchHit = {
 
 export type SearchQuery = SessionFilter & {
   /** Words that must all occur; "quoted words" are adjacent, a star at the end of a word matches its beginning. */
-  readonly words: string;
+  readonly terms: string;
   readonly limit: number;
-  readonly behind?: number | undefined;
+  readonly after?: number | undefined;
 };
 
 type NewSessionFields = {
@@ -85,7 +85,7 @@ export type EditResult = { readonly loopId: string; readonly branch: string; rea
 export type IdleSnapshot = {
   readonly lastActiveAtMs: number;
   /** Loops that are recorded as running but whose runs have ended. */
-  readonly over: readonly string[];
+  readonly endedLoopIds: readonly string[];
 };
 
 export type DeleteProgress = {
@@ -97,7 +97,7 @@ export type DeleteProgress = {
 export interface Archive {
   list(
     filter: SessionFilter,
-    page: { readonly limit: number; readonly behind?: SessionCursor | undefined },
+    page: { readonly limit: number; readonly after?: SessionCursor | undefined },
   ): Promise<readonly ListedSession[]>;
   /** Searches messages, the newest session first. */
   search(query: SearchQuery): Promise<readonly SearchHit[]>;
@@ -123,13 +123,15 @@ export interface Archive {
 
   /**
    * Hides a session that is to be deleted, and detaches its forks. Returns whether the session exists, even if it was
-   * already hidden. A session that has changed since `snapshot` is left unchanged (`gone-on`).
+   * already hidden. A session that has changed since `snapshot` is left unchanged (`continued`).
    */
-  beginDelete(session: string, snapshot?: IdleSnapshot): Promise<boolean | "gone-on">;
+  beginDelete(session: string, snapshot?: IdleSnapshot): Promise<boolean | "continued">;
   /** Deletes some rows. Call it until it is done. */
   deletePage(session: string, atMs: number): Promise<DeleteProgress>;
   /** Lists sessions whose deletion or import has not finished. */
-  listUnfinished(): Promise<readonly { readonly session: string; readonly what: "importing" | "deleting" }[]>;
+  listUnfinished(): Promise<
+    readonly { readonly session: string; readonly operation: "importing" | "deleting" }[]
+  >;
 
   /** Retains a text as long as any session of the job exists. */
   addTextOwner(owner: string, hash: string): Promise<void>;

@@ -34,7 +34,7 @@ export type ForkResult =
       readonly from: BranchPosition & { readonly session: string };
     }
   /** Another branch or session already has the name. */
-  | { readonly type: "taken"; readonly what: "branch" | "session"; readonly name: string }
+  | { readonly type: "taken"; readonly kind: "branch" | "session"; readonly name: string }
   | InvalidPosition;
 
 export type RewindRequest = {
@@ -42,7 +42,7 @@ export type RewindRequest = {
   readonly atMs: number;
   readonly to: BranchPositionInput;
   /** Loops that are recorded as running but whose runs have ended. */
-  readonly over: readonly string[];
+  readonly endedLoopIds: readonly string[];
 };
 
 export type RewindOutcome =

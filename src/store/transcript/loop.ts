@@ -40,18 +40,18 @@ export type LoopOpening = {
    */
   readonly inbox?: readonly NewMessage[] | undefined;
   /** The entries of earlier loops that the run expects. */
-  readonly expects?: { readonly branch: string; readonly length: number } | undefined;
+  readonly expectedEnd?: { readonly branch: string; readonly length: number } | undefined;
   readonly prompts: readonly NewMessage[];
   /** Why the prompts are rejected. The inbox is unchanged. */
   readonly rejected?: string | undefined;
   /** Stored as a text, whose hash is in the note of the opening step. */
   readonly terms?: LoopTerms | undefined;
   /** The result contains the definition of the loop: that of the first request, even if a repeated one differs. */
-  readonly tellsDefinition?: true | undefined;
+  readonly returnsDefinition?: true | undefined;
   /** The hook that rejected the prompts; if absent, a filter did. */
   readonly rejectedBy?: string | undefined;
   /** The rejected messages. They leave the inbox and are stored, but no model sees them. */
-  readonly refused?: readonly NewMessage[] | undefined;
+  readonly rejectedMessages?: readonly NewMessage[] | undefined;
 };
 
 /**
@@ -84,7 +84,7 @@ export type OpenedLoop = {
     readonly origin: EntryOrigin;
     readonly messageId?: string;
     readonly tokens: number;
-    readonly refused?: true;
+    readonly isRejected?: true;
   }[];
   /** As decided when the loop was opened, even if a repeated request differs. */
   readonly rejected?: string | undefined;

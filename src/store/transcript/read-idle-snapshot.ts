@@ -9,5 +9,5 @@ export async function readIdleSnapshot(
 ): Promise<IdleSnapshot> {
   const loops = await transcript.readLoops(id);
   const endedLoopIds = loops.filter(({ status }) => status === "running").map(({ loopId }) => loopId);
-  return { lastActiveAtMs, over: endedLoopIds };
+  return { lastActiveAtMs, endedLoopIds };
 }

@@ -27,7 +27,7 @@ function getPartText(part: Content): string {
 }
 
 /** Adjacent words; the last one may be only a beginning. */
-export type SearchTerm = { readonly words: readonly string[]; readonly isBeginning: boolean };
+export type SearchTerm = { readonly words: readonly string[]; readonly isPrefix: boolean };
 
 /** Words consist of letters and digits; everything else separates them, as in the index. */
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
@@ -38,7 +38,7 @@ export function parseSearchTerms(query: string): readonly SearchTerm[] {
   for (const [, quoted, plain] of query.matchAll(/"([^"]*)"?|([^\s"]+)/g)) {
     const quotedText = quoted ?? plain ?? "";
     const words = quotedText.toLowerCase().match(WORD) ?? [];
-    if (words.length > 0) terms.push({ words, isBeginning: quotedText.endsWith("*") });
+    if (words.length > 0) terms.push({ words, isPrefix: quotedText.endsWith("*") });
   }
   return terms;
 }

@@ -12,7 +12,7 @@ export type RotateSessionRequest = {
   readonly session: string;
   readonly idleMs: number;
   /** The id of the new session, if one is necessary. */
-  readonly next: string;
+  readonly nextId: string;
   readonly atMs: number;
 };
 

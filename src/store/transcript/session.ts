@@ -19,7 +19,7 @@ export type SessionRecord = {
   readonly id: string;
   /** The permanent id of the agent, a UUID. A session that follows another one has the same (ID-01). */
   readonly agentId?: string | undefined;
-  readonly formation: SessionOrigin;
+  readonly origin: SessionOrigin;
   readonly agentName: string;
   readonly definitionHash: string;
   readonly model: string;
@@ -42,7 +42,7 @@ export type BranchRecord = {
   /** The position where it begins, if that is in another session. */
   readonly from?: (BranchPosition & { readonly session: string }) | undefined;
   /** The entries before this position come from a deleted session; this is the view that its loops had stored. */
-  readonly inherited?: { readonly position: number; readonly view: ViewSnapshot } | undefined;
+  readonly inheritedView?: { readonly position: number; readonly view: ViewSnapshot } | undefined;
   /** When a user requested the branch; absent for branches that runs have created. */
-  readonly askedAtMs?: number | undefined;
+  readonly requestedAtMs?: number | undefined;
 };

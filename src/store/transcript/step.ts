@@ -8,7 +8,7 @@ export type Step = StepKey & {
   readonly session: string;
   /** The workflow of the step, if its id differs from that of the session. */
   readonly workflow?: string | undefined;
-  /** The kind of work: `model`, `open-loop`, or the tool's name. */
+  /** The kind of work: `call-model`, `open-loop`, or the tool's name. */
   readonly kind: string;
   /** Increased each time that the machine dispatches the command; older generations must not write. */
   readonly generation: number;
@@ -27,16 +27,19 @@ export type LostExecution = {
 };
 
 export type ClaimResult =
-  /** The caller executes the step. `branch` is where it continues, maybe a fork. `lost` is set if it was started before. */
+  /**
+   * The caller executes the step. `branch` is where it continues, maybe a fork. `lostExecution` is set if it was started
+   * before.
+   */
   | {
       readonly type: "claimed";
       readonly branch: string;
       /** How often this step was claimed, including this claim. */
       readonly executions: number;
       /** The newest earlier execution that has not released the step. */
-      readonly lost?: LostExecution | undefined;
+      readonly lostExecution?: LostExecution | undefined;
       /** Still earlier executions that have not released it, oldest first. */
-      readonly lostBefore?: readonly LostExecution[] | undefined;
+      readonly earlierLostExecutions?: readonly LostExecution[] | undefined;
     }
   /** The step is already done; this is its stored result. */
   | { readonly type: "stored"; readonly branch: string; readonly result: unknown };

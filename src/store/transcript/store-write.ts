@@ -10,7 +10,7 @@ export type NewEntry = {
   readonly message: AgentMessage;
   readonly messageId?: string | undefined;
   /** The entry belongs to the branch that the write's fork leaves. */
-  readonly left?: true | undefined;
+  readonly isOnParentBranch?: true | undefined;
 };
 
 export type NewEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };

@@ -20,14 +20,14 @@ export function buildAnthropicPrompt({ body, model }: ModelServerRequest): Promp
     ...asList(body["system"]).map((block) => toMarkedSegment(block, "system")),
     ...messageSegments,
   ];
-  return { pieces: segments, least: getMinTokens(model) };
+  return { segments, minTokens: getMinTokens(model) };
 }
 
 function toMarkedSegment(value: unknown, before: string): PromptSegment {
   if (typeof value !== "object" || value === null)
-    return { json: before + JSON.stringify(value), mark: false };
+    return { json: before + JSON.stringify(value), isCachePoint: false };
   const { cache_control: mark, ...content } = value as Readonly<Record<string, unknown>>;
-  return { json: before + JSON.stringify(content), mark: mark !== undefined && mark !== null };
+  return { json: before + JSON.stringify(content), isCachePoint: mark !== undefined && mark !== null };
 }
 
 /** Builds a prompt whose mark is a separate block after the last cached block. */
@@ -41,13 +41,13 @@ export function buildBedrockPrompt({ body, model }: ModelServerRequest): Prompt 
     ...toPointedSegments(asList(body["system"]), "system"),
     ...messageSegments,
   ];
-  return { pieces: segments, least: getMinTokens(model) };
+  return { segments, minTokens: getMinTokens(model) };
 }
 
 function toPointedSegments(blocks: readonly unknown[], before: string): readonly PromptSegment[] {
   const isPoint = (block: unknown) => typeof block === "object" && block !== null && "cachePoint" in block;
   return blocks.flatMap((block, at) =>
-    isPoint(block) ? [] : [{ json: before + JSON.stringify(block), mark: isPoint(blocks[at + 1]) }],
+    isPoint(block) ? [] : [{ json: before + JSON.stringify(block), isCachePoint: isPoint(blocks[at + 1]) }],
   );
 }
 

@@ -14,7 +14,7 @@ export function parseGeminiPath(path: string) {
   if (match === null) return undefined;
   const [, before, model = "", stream] = match;
   const protocol = before === "" ? ("google_generative_ai" as const) : ("google_vertex" as const);
-  return { protocol, named: { model: decodeURIComponent(model), stream: stream !== undefined } };
+  return { protocol, pathParameters: { model: decodeURIComponent(model), stream: stream !== undefined } };
 }
 
 export function getContents(body: Readonly<Record<string, unknown>>): readonly Contents[] {

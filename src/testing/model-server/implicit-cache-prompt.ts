@@ -12,10 +12,10 @@ function buildImplicitPrompt(
   messages: readonly unknown[],
   minTokens: number,
 ): Prompt {
-  const head = unmarked.map((part) => ({ json: JSON.stringify(part ?? null), mark: false }));
+  const head = unmarked.map((part) => ({ json: JSON.stringify(part ?? null), isCachePoint: false }));
   return {
-    pieces: [...head, ...messages.map((part) => ({ json: JSON.stringify(part), mark: true }))],
-    least: minTokens,
+    segments: [...head, ...messages.map((part) => ({ json: JSON.stringify(part), isCachePoint: true }))],
+    minTokens,
   };
 }
 

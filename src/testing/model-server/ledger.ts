@@ -24,9 +24,9 @@ export type RecordedRequest = {
   /** The scripted fault, or the server's own reason for rejecting the request. */
   readonly fault: FaultName | "invalid-request" | "unauthorized" | "script-error" | undefined;
   /** The vendor's text for `invalid-request`. */
-  readonly objection: string | undefined;
+  readonly validationError: string | undefined;
   /** The gate at which the answer waits. */
-  readonly heldAt: string | undefined;
+  readonly waitingGate: string | undefined;
   /** The size of the body. */
   readonly bytesSent: number;
   readonly closedAtMs: number | undefined;
@@ -82,8 +82,8 @@ export class Ledger {
       headers: this.#options.showSecrets ? question.headers : maskHeaders(question.headers),
       outcome: "open",
       fault: undefined,
-      objection: undefined,
-      heldAt: undefined,
+      validationError: undefined,
+      waitingGate: undefined,
       bytesSent: 0,
       closedAtMs: undefined,
     };
@@ -97,7 +97,7 @@ export class Ledger {
 
   update(
     request: RecordedRequest,
-    change: Partial<Pick<RecordedRequest, "fault" | "objection" | "heldAt">>,
+    change: Partial<Pick<RecordedRequest, "fault" | "validationError" | "waitingGate">>,
   ): void {
     Object.assign(request, change);
     this.#notify(request);
@@ -112,7 +112,7 @@ export class Ledger {
     if (request.closedAtMs !== undefined) return;
     request.closedAtMs = Date.now();
     request.outcome = outcome;
-    request.heldAt = undefined;
+    request.waitingGate = undefined;
     const turn = this.#getTurn(request);
     if (outcome === "answered") turn.answered += 1;
     else if (outcome === "faulted") turn.faulted += 1;

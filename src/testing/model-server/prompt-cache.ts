@@ -4,17 +4,17 @@ import { createHash } from "node:crypto";
 export type PromptSegment = {
   readonly json: string;
   /** Whether the vendor may cache the prompt up to the end of this segment. */
-  readonly mark: boolean;
+  readonly isCachePoint: boolean;
 };
 
 export type Prompt = {
-  readonly pieces: readonly PromptSegment[];
+  readonly segments: readonly PromptSegment[];
   /** The minimum prefix in tokens: the vendor caches no shorter one. */
-  readonly least: number;
+  readonly minTokens: number;
 };
 
 /** The token counts of a prompt, at 4 bytes a token. */
-export type CachedTokens = { readonly read: number; readonly write: number; readonly rest: number };
+export type CachedTokens = { readonly read: number; readonly write: number; readonly uncached: number };
 
 /** How many segments before a mark the vendor searches for a cached prefix. */
 const LOOKBACK_SEGMENTS = 20;
@@ -27,24 +27,24 @@ export class PromptCache {
   readonly #cachedPrefixes = new Set<string>();
 
   /** Returns which tokens of the prompt its owner had cached, and caches its marked prefixes. */
-  readAndStore({ pieces, least }: Prompt, owner: string): CachedTokens {
+  readAndStore({ segments, minTokens }: Prompt, owner: string): CachedTokens {
     const hash = createHash("sha256").update(owner).update("\0");
     const names: string[] = [];
     const ends: number[] = [];
     let bytes = 0;
-    for (const { json } of pieces) {
+    for (const { json } of segments) {
       hash.update(json).update("\0");
       bytes += Buffer.byteLength(json);
       names.push(hash.copy().digest("hex"));
       ends.push(bytes);
     }
     const tokens = (at: number) => Math.ceil((at < 0 ? 0 : (ends[at] ?? 0)) / 4);
-    const marks = [...pieces.keys()].filter((at) => pieces[at]?.mark && tokens(at) >= least);
+    const marks = [...segments.keys()].filter((at) => segments[at]?.isCachePoint && tokens(at) >= minTokens);
     const cachedIndex = Math.max(-1, ...marks.map((mark) => this.#findCachedPrefix(names, mark)));
     for (const mark of marks) this.#cachedPrefixes.add(names[mark] as string);
     const read = tokens(cachedIndex);
     const write = Math.max(0, tokens(marks.at(-1) ?? -1) - read);
-    return { read, write, rest: Math.ceil(bytes / 4) - read - write };
+    return { read, write, uncached: Math.ceil(bytes / 4) - read - write };
   }
 
   #findCachedPrefix(names: readonly string[], mark: number): number {

@@ -62,7 +62,7 @@ export function computeUsage(reply: Reply, question: ModelServerRequest): FullUs
   );
   const reasoning = counts.reasoning ?? Math.ceil(thinking / 4);
   return {
-    input: counts.input ?? question.cached?.rest ?? Math.ceil(question.bytes / 4),
+    input: counts.input ?? question.cached?.uncached ?? Math.ceil(question.bytes / 4),
     output: counts.output ?? reasoning + Math.ceil(((reply.text?.length ?? 0) + calls) / 4) + 1,
     reasoning,
     cacheRead: counts.cacheRead ?? question.cached?.read ?? 0,

@@ -18,14 +18,18 @@ import type { AnswerIds, Wire } from "./wire.ts";
 
 export type Counter = { answers: number; stopping: boolean };
 type ServerState = {
-  readonly desk: ReplySelector;
+  readonly selector: ReplySelector;
   readonly gates: Gates;
   readonly ledger: Ledger;
   readonly counter: Counter;
   readonly promptCache: PromptCache;
 };
 
-type Route = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: PathParameters };
+type Route = {
+  readonly protocol: WireProtocol;
+  readonly wire: Wire;
+  readonly pathParameters?: PathParameters;
+};
 
 const ROUTES: Readonly<Record<string, Route>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
@@ -42,7 +46,7 @@ function findRoute(path: string): Route | undefined {
   if (gemini !== undefined) return { ...gemini, wire: geminiWire };
   const pathParameters = parseConversePath(path);
   if (pathParameters !== undefined)
-    return { protocol: "bedrock_converse_stream", wire: bedrockWire, named: pathParameters };
+    return { protocol: "bedrock_converse_stream", wire: bedrockWire, pathParameters };
   return ROUTES[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
 }
 
@@ -69,7 +73,7 @@ export async function handleRequest(
     return respond(response, buildErrorResponse(route.wire, answerId, error));
   }
   const headers = getHeaders(request);
-  const question = parseRequest(route.protocol, body, headers, bytes.length, route.named, path);
+  const question = parseRequest(route.protocol, body, headers, bytes.length, route.pathParameters, path);
   const record = state.ledger.open(question);
   const completion = trackCompletion(response, record, state);
   const answer = await planAnswer(
@@ -86,16 +90,16 @@ export async function handleRequest(
     head: answer.head,
     onBytes: (bytes) => state.ledger.addBytes(record, bytes),
     onCut: () => state.ledger.close(record, "faulted"),
-    onHold: (heldAt) => state.ledger.update(record, { heldAt }),
+    onHold: (heldAt) => state.ledger.update(record, { waitingGate: heldAt }),
   } satisfies ResponseTarget);
 }
 
 function addCachedTokens(
   question: ModelServerRequest,
   wire: Wire,
-  { desk, promptCache }: ServerState,
+  { selector, promptCache }: ServerState,
 ): ModelServerRequest {
-  if (desk.script.promptCache !== true || wire.buildPrompt === undefined) return question;
+  if (selector.script.promptCache !== true || wire.buildPrompt === undefined) return question;
   const owner = [question.protocol, question.model, getCacheOwner(question)].join(" ");
   return { ...question, cached: promptCache.readAndStore(wire.buildPrompt(question), owner) };
 }
@@ -125,26 +129,26 @@ async function planAnswer(
   wire: Wire,
   answerId: string,
   record: RecordedRequest,
-  { desk, ledger }: ServerState,
+  { selector, ledger }: ServerState,
 ): Promise<PlannedResponse> {
-  const { script } = desk;
+  const { script } = selector;
   if (script.apiKey !== undefined && !hasValidKey(wire, question, script.apiKey)) {
     ledger.update(record, { fault: "unauthorized" });
     return planWholeResponse(buildErrorResponse(wire, answerId, wire.buildError("auth", question)));
   }
   const validationError = script.strict === false ? undefined : wire.validate(question);
   if (validationError !== undefined) {
-    ledger.update(record, { fault: "invalid-request", objection: validationError.message });
+    ledger.update(record, { fault: "invalid-request", validationError: validationError.message });
     return planWholeResponse(buildErrorResponse(wire, answerId, validationError));
   }
   try {
-    const decision = await desk.select(question);
+    const decision = await selector.select(question);
     if (decision.type !== "reply") ledger.update(record, { fault: decision.fault.fault });
     if (decision.type === "error")
       return planWholeResponse(buildFaultResponse(decision.fault, wire, question, answerId));
     return planReply(decision, wire, question, answerId, script.toolCallIds === "fresh");
   } catch (error) {
-    ledger.update(record, { fault: "script-error", objection: String(error) });
+    ledger.update(record, { fault: "script-error", validationError: String(error) });
     return planWholeResponse({ status: 500, headers: { "content-type": "text/plain" }, body: `${error}` });
   }
 }

@@ -77,7 +77,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   const server = createServer((request, response) => {
     const done = request.url?.startsWith("/__")
       ? handleControl(modelServer, request, response)
-      : handleRequest(request, response, { desk, gates, ledger, counter, promptCache });
+      : handleRequest(request, response, { selector: desk, gates, ledger, counter, promptCache });
     done.catch(() => response.destroy());
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -103,7 +103,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     waitForRequest: (which, { timeoutMs = DEFAULT_WAIT_MS } = {}) =>
       ledger.waitFor(typeof which === "number" ? (request) => request.number === which : which, timeoutMs),
     waitForHold: (gate, { timeoutMs = DEFAULT_WAIT_MS } = {}) =>
-      ledger.waitFor((request) => request.heldAt === gate, timeoutMs),
+      ledger.waitFor((request) => request.waitingGate === gate, timeoutMs),
     paid: () => ledger.paid(),
     answersPaid: () => ledger.paid().reduce((sum, turn) => sum + turn.answered, 0),
     answersRepaid: () => ledger.paid().reduce((sum, turn) => sum + Math.max(0, turn.answered - 1), 0),

@@ -20,9 +20,9 @@ type SourceEnding =
   /** The source ends after a comma, a colon or an opening bracket, or within a text, a number or a word. */
   | "within";
 
-type TextToken = { readonly content: string; readonly isText: boolean };
+type TextToken = { readonly content: string; readonly isQuoted: boolean };
 
-export type ScannedSource = { readonly units: readonly TextToken[]; readonly ending: SourceEnding };
+export type ScannedSource = { readonly tokens: readonly TextToken[]; readonly ending: SourceEnding };
 
 const PUNCTUATION = "{}[],:";
 
@@ -39,10 +39,10 @@ export function scan(source: string): ScannedSource {
 
   const add = (unit: TextToken): void => {
     const last = tokens.at(-1);
-    const kind = unit.isText ? "text" : "word";
+    const kind = unit.isQuoted ? "text" : "word";
     const areApart = before === "apart" || (hasSpace && before === "text" && kind === "text");
     if (last === undefined || areApart) tokens.push(unit);
-    else tokens[tokens.length - 1] = { content: last.content + unit.content, isText: false };
+    else tokens[tokens.length - 1] = { content: last.content + unit.content, isQuoted: false };
     before = kind;
     hasSpace = false;
   };
@@ -59,19 +59,19 @@ export function scan(source: string): ScannedSource {
       at += 1;
     } else if (char === '"' || char === "'") {
       const text = readQuoted(source, at);
-      add({ content: text.content, isText: true });
-      if (!text.isClosed) return { units: tokens, ending: "within" };
+      add({ content: text.content, isQuoted: true });
+      if (!text.isClosed) return { tokens, ending: "within" };
       isWhole = true;
       at = text.end;
     } else {
       const found = readWord(source, at);
       const content = Object.hasOwn(LITERAL_ALIASES, found) ? LITERAL_ALIASES[found]! : found;
-      add({ content: content, isText: false });
+      add({ content: content, isQuoted: false });
       isWhole = content === "true" || content === "false" || content === "null";
       at += found.length;
     }
   }
-  return { units: tokens, ending: depth <= 0 ? "closed" : isWhole ? "behind-value" : "within" };
+  return { tokens, ending: depth <= 0 ? "closed" : isWhole ? "behind-value" : "within" };
 }
 
 function readWord(source: string, from: number): string {
@@ -118,11 +118,11 @@ function readQuoted(source: string, from: number): { content: string; end: numbe
   return { content, end: at, isClosed: false };
 }
 
-export function preservesText({ units: tokens }: ScannedSource, value: unknown): boolean {
+export function preservesText({ tokens }: ScannedSource, value: unknown): boolean {
   const tokensOfValue = listTokens(value);
   return (
     tokensOfValue.length === tokens.length &&
-    tokens.every(({ content, isText: isQuoted }, index) => {
+    tokens.every(({ content, isQuoted }, index) => {
       const result = tokensOfValue[index] as string;
       return isQuoted
         ? content === result

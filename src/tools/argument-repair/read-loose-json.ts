@@ -9,7 +9,7 @@ export type LooseJsonResult =
       readonly ok: true;
       readonly value: Readonly<Record<string, unknown>>;
       /** JSON punctuation was added or removed. */
-      readonly repaired: boolean;
+      readonly isRepaired: boolean;
     }
   /** `found`: describes the text so that a model can act on it. */
   | { readonly ok: false; readonly found: string };
@@ -33,7 +33,7 @@ export function readLooseObject(text: string): LooseJsonResult {
 
 function toLooseJsonResult(value: unknown, isRepaired: boolean): LooseJsonResult {
   return isObject(value)
-    ? { ok: true, value, repaired: isRepaired }
+    ? { ok: true, value, isRepaired }
     : { ok: false, found: "a text that is not a JSON object" };
 }
 

@@ -80,7 +80,8 @@ export function repairArguments(written: unknown, tool: Tool): RepairedArguments
     return { message: schemaErrors ?? parsed.message };
   }
 
-  const readNotes = read === undefined ? [] : [`arguments: JSON text ${read.repaired ? "repaired" : "read"}`];
+  const readNotes =
+    read === undefined ? [] : [`arguments: JSON text ${read.isRepaired ? "repaired" : "read"}`];
   const result = acceptArguments(
     coerced.value,
     parsed.value,
@@ -90,7 +91,7 @@ export function repairArguments(written: unknown, tool: Tool): RepairedArguments
   );
   // A repair may have split a text and made a field of its remainder: dropping that field would lose text.
   const [extra] = result.dropped;
-  return read?.repaired === true && extra !== undefined
+  return read?.isRepaired === true && extra !== undefined
     ? { message: formatMismatch(extra, "an unknown field in loose JSON", describeExpectedFields(tool)) }
     : result;
 }

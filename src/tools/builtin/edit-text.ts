@@ -1,8 +1,8 @@
-/** The position of the old text, and its replacement. `at` is valid only when `count` is 1. */
+/** The position of the old text, and its replacement. `offset` is valid only when `count` is 1. */
 export type TextMatch = {
   readonly count: number;
-  readonly at: number;
-  readonly old: Buffer;
+  readonly offset: number;
+  readonly oldBytes: Buffer;
   readonly replacement: Buffer;
 };
 
@@ -13,7 +13,7 @@ export function locateText(content: Buffer, oldText: string, newText: string): T
   return findMatch(content, toCrLf(oldText), toCrLf(newText));
 }
 
-export function replaceText(content: Buffer, { at: offset, old: oldBytes, replacement }: TextMatch): Buffer {
+export function replaceText(content: Buffer, { offset, oldBytes, replacement }: TextMatch): Buffer {
   return Buffer.concat([
     content.subarray(0, offset),
     replacement,
@@ -48,7 +48,7 @@ function findMatch(content: Buffer, oldText: string, newText: string): TextMatch
   const first = content.indexOf(old);
   let count = 0;
   for (let at = first; at !== -1; at = content.indexOf(old, at + 1)) count += 1;
-  return { count, at: first, old, replacement: Buffer.from(newText, "utf8") };
+  return { count, offset: first, oldBytes: old, replacement: Buffer.from(newText, "utf8") };
 }
 
 function toCrLf(text: string): string {

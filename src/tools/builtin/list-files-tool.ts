@@ -61,8 +61,8 @@ export function createListFilesTool(options: ListFilesOptions = {}): ExecutableT
           timeoutMs,
           timeoutMessage: "List timed out",
           // find does not sort.
-          keepLines: ripgrep === "" ? Number.POSITIVE_INFINITY : maxResults,
-          countLines: Number.POSITIVE_INFINITY,
+          maxLines: ripgrep === "" ? Number.POSITIVE_INFINITY : maxResults,
+          maxCounted: Number.POSITIVE_INFINITY,
           context,
         });
         const { total, exitCode, stderr } = findings;

@@ -48,7 +48,7 @@ export function createNextRoundTools(): readonly ExecutableTool[] {
       `Noted: you will sleep for ${seconds} seconds after your turn ends. End your turn now; you will be prompted when you wake.`,
   });
   return [
-    { ...finish, rest: "done" },
-    { ...sleep, rest: "sleep" },
+    { ...finish, nextRound: "done" },
+    { ...sleep, nextRound: "sleep" },
   ];
 }

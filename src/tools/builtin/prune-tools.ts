@@ -49,7 +49,7 @@ export function createPruneTools(): ViewTool[] {
     summarise: ({ tokens }) => `${tokens} tokens, with a memo`,
   });
   return [
-    { ...prune, kind: "view", act: "prune", together: [PRUNE_WITH_MEMO_TOOL] },
-    { ...withMemo, kind: "view", act: "prune" },
+    { ...prune, kind: "view", action: "prune", companions: [PRUNE_WITH_MEMO_TOOL] },
+    { ...withMemo, kind: "view", action: "prune" },
   ];
 }

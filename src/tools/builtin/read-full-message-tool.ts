@@ -22,5 +22,5 @@ export function createReadFullMessageTool(): ViewTool {
     quick: true,
     summarise: ({ message, from = 0 }) => `message ${message} from ${from}`,
   });
-  return { ...tool, parameters, kind: "view", act: "read" };
+  return { ...tool, parameters, kind: "view", action: "read" };
 }

@@ -30,5 +30,5 @@ export function createRevertTool(): ViewTool {
     quick: true,
     summarise: ({ category, step }) => `${category}, to ${step}`,
   });
-  return { ...tool, kind: "view", act: "revert" };
+  return { ...tool, kind: "view", action: "revert" };
 }

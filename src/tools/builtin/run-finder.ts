@@ -16,9 +16,9 @@ export type FinderCommand = {
   readonly timeoutMs: number;
   /** The error that the model reads after a timeout. */
   readonly timeoutMessage: string;
-  readonly keepLines: number;
+  readonly maxLines: number;
   /** The program is stopped after more lines than this. */
-  readonly countLines: number;
+  readonly maxCounted: number;
   readonly context: ToolContext;
 };
 
@@ -39,9 +39,9 @@ export async function runFinder(finder: FinderCommand): Promise<FinderResult> {
   let total = 0;
   const lineLimit = new AbortController();
   const splitter = new LineSplitter(MAX_LINE_BYTES, (line, isCut) => {
-    if (total >= finder.countLines) return lineLimit.abort();
+    if (total >= finder.maxCounted) return lineLimit.abort();
     total += 1;
-    if (lines.length < finder.keepLines) lines.push(decodeLine(line, isCut));
+    if (lines.length < finder.maxLines) lines.push(decodeLine(line, isCut));
   });
   const result = await runSupervised({
     command: finder.command,

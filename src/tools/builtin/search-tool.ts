@@ -66,8 +66,8 @@ export function createSearchTool(options: SearchOptions = {}): ExecutableTool {
           stdin: target.file?.fd,
           timeoutMs,
           timeoutMessage: "Search timed out",
-          keepLines: maxResults,
-          countLines: MAX_COUNTED,
+          maxLines: maxResults,
+          maxCounted: MAX_COUNTED,
           context,
         });
         // The program skips unreadable files silently: the exit code is 2 and stderr is empty.

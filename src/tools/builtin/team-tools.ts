@@ -88,6 +88,6 @@ function defineTeamTool<Schema extends z.ZodObject>(
   spec: Omit<OfferedToolSpec<Schema>, "name">,
 ): TeamTool {
   const tool = defineOfferedTool({ ...spec, name } as OfferedToolSpec<Schema>);
-  const together = name === "delegate" ? { together: TEAM_TOOL_NAMES.slice(1) } : {};
-  return { ...tool, ...together, kind: "team", act: name };
+  const together = name === "delegate" ? { companions: TEAM_TOOL_NAMES.slice(1) } : {};
+  return { ...tool, ...together, kind: "team", action: name };
 }

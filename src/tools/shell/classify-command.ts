@@ -4,7 +4,7 @@
 export type CommandClass =
   | { readonly type: "plain" }
   | { readonly type: "opaque"; readonly reason: string }
-  | { readonly type: "wraps"; readonly at: number };
+  | { readonly type: "wraps"; readonly commandIndex: number };
 
 const PLAIN_COMMAND: CommandClass = { type: "plain" };
 const toOpaque = (reason: string): CommandClass => ({ type: "opaque", reason });
@@ -24,7 +24,7 @@ export function classifyCommand(words: readonly string[], certainCount = words.l
   const wrapper = Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined;
   if (wrapper !== undefined) return classifyWrapper(program, wrapper, args);
   const opaqueOption = Object.hasOwn(OPAQUE_OPTIONS, program) ? OPAQUE_OPTIONS[program] : undefined;
-  const word = opaqueOption && args.find((arg) => opaqueOption.word.test(arg));
+  const word = opaqueOption && args.find((arg) => opaqueOption.pattern.test(arg));
   return word === undefined ? PLAIN_COMMAND : toOpaque(`${opaqueOption!.reason} (${program} ${word})`);
 }
 
@@ -70,9 +70,9 @@ const ALWAYS_OPAQUE = new Map([
 type Interpreter = {
   readonly names: RegExp;
   /** Options whose value is the program itself. */
-  readonly inline: RegExp;
+  readonly inlineFlags: RegExp;
   /** Options with which the interpreter only prints information about itself. */
-  readonly tells: RegExp;
+  readonly infoFlags: RegExp;
 };
 
 const LONG_INFO_FLAGS = /^--(version|help)$/;
@@ -80,23 +80,27 @@ const INFO_FLAGS = /^(--version|--help|-v|-h)$/;
 
 /** A command that runs a file is plain: `node build.js`, `bash check.sh`. */
 const INTERPRETERS: readonly Interpreter[] = [
-  { names: /^(ba|da|z|k|mk|a|c|tc|fi)?sh$/, inline: /^[-+]/, tells: LONG_INFO_FLAGS },
-  { names: /^(python|pypy)[\d.]*w?$/, inline: /^-[A-Za-z]*c/, tells: /^(--version|--help|-V|-h)$/ },
-  { names: /^(node|nodejs|bun|deno)$/, inline: /^(-[a-z]*[ep]|--eval\b|--print\b|eval$)/, tells: INFO_FLAGS },
-  { names: /^perl[\d.]*$/, inline: /^-[A-Za-z\d]*[eE]/, tells: INFO_FLAGS },
+  { names: /^(ba|da|z|k|mk|a|c|tc|fi)?sh$/, inlineFlags: /^[-+]/, infoFlags: LONG_INFO_FLAGS },
+  { names: /^(python|pypy)[\d.]*w?$/, inlineFlags: /^-[A-Za-z]*c/, infoFlags: /^(--version|--help|-V|-h)$/ },
+  {
+    names: /^(node|nodejs|bun|deno)$/,
+    inlineFlags: /^(-[a-z]*[ep]|--eval\b|--print\b|eval$)/,
+    infoFlags: INFO_FLAGS,
+  },
+  { names: /^perl[\d.]*$/, inlineFlags: /^-[A-Za-z\d]*[eE]/, infoFlags: INFO_FLAGS },
   {
     names: /^(ruby|lua|luajit|osascript|Rscript|julia|groovy)[\d.]*$/,
-    inline: /^(-[A-Za-z]*[eE]|--eval\b)/,
-    tells: INFO_FLAGS,
+    inlineFlags: /^(-[A-Za-z]*[eE]|--eval\b)/,
+    infoFlags: INFO_FLAGS,
   },
-  { names: /^php[\d.]*$/, inline: /^(-[rBRE]|--run\b|--process-)/, tells: INFO_FLAGS },
+  { names: /^php[\d.]*$/, inlineFlags: /^(-[rBRE]|--run\b|--process-)/, infoFlags: INFO_FLAGS },
 ];
 
 const STANDARD_INPUT = /^(-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/;
 
 function classifyInterpreter(
   program: string,
-  { inline: inlineFlags, tells: infoFlags }: Interpreter,
+  { inlineFlags, infoFlags }: Interpreter,
   args: readonly string[],
 ): CommandClass {
   if (args.length > 0 && args.every((arg) => infoFlags.test(arg))) return PLAIN_COMMAND;
@@ -108,43 +112,43 @@ function classifyInterpreter(
 
 type Wrapper = {
   /** Options that take one word. */
-  readonly single: RegExp;
+  readonly singleFlags: RegExp;
   /** Options whose value is the next word. */
-  readonly pair?: RegExp;
+  readonly pairFlags?: RegExp;
   /** The number of the wrapper's own arguments between its options and the command. */
   readonly operands?: number;
   /** With this option the wrapper runs no command. */
-  readonly plain?: RegExp;
+  readonly plainFlags?: RegExp;
 };
 
 const NO_FLAGS = /^\b$/;
 
 /** Programs that run their remaining words unchanged as a command: that command is judged. */
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
-  nohup: { single: NO_FLAGS },
-  setsid: { single: /^-[cfw]+$/ },
-  nice: { single: /^(-\d+|-n-?\d+|--adjustment=-?\d+)$/, pair: /^(-n|--adjustment)$/ },
+  nohup: { singleFlags: NO_FLAGS },
+  setsid: { singleFlags: /^-[cfw]+$/ },
+  nice: { singleFlags: /^(-\d+|-n-?\d+|--adjustment=-?\d+)$/, pairFlags: /^(-n|--adjustment)$/ },
   timeout: {
-    single: /^(--foreground|--preserve-status|-v|--verbose|-[ks][\w.]+|--(kill-after|signal)=[\w.]+)$/,
-    pair: /^(-k|-s|--kill-after|--signal)$/,
+    singleFlags: /^(--foreground|--preserve-status|-v|--verbose|-[ks][\w.]+|--(kill-after|signal)=[\w.]+)$/,
+    pairFlags: /^(-k|-s|--kill-after|--signal)$/,
     operands: 1,
   },
-  stdbuf: { single: /^(-[ioe][\dLKMG]+|--(input|output|error)=\w+)$/, pair: /^-[ioe]$/ },
-  time: { single: /^(-p|-v)$/ },
-  command: { single: /^-p$/, plain: /^-[vV]$/ },
-  builtin: { single: NO_FLAGS },
-  env: { single: NO_FLAGS },
+  stdbuf: { singleFlags: /^(-[ioe][\dLKMG]+|--(input|output|error)=\w+)$/, pairFlags: /^-[ioe]$/ },
+  time: { singleFlags: /^(-p|-v)$/ },
+  command: { singleFlags: /^-p$/, plainFlags: /^-[vV]$/ },
+  builtin: { singleFlags: NO_FLAGS },
+  env: { singleFlags: NO_FLAGS },
 };
 
 function classifyWrapper(program: string, wrapper: Wrapper, args: readonly string[]): CommandClass {
   let at = 0;
   while (at < args.length && args[at]!.startsWith("-")) {
     const option = args[at]!;
-    if (wrapper.plain?.test(option)) return PLAIN_COMMAND;
+    if (wrapper.plainFlags?.test(option)) return PLAIN_COMMAND;
     at += 1;
     if (option === "--") break;
-    if (wrapper.pair?.test(option)) at += 1;
-    else if (!wrapper.single.test(option))
+    if (wrapper.pairFlags?.test(option)) at += 1;
+    else if (!wrapper.singleFlags.test(option))
       return toOpaque(`runs a command in an unknown way (${program} ${option})`);
   }
   at += wrapper.operands ?? 0;
@@ -154,29 +158,29 @@ function classifyWrapper(program: string, wrapper: Wrapper, args: readonly strin
       return toOpaque(`sets ${variable}, which may change what it does`);
     at += 1;
   }
-  return at >= args.length ? PLAIN_COMMAND : { type: "wraps", at: at + 1 };
+  return at >= args.length ? PLAIN_COMMAND : { type: "wraps", commandIndex: at + 1 };
 }
 
-type OpaqueOption = { readonly word: RegExp; readonly reason: string };
+type OpaqueOption = { readonly pattern: RegExp; readonly reason: string };
 
 const FIND_OPTIONS: OpaqueOption = {
-  word: /^(-exec|-execdir|-ok|-okdir|-delete|-fls|-fprint.*)$/,
+  pattern: /^(-exec|-execdir|-ok|-okdir|-delete|-fls|-fprint.*)$/,
   reason: "runs a command on what it finds, or changes files",
 };
-const SUBSCRIPT_OPTIONS: OpaqueOption = { word: /^-[vR]$/, reason: "evaluates a subscript" };
+const SUBSCRIPT_OPTIONS: OpaqueOption = { pattern: /^-[vR]$/, reason: "evaluates a subscript" };
 
 /** Programs that are plain except with one option. */
 const OPAQUE_OPTIONS: Readonly<Record<string, OpaqueOption>> = {
   find: FIND_OPTIONS,
-  fd: { word: /^(-[xX].*|--exec.*)$/, reason: "runs a command on what it finds" },
+  fd: { pattern: /^(-[xX].*|--exec.*)$/, reason: "runs a command on what it finds" },
   git: {
-    word: /^(-c|--config-env.*|--exec-path=.*)$/,
+    pattern: /^(-c|--config-env.*|--exec-path=.*)$/,
     reason: "may set a command that git runs, such as a pager",
   },
   test: SUBSCRIPT_OPTIONS,
   "[": SUBSCRIPT_OPTIONS,
-  printf: { word: /^-v/, reason: "sets a variable" },
-  wait: { word: /^-\w*p/, reason: "sets a variable" },
-  jobs: { word: /^-\w*x/, reason: "runs a command given as an argument" },
-  set: { word: /^(?![-+][eux]*o?$|pipefail$)/, reason: "changes the arguments or options of the shell" },
+  printf: { pattern: /^-v/, reason: "sets a variable" },
+  wait: { pattern: /^-\w*p/, reason: "sets a variable" },
+  jobs: { pattern: /^-\w*x/, reason: "runs a command given as an argument" },
+  set: { pattern: /^(?![-+][eux]*o?$|pipefail$)/, reason: "changes the arguments or options of the shell" },
 };

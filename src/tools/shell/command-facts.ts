@@ -23,9 +23,9 @@ import { readScript } from "./read-script.ts";
 /** The optional facts to collect. */
 export type FactOptions = {
   /** Files that arguments may name, for rules about paths. */
-  readonly operands?: boolean;
+  readonly includesOperands?: boolean;
   /** Hosts that commands may reach, for rules about hosts. */
-  readonly hosts?: boolean;
+  readonly includesHosts?: boolean;
   /** Returns whether an equivalent of a command matters to a rule. */
   readonly isRelevant?: (command: CommandFact) => boolean;
 };
@@ -35,14 +35,14 @@ export async function collectCommandFacts(
   command: string,
   workspace: string,
   from = workspace,
-  { operands: includesOperands = false, hosts: includesHosts = false, isRelevant }: FactOptions = {},
+  { includesOperands = false, includesHosts = false, isRelevant }: FactOptions = {},
 ): Promise<CallFacts> {
   const { commands, targets, folder, opaque } = readScript(command);
   const objections = opaque === undefined ? [] : [opaque];
   const folders = [from];
   if (folder !== undefined) {
     const fact = await resolvePathFact(folder, workspace, from);
-    if (!fact.inside || hasParentSegment(folder))
+    if (!fact.isInWorkspace || hasParentSegment(folder))
       objections.push("changes to a folder outside the workspace");
     folders.push(fact.path);
   }
@@ -51,7 +51,7 @@ export async function collectCommandFacts(
     // The redirect may run before or after the change of folder, so both folders are checked.
     for (const base of folders) {
       const fact = await resolvePathFact(target, workspace, base);
-      if (!fact.inside || hasParentSegment(target))
+      if (!fact.isInWorkspace || hasParentSegment(target))
         objections.push("redirects to a file outside the workspace");
       if (!paths.some(({ path }) => path === fact.path)) paths.push(fact);
     }
@@ -63,7 +63,7 @@ export async function collectCommandFacts(
     commands: isRelevant === undefined ? read : read.map((one) => addEquivalents(one, isRelevant)),
     ...(operands.length > 0 && { operands }),
     ...(paths.length > 0 && { paths }),
-    ...(objections[0] !== undefined && { opaque: objections[0] }),
+    ...(objections[0] !== undefined && { opaqueReason: objections[0] }),
   });
 }
 
@@ -73,25 +73,29 @@ async function addArgumentFacts(
   folders: readonly string[],
   workspace: string,
 ): Promise<CommandFact> {
-  if (command.wrapper === true) return command;
+  if (command.isWrapper === true) return command;
   const known = parseKnownCommand(command.words);
   if (known === undefined) return command;
   for (const operand of known.operands) {
     for (const folder of folders) {
       const fact = await resolvePathFact(operand, workspace, folder);
       const isOfGit = known.writes && /(^|\/)\.git(\/|$)/.test(fact.relative ?? "");
-      if (!fact.inside || hasParentSegment(operand) || isOfGit)
-        return { ...command, known: true, outside: true };
+      if (!fact.isInWorkspace || hasParentSegment(operand) || isOfGit)
+        return { ...command, isKnownProgram: true, leavesWorkspace: true };
     }
   }
-  return { ...command, known: true };
+  return { ...command, isKnownProgram: true };
 }
 
 function addHosts(command: CommandFact): CommandFact {
-  if (command.wrapper === true) return command;
-  const { hosts, certain: isComplete } = findReachedHosts(command.words);
+  if (command.isWrapper === true) return command;
+  const { hosts, isComplete } = findReachedHosts(command.words);
   if (hosts.length === 0) return command;
-  return { ...command, hosts, ...(isComplete && command.fed !== true ? { fetches: true as const } : {}) };
+  return {
+    ...command,
+    hosts,
+    ...(isComplete && command.readsInput !== true ? { isFetchOnly: true as const } : {}),
+  };
 }
 
 /** Longer words are texts, such as a commit message. */
@@ -138,7 +142,7 @@ async function exists(path: string): Promise<boolean> {
 
 function addEquivalents(command: CommandFact, isRelevant: (command: CommandFact) => boolean): CommandFact {
   const equivalents = findEquivalentCommands(command.words).filter((one) =>
-    isRelevant({ ...command, meant: [one] }),
+    isRelevant({ ...command, equivalents: [one] }),
   );
-  return equivalents.length === 0 ? command : { ...command, meant: equivalents };
+  return equivalents.length === 0 ? command : { ...command, equivalents };
 }

@@ -10,7 +10,7 @@ type ProgramSyntax = {
   /** Options before the subcommand that take no value. */
   readonly flags?: string;
   /** Options after which the subcommand may be anything. */
-  readonly hides?: RegExp;
+  readonly rejectedOptions?: RegExp;
   /** The program's own subcommands. Any other word may be an alias of one. */
   readonly subcommands?: ReadonlySet<string>;
   /** Names of the same subcommand, one group per line. */
@@ -116,7 +116,7 @@ const PROGRAMS: Readonly<Record<string, ProgramSyntax>> = {
       "-p --paginate -P --no-pager --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice " +
       "--literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path " +
       "-v --version -h --help --exec-path",
-    hides: /^(-c.*|--config-env(=.*)?|--exec-path=.*)$/,
+    rejectedOptions: /^(-c.*|--config-env(=.*)?|--exec-path=.*)$/,
     subcommands: GIT_COMMANDS,
   },
   docker: DOCKER,
@@ -198,7 +198,7 @@ function expandModules(program: string, args: readonly string[]): readonly Equiv
 
 function expandOptions(program: string, args: readonly string[]): readonly EquivalentCommand[] {
   const table: ProgramSyntax = Object.hasOwn(PROGRAMS, program) ? PROGRAMS[program]! : {};
-  const { values = "", flags = "", hides: rejectedOptions } = table;
+  const { values = "", flags = "", rejectedOptions } = table;
   const [valueOptions, flagOptions] = [splitWords(values), splitWords(flags)];
   let at = 0;
   let unknown = 0;

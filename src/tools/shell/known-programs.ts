@@ -10,13 +10,13 @@ type KnownProgram = {
   /** Options of one letter whose value is one character and not a path. */
   readonly delimiters?: string;
   /** The program takes numbers as options: `head -20`. */
-  readonly numbers?: true;
+  readonly takesNumbers?: true;
   /** Long options, without the dashes. A value after `=` is checked as a path. */
-  readonly longs?: string;
+  readonly longOptions?: string;
   /** The program's arguments are texts, not paths. */
-  readonly text?: true;
+  readonly takesText?: true;
   /** The first argument is a pattern, unless an option gives one. */
-  readonly pattern?: true;
+  readonly takesPattern?: true;
   /** The program changes files. It must not change git's own folder, whose files name programs that git runs. */
   readonly writes?: true;
 };
@@ -24,49 +24,57 @@ type KnownProgram = {
 const GREP: KnownProgram = {
   flags: "EFGPabcHhiIlLnoqrsvwxyzZ",
   values: "ABCmef",
-  numbers: true,
-  pattern: true,
-  longs:
+  takesNumbers: true,
+  takesPattern: true,
+  longOptions:
     "ignore-case invert-match line-number count files-with-matches files-without-match no-messages with-filename " +
     "no-filename only-matching word-regexp line-regexp extended-regexp fixed-strings basic-regexp perl-regexp " +
     "regexp max-count after-context before-context context color colour include exclude exclude-dir recursive quiet",
 };
-const SUM: KnownProgram = { flags: "bt", longs: "binary text tag zero" };
-const TEXT: KnownProgram = { text: true, flags: "neEsLP" };
-const NAMES: KnownProgram = { text: true };
+const SUM: KnownProgram = { flags: "bt", longOptions: "binary text tag zero" };
+const TEXT: KnownProgram = { takesText: true, flags: "neEsLP" };
+const NAMES: KnownProgram = { takesText: true };
 
 /** Excludes `find`, `sort --compress-program`, `grep -R`, `rm -r`: they run programs, follow links or remove folders. */
 const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   ls: {
     flags: "1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ",
-    longs:
+    longOptions:
       "all almost-all human-readable recursive reverse size classify directory group-directories-first color inode " +
       "full-time time-style sort time",
   },
-  cat: { flags: "AbeEnstTuv", longs: "number number-nonblank show-all show-ends show-tabs squeeze-blank" },
+  cat: {
+    flags: "AbeEnstTuv",
+    longOptions: "number number-nonblank show-all show-ends show-tabs squeeze-blank",
+  },
   tac: { flags: "br" },
-  head: { flags: "qvz", values: "cn", numbers: true, longs: "lines bytes quiet silent verbose" },
-  tail: { flags: "fFqvz", values: "cns", numbers: true, longs: "lines bytes quiet silent verbose follow" },
-  wc: { flags: "clLmw", longs: "lines words chars bytes max-line-length" },
+  head: { flags: "qvz", values: "cn", takesNumbers: true, longOptions: "lines bytes quiet silent verbose" },
+  tail: {
+    flags: "fFqvz",
+    values: "cns",
+    takesNumbers: true,
+    longOptions: "lines bytes quiet silent verbose follow",
+  },
+  wc: { flags: "clLmw", longOptions: "lines words chars bytes max-line-length" },
   nl: {},
   rev: {},
   sort: {
     flags: "bdfghiMnRrVucCmsz",
     values: "koS",
     delimiters: "t",
-    longs: "reverse numeric-sort human-numeric-sort version-sort unique key stable ignore-case output",
+    longOptions: "reverse numeric-sort human-numeric-sort version-sort unique key stable ignore-case output",
     writes: true,
   },
-  uniq: { flags: "cdDiuz", values: "fsw", longs: "count repeated unique ignore-case", writes: true },
-  cut: { flags: "nsz", values: "bcf", delimiters: "d", longs: "fields bytes characters complement" },
+  uniq: { flags: "cdDiuz", values: "fsw", longOptions: "count repeated unique ignore-case", writes: true },
+  cut: { flags: "nsz", values: "bcf", delimiters: "d", longOptions: "fields bytes characters complement" },
   paste: { flags: "sz", delimiters: "d" },
-  tr: { text: true, flags: "cCdst", longs: "delete complement squeeze-repeats truncate-set1" },
+  tr: { takesText: true, flags: "cCdst", longOptions: "delete complement squeeze-repeats truncate-set1" },
   comm: { flags: "123z" },
   cmp: { flags: "bls" },
   diff: {
     flags: "abBdeEiNpqstTuwy",
     values: "UCW",
-    longs: "brief unified context color ignore-case ignore-all-space side-by-side",
+    longOptions: "brief unified context color ignore-case ignore-all-space side-by-side",
   },
   fold: { flags: "bs", values: "w" },
   column: { flags: "t", delimiters: "s" },
@@ -76,19 +84,19 @@ const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   rg: {
     flags: "FilnNovwxUSsIHcPqp",
     values: "eABCgtTmj",
-    pattern: true,
-    longs:
+    takesPattern: true,
+    longOptions:
       "ignore-case line-number files files-with-matches count hidden glob type color no-heading fixed-strings json",
   },
-  tree: { flags: "adfCDFhsprtAiQ", values: "LIP", longs: "dirsfirst noreport" },
-  stat: { flags: "ft", delimiters: "", longs: "terse" },
-  file: { flags: "bi", longs: "brief mime mime-type mime-encoding" },
+  tree: { flags: "adfCDFhsprtAiQ", values: "LIP", longOptions: "dirsfirst noreport" },
+  stat: { flags: "ft", delimiters: "", longOptions: "terse" },
+  file: { flags: "bi", longOptions: "brief mime mime-type mime-encoding" },
   du: {
     flags: "abchHkmsSx0",
     values: "dtB",
-    longs: "all human-readable summarize total max-depth apparent-size",
+    longOptions: "all human-readable summarize total max-depth apparent-size",
   },
-  df: { flags: "ahHiklmPT", longs: "human-readable" },
+  df: { flags: "ahHiklmPT", longOptions: "human-readable" },
   readlink: { flags: "efmnqsz" },
   realpath: { flags: "emqsz" },
   sha1sum: SUM,
@@ -103,17 +111,22 @@ const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   strings: { flags: "a", values: "nt" },
   test: { flags: "bcdefghkLnprsStuwxzGNO" },
   touch: { flags: "acm", values: "drt", writes: true },
-  mkdir: { flags: "pv", longs: "parents verbose", writes: true },
-  rmdir: { flags: "pv", longs: "parents verbose", writes: true },
+  mkdir: { flags: "pv", longOptions: "parents verbose", writes: true },
+  rmdir: { flags: "pv", longOptions: "parents verbose", writes: true },
   cp: {
     flags: "afinpPrRTuv",
     values: "t",
-    longs: "archive recursive force interactive no-clobber update verbose preserve",
+    longOptions: "archive recursive force interactive no-clobber update verbose preserve",
     writes: true,
   },
-  mv: { flags: "finTuv", values: "t", longs: "force interactive no-clobber update verbose", writes: true },
-  rm: { flags: "dfiIv", longs: "force interactive dir verbose", writes: true },
-  tee: { flags: "ai", longs: "append ignore-interrupts", writes: true },
+  mv: {
+    flags: "finTuv",
+    values: "t",
+    longOptions: "force interactive no-clobber update verbose",
+    writes: true,
+  },
+  rm: { flags: "dfiIv", longOptions: "force interactive dir verbose", writes: true },
+  tee: { flags: "ai", longOptions: "append ignore-interrupts", writes: true },
   echo: TEXT,
   pwd: TEXT,
   printf: NAMES,
@@ -140,7 +153,7 @@ export function parseKnownCommand(words: readonly string[]): KnownCommand | unde
   const [name = "", ...args] = words;
   const program = Object.hasOwn(KNOWN_PROGRAMS, name) ? KNOWN_PROGRAMS[name] : undefined;
   if (program === undefined) return undefined;
-  const { text: takesText = false, pattern: takesPattern = false, writes = false } = program;
+  const { takesText = false, takesPattern = false, writes = false } = program;
   const operands: string[] = [];
   const values: string[] = [];
   let hasPattern = false;
@@ -160,22 +173,22 @@ export function parseKnownCommand(words: readonly string[]): KnownCommand | unde
     hasPattern ||= /^(e|f|regexp)$/.test(option.name);
     if (option.value !== undefined) values.push(option.value);
     // A value in the next word counts as an operand: it is checked in the same way.
-    if (option.skips === true) at += 1;
+    if (option.takesNextWord === true) at += 1;
   }
   const paths = takesText ? [] : [...(takesPattern && !hasPattern ? operands.slice(1) : operands), ...values];
   return { operands: paths.filter((path) => !STANDARD_STREAMS.test(path)), writes };
 }
 
-type ParsedOption = { readonly name: string; readonly value?: string; readonly skips?: true };
+type ParsedOption = { readonly name: string; readonly value?: string; readonly takesNextWord?: true };
 
-function parseLongOption(word: string, { longs: longOptions = "" }: KnownProgram): ParsedOption | undefined {
+function parseLongOption(word: string, { longOptions = "" }: KnownProgram): ParsedOption | undefined {
   const [name = "", ...rest] = word.slice(2).split("=");
   if (!longOptions.split(" ").includes(name)) return undefined;
   return rest.length === 0 ? { name } : { name, value: rest.join("=") };
 }
 
 function parseShortOption(word: string, program: KnownProgram): ParsedOption | undefined {
-  const { flags = "", values = "", delimiters = "", numbers: takesNumbers = false } = program;
+  const { flags = "", values = "", delimiters = "", takesNumbers = false } = program;
   const letters = [...word.slice(1)];
   for (const [index, letter] of letters.entries()) {
     const rest = letters.slice(index + 1).join("");
@@ -183,7 +196,7 @@ function parseShortOption(word: string, program: KnownProgram): ParsedOption | u
     if (values.includes(letter)) return { name: letter, ...(rest === "" ? {} : { value: rest }) };
     if (delimiters.includes(letter)) {
       if ([...rest].length > 1) return undefined;
-      return { name: letter, ...(rest === "" ? { skips: true } : {}) };
+      return { name: letter, ...(rest === "" ? { takesNextWord: true } : {}) };
     }
     if (!flags.includes(letter)) return undefined;
   }

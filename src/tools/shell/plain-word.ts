@@ -6,9 +6,9 @@ export type PlainWord = {
   /** The word as the program receives it. */
   readonly value: string;
   /** The shell replaces the word with the names of matching files, if there are any. */
-  readonly pattern: boolean;
+  readonly isPattern: boolean;
   /** The word begins with `~`, or has one where an assignment would: the shell replaces it with a home folder. */
-  readonly home: boolean;
+  readonly isHome: boolean;
 };
 
 /** Replaces a quoted letter where only unquoted letters count. */
@@ -47,7 +47,7 @@ export function readPlainWord(text: string): PlainWord | undefined {
     }
   }
   if (/\{.*(,|\.\.).*\}/s.test(bare)) return undefined;
-  return { value, pattern: /[*?]|\[.*\]/s.test(bare), home: /^~|[=:]~/.test(bare) };
+  return { value, isPattern: /[*?]|\[.*\]/s.test(bare), isHome: /^~|[=:]~/.test(bare) };
 }
 
 function readDoubleQuoted(text: string, from: number): { value: string; end: number } | undefined {

@@ -42,16 +42,16 @@ const REMOTE_PATH = /^(?:[^@/\s:]+@)?([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]):(?!\/\/
 export type ReachedHosts = {
   readonly hosts: readonly HostFact[];
   /** The hosts are complete: the command reaches nothing else. */
-  readonly certain: boolean;
+  readonly isComplete: boolean;
 };
 
 export function findReachedHosts(words: readonly string[]): ReachedHosts {
   const [name = "", ...args] = words;
   const program = name.slice(name.lastIndexOf("/") + 1);
   const found = args.flatMap((word) => word.match(URLS) ?? []).flatMap((url) => parseHost(url) ?? []);
-  if (!NETWORK_PROGRAMS.test(program)) return { hosts: removeDuplicateHosts(found), certain: false };
+  if (!NETWORK_PROGRAMS.test(program)) return { hosts: removeDuplicateHosts(found), isComplete: false };
   const fetched = name === program ? findFetchedHosts(program, args) : undefined;
-  if (fetched !== undefined) return { hosts: removeDuplicateHosts(fetched), certain: true };
+  if (fetched !== undefined) return { hosts: removeDuplicateHosts(fetched), isComplete: true };
   const bare = HOST_REQUIRED_PROGRAMS.test(program)
     ? args.filter((word) => !word.startsWith("-")).flatMap((word) => parseHost(word) ?? [])
     : [];
@@ -60,8 +60,8 @@ export function findReachedHosts(words: readonly string[]): ReachedHosts {
     return host === undefined ? [] : (parseHost(host) ?? []);
   });
   const hosts = removeDuplicateHosts([...found, ...bare, ...remote]);
-  if (hosts.length > 0 || isLocal(program, args)) return { hosts, certain: false };
-  return { hosts: [{ host: UNKNOWN_HOST }], certain: false };
+  if (hosts.length > 0 || isLocal(program, args)) return { hosts, isComplete: false };
+  return { hosts: [{ host: UNKNOWN_HOST }], isComplete: false };
 }
 
 function isLocal(program: string, args: readonly string[]): boolean {

@@ -34,7 +34,9 @@ export function readScript(source: string): ScriptReading {
   reader.read(source, 0);
   const { targets, folders, reasons, hasInput } = reader;
   return {
-    commands: hasInput ? reader.commands.map((command) => ({ ...command, fed: true })) : reader.commands,
+    commands: hasInput
+      ? reader.commands.map((command) => ({ ...command, readsInput: true }))
+      : reader.commands,
     targets,
     ...(reasons[0] !== undefined && { opaque: reasons[0] }),
     ...(folders[0] !== undefined && { folder: folders[0] }),
@@ -167,7 +169,7 @@ class ScriptReader {
   private visitWord({ text, value }: Word): void {
     const plain = readPlainWord(text);
     if (plain === undefined || plain.value !== value) this.reasons.push("has an ambiguous word");
-    else if (plain.home) this.reasons.push("names a home folder with ~");
+    else if (plain.isHome) this.reasons.push("names a home folder with ~");
   }
 
   private visitCommand({ name, suffix }: Command, depth: number): void {
@@ -184,17 +186,17 @@ class ScriptReader {
 
   private addCommand(words: readonly string[], fixed: number | undefined, depth: number): void {
     const certain = {
-      ...(fixed === undefined ? {} : { fixed }),
-      ...(this.#isPiped ? { fed: true as const } : {}),
+      ...(fixed === undefined ? {} : { fixedWords: fixed }),
+      ...(this.#isPiped ? { readsInput: true as const } : {}),
     };
     const reading = classifyCommand(words, fixed);
-    if (reading.type === "wraps" && fixed !== undefined && fixed <= reading.at) {
+    if (reading.type === "wraps" && fixed !== undefined && fixed <= reading.commandIndex) {
       this.reasons.push("has a pattern as a program name");
     }
     if (reading.type === "wraps") {
-      this.commands.push({ words, ...certain, wrapper: true });
-      const shifted = fixed === undefined ? undefined : Math.max(0, fixed - reading.at);
-      this.addCommand(words.slice(reading.at), shifted, depth);
+      this.commands.push({ words, ...certain, isWrapper: true });
+      const shifted = fixed === undefined ? undefined : Math.max(0, fixed - reading.commandIndex);
+      this.addCommand(words.slice(reading.commandIndex), shifted, depth);
       return;
     }
     this.commands.push({ words, ...certain });
@@ -210,7 +212,7 @@ class ScriptReader {
     for (const [index, word] of words.slice(0, MAX_FACTS).entries()) {
       if (index === 0 || word.startsWith("-")) continue;
       if (!/[\s;&|<>()$`]/.test(word)) {
-        const certain = fixed === undefined ? {} : { fixed: Math.max(0, fixed - index) };
+        const certain = fixed === undefined ? {} : { fixedWords: Math.max(0, fixed - index) };
         this.commands.push({ words: words.slice(index, index + MAX_WORDS + 1), ...certain });
       } else if (depth < MAX_DEPTH) this.read(word, depth + 1);
     }
@@ -260,7 +262,7 @@ class ScriptReader {
 }
 
 function hasPattern({ text }: Word): boolean {
-  return readPlainWord(text)?.pattern ?? false;
+  return readPlainWord(text)?.isPattern ?? false;
 }
 
 function findObjection(source: string): string | undefined {

@@ -38,7 +38,7 @@ export type ActiveLoop = {
   /** The loop is opening: its run does not know it yet. */
   readonly isOpening?: true;
   /** Notifies the model with its next request. Resolves soon, and never rejects. */
-  readonly notify: (change: ToolListChange) => Promise<"told" | "over" | "failed">;
+  readonly notify: (change: ToolListChange) => Promise<"notified" | "ended" | "failed">;
 };
 
 /**

@@ -21,10 +21,10 @@ export async function resolvePathFact(path: string, workspace: string, from = wo
   try {
     const root = await realpath(workspace);
     const real = await resolveRealPath(absolute, MAX_LINKS);
-    if (!isWithin(root, real)) return { path: real, inside: false };
-    return { path: real, inside: true, relative: relative(root, real) || "." };
+    if (!isWithin(root, real)) return { path: real, isInWorkspace: false };
+    return { path: real, isInWorkspace: true, relative: relative(root, real) || "." };
   } catch {
-    return { path: absolute, inside: false };
+    return { path: absolute, isInWorkspace: false };
   }
 }
 

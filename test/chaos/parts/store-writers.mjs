@@ -62,7 +62,7 @@ async function write(transcript, session, watch) {
   }
 
   async function writeOne(at) {
-    const step = { ...key, number: at, kind: "model", activityId: String(at) };
+    const step = { ...key, number: at, kind: "call-model", activityId: String(at) };
     const target = { loopId, branch: "main", base: at };
     // One attempt that is acknowledged counts; one that is not may have been carried out or not.
     let attempts = 0;
@@ -70,7 +70,7 @@ async function write(transcript, session, watch) {
       attempts += 1;
       return transcript.claim(step, target, NOTHING, at);
     });
-    claims.push({ at, attempts, wasLost: claimed.lost !== undefined });
+    claims.push({ at, attempts, wasLost: claimed.lostExecution !== undefined });
     const message = { role: "user", content: [{ type: "text", text: `${at} ${TEXT}` }], timestamp: at };
     const entries = [{ position: at, origin: "model", message }];
     await backOff(() =>

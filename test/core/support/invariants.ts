@@ -106,7 +106,7 @@ export class Invariants {
     tell();
     const after = this.#state;
     this.moves.add(`${before.phase.type} ${event.type} ${after.phase.type}`);
-    if (after.fork !== undefined && before.fork === undefined) this.left.push(after.branch);
+    if (after.newBranch !== undefined && before.newBranch === undefined) this.left.push(after.branch);
     const json = this.#isLight ? undefined : JSON.stringify(after);
     if (json !== undefined) {
       // One that is read back after every event is such a state itself.
@@ -125,10 +125,10 @@ export class Invariants {
 
   #look(before: State, event: RunEvent, after: State): void {
     for (const { position, body } of after.outbox.entries)
-      if (body.type === "refused") this.#unseen.add(position);
+      if (body.type === "rejected") this.#unseen.add(position);
     if (event.type === "loop-opened") {
-      event.digest.entries.forEach(({ refused }, index) => {
-        if (refused === true) this.#unseen.add(event.digest.from + index);
+      event.digest.entries.forEach(({ isRejected }, index) => {
+        if (isRejected === true) this.#unseen.add(event.digest.from + index);
       });
     }
     // One that the machine never heard of stands where the answer that there is none was to stand.
@@ -154,8 +154,8 @@ export class Invariants {
       if (event.queue !== "steering") for (const { id } of followUps) this.forgotten.add(id);
     }
     const refused =
-      event.type === "open-set-back"
-        ? event.setback.type === "failed"
+      event.type === "open-failed"
+        ? event.failure.type === "failed"
         : event.type === "loop-opened" && event.digest.rejected !== undefined;
     if (refused && before.phase.type === "opening") {
       for (const { id, origin } of before.phase.prompts) if (origin === "prompt") this.forgotten.add(id);
@@ -220,7 +220,7 @@ export class Invariants {
           ? phase.inbox.map(({ id }) => id)
           : [];
     const waiting = outbox.entries.flatMap(({ body }) =>
-      body.type === "person" || body.type === "refused" ? [body.message.id] : [],
+      body.type === "user" || body.type === "rejected" ? [body.message.id] : [],
     );
     const within = [...queued, ...inFlight, ...waiting];
     const written = this.#written(branch);
@@ -291,8 +291,11 @@ export class Invariants {
       if (there !== undefined) same(event, there, "I4: a number means one event");
       known.set(event.sequence, event);
     }
-    must(known.size === loop.events, `I4: ${known.size} events are known, ${loop.events} were numbered`);
-    must(Math.max(-1, ...known.keys()) === loop.events - 1, "I4: events are numbered without a gap");
+    must(
+      known.size === loop.eventCount,
+      `I4: ${known.size} events are known, ${loop.eventCount} were numbered`,
+    );
+    must(Math.max(-1, ...known.keys()) === loop.eventCount - 1, "I4: events are numbered without a gap");
   }
 
   /** I6: open are the shares of those at work, nothing is set aside twice, and what is over counts as it was used. */
@@ -303,7 +306,7 @@ export class Invariants {
     const atWork = (callingOf(this.#state)?.calls ?? []).flatMap(({ status }, index) =>
       status.type === "running" && status.child !== undefined ? [`${turn}.${index}`] : [],
     );
-    same(Object.keys(account?.open ?? {}).sort(), atWork.sort(), "I6: shares are open for those at work");
+    same(Object.keys(account?.reserved ?? {}).sort(), atWork.sort(), "I6: shares are open for those at work");
     const over = this.settled.filter((one) => one.loopId === loopId);
     const sum = over.map((one) => one.used).reduce(addAmounts, NO_AMOUNTS);
     same(account?.settled ?? NO_AMOUNTS, sum, "I6: what is over counts as it was used");
@@ -364,7 +367,7 @@ export class Invariants {
 
 /** Calls that are under way, also while hooks are asked about them. */
 function callingOf({ phase }: State): CallingTools | undefined {
-  if (phase.type === "hooking") return "calling" in phase.question ? phase.question.calling : undefined;
+  if (phase.type === "running-hooks") return "phase" in phase.question ? phase.question.phase : undefined;
   return phase.type === "calling-tools" ? phase : undefined;
 }
 

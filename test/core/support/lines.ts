@@ -53,9 +53,12 @@ export function eventLine({ body }: OutboxEvent): string {
   }
 }
 
-export function hookLine({ ask, turn }: RunHookCommand): string {
-  if ("calls" in ask) return `${ask.point} ${ask.calls.map(({ toolName }) => toolName).join(" ")}`;
-  return ask.point === "after-turn" || ask.point === "before-turn" ? `${ask.point} ${turn}` : ask.point;
+export function hookLine({ question, turn }: RunHookCommand): string {
+  if ("calls" in question)
+    return `${question.point} ${question.calls.map(({ toolName }) => toolName).join(" ")}`;
+  return question.point === "after-turn" || question.point === "before-turn"
+    ? `${question.point} ${turn}`
+    : question.point;
 }
 
 export function userMessage(text: string, timestamp: number): AgentMessage {

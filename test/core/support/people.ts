@@ -51,7 +51,7 @@ export abstract class People {
   }
   answer(toolCallId: string, yes = true, always = false): this {
     const asked = listPendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
-    if (asked?.question !== undefined) {
+    if (asked?.questionRef !== undefined) {
       const said = yes ? { answer: "accept" as const, values: "values-1" } : { answer: "decline" as const };
       return this.tell({
         type: "approval-answered",
@@ -60,24 +60,24 @@ export abstract class People {
         by: "ada",
       });
     }
-    const answer = yes ? { type: "approve" as const, always } : { type: "refuse" as const, reason: "no" };
+    const answer = yes ? { type: "approve" as const, always } : { type: "deny" as const, reason: "no" };
     return this.tell({ type: "approval-answered", toolCallId, answer });
   }
   compact(focus?: string): this {
-    return this.tell({ type: "compaction-asked", ...(focus === undefined ? {} : { focus }) });
+    return this.tell({ type: "compaction-requested", ...(focus === undefined ? {} : { focus }) });
   }
   update(hash: string): this {
-    return this.tell({ type: "update-asked", hash });
+    return this.tell({ type: "definition-update-requested", hash });
   }
   rotationDue(): this {
-    return this.tell({ type: "rotation-due" });
+    return this.tell({ type: "rotation-requested" });
   }
   pass(ms: number): this {
     this.stage.machine.pass(ms);
     return this;
   }
   timePassed(): this {
-    return this.tell({ type: "time-passed" });
+    return this.tell({ type: "timer-fired" });
   }
 
   /** The branch that is written to. */

@@ -80,13 +80,13 @@ export class Run extends People {
       mode: setting.mode ?? "run",
       idleTimeoutMs: setting.idleTimeoutMs ?? null,
       localSteps: setting.localSteps ?? true,
-      asked: { hash: "hash-asked" },
+      requestedDefinition: { hash: "hash-asked" },
       prompts,
       ...(setting.share === undefined ? {} : { share: setting.share }),
       ...(kind === undefined ? {} : { continuation: { kind } }),
     });
     this.#checks = new Invariants(this, prompts);
-    if (setting.held !== true) this.tell({ type: "begun" });
+    if (setting.held !== true) this.tell({ type: "started" });
   }
 
   get seen(): Invariants {
@@ -110,7 +110,7 @@ export class Run extends People {
     const { command } = this;
     this.commands.push(command);
     if (command.type === "call-tools") {
-      if (command.beside !== undefined) this.tell(await this.perform(command.beside));
+      if (command.recordCommand !== undefined) this.tell(await this.perform(command.recordCommand));
       for (const { call } of command.calls) await this.#tool(call);
     } else if (command.type === "rotate") this.continueAsNew();
     else this.tell(await this.perform(stepOf(command)));
@@ -134,7 +134,7 @@ export class Run extends People {
     if (stored !== undefined) return this.tell(stored);
     const branch = this.transcript.write(command);
     this.executed.push(command);
-    const digest: ToolDigest = { branch, isError: false, tokens: 0, preview: "", asks: question };
+    const digest: ToolDigest = { branch, isError: false, tokens: 0, preview: "", question };
     return this.tell({ type: "tool-finished", call, digest });
   }
 
@@ -142,7 +142,7 @@ export class Run extends People {
   async #runChild({ call, child }: CallToolCommand): Promise<void> {
     if (child === undefined) return;
     const tell = (happening: Happening) => void this.tell(happening);
-    const working = await beginChild(this.stage, this.call(call), child.given, driveTask, tell);
+    const working = await beginChild(this.stage, this.call(call), child.allocation, driveTask, tell);
     const report = await working.finish();
     this.tell({ type: "child-finished", call, report });
   }
@@ -169,10 +169,10 @@ export class Run extends People {
   childGone(call: number, shown: boolean): this {
     const command = this.call(call);
     const session = command.child?.session;
-    if (!shown || session === undefined) return this.tell({ type: "child-lost", call, how: "it is gone" });
+    if (!shown || session === undefined) return this.tell({ type: "child-lost", call, reason: "it is gone" });
     const fate = this.setting.reports?.(command) ?? {};
     const report = { ...reportOf(session), ...(typeof fate === "string" ? {} : fate) };
-    return this.tell({ type: "child-lost", call, how: "it was terminated", report });
+    return this.tell({ type: "child-lost", call, reason: "it was terminated", report });
   }
 
   /** The command for this call; fails when it is not to be run now. */
@@ -200,16 +200,16 @@ export class Run extends People {
       const one = this.call(call);
       if (one.child !== undefined) {
         // A sub-agent does not hang on a worker: it is not lost with one, and does not go elsewhere.
-        if (setback.type !== "lost" && setback.type !== "elsewhere") this.childGone(call, false);
+        if (setback.type !== "lost" && setback.type !== "not-local") this.childGone(call, false);
         return;
       }
       await this.#losing(reached, async () => await this.performTool(one, false));
-      this.tell({ type: "tool-set-back", call, setback });
+      this.tell({ type: "tool-failed", call, failure: setback });
       return;
     }
     const step = stepOf(command);
     await this.#losing(reached, async () => await this.perform(step));
-    this.tell({ type: STEPS[step.type].failed, setback });
+    this.tell({ type: STEPS[step.type].failed, failure: setback });
   }
 
   async #losing(reached: Reached, work: () => Promise<unknown>): Promise<void> {
@@ -237,8 +237,8 @@ export class Run extends People {
   continueAsNew(): this {
     expect(this.command.type).toBe("rotate");
     expect(this.state.outbox).toEqual(EMPTY_OUTBOX);
-    expect(this.state.loop?.account?.open ?? {}, "no sub-agent is lost by continue-as-new").toEqual({});
-    this.#checks.telling({ type: "begun" }, () => this.stage.machine.rotate());
+    expect(this.state.loop?.account?.reserved ?? {}, "no sub-agent is lost by continue-as-new").toEqual({});
+    this.#checks.telling({ type: "started" }, () => this.stage.machine.rotate());
     return this;
   }
 
@@ -292,14 +292,14 @@ export class Run extends People {
   }
 
   #noteAsking(command: RunHookCommand): void {
-    const { loopId, ask } = command;
+    const { loopId, question } = command;
     this.#performed = undefined;
     this.hooked.push({
       loopId,
       behind: this.transcript.listEvents(loopId).length,
       line: hookLine(command),
     });
-    const asked = "calls" in ask ? ask.calls : [ask];
+    const asked = "calls" in question ? question.calls : [question];
     this.#words = this.setting.words?.(command) ?? asked.map((): HookResult => ({ type: "yes" }));
   }
 

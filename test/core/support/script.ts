@@ -119,7 +119,7 @@ export type Setting = {
   readonly session?: string;
   /** Ids of messages begin with it. */
   readonly run?: string;
-  /** Leaves "begun" to the test. */
+  /** Leaves "started" to the test. */
   readonly held?: boolean;
   /** The state goes through JSON after every event. */
   readonly throughJson?: boolean;

@@ -19,8 +19,11 @@ export function checkRequests({ vendor, branches, asked }) {
     .filter(({ type }) => type === "asked")
     .map((line) => ({ ...line, outcome: closed.get(line.nonce)?.outcome ?? "open" }));
   const violations = vendor
-    .filter(({ objection }) => objection !== undefined)
-    .map(({ objection }) => ({ kind: "refused", what: `the vendor refused a request: ${objection}` }));
+    .filter(({ validationError }) => validationError !== undefined)
+    .map(({ validationError }) => ({
+      kind: "refused",
+      what: `the vendor refused a request: ${validationError}`,
+    }));
   const again = {};
   for (const same of groupByQuestion(requests)) {
     for (const { outcome } of same.slice(0, -1)) again[CAUSES[outcome]] = (again[CAUSES[outcome]] ?? 0) + 1;

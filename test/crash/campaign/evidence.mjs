@@ -102,7 +102,7 @@ async function readHistories(client, session, runId) {
       runId: next,
       events: events.length,
       end: last?.replace(/^workflowExecution|EventAttributes$/g, ""),
-      models: listCompleted(named, "model"),
+      models: listCompleted(named, "call-model"),
       failedTasks: named.flatMap(([name, { cause, failure }]) =>
         name === "workflowTaskFailedEventAttributes"
           ? [{ cause: Number(cause), message: failure?.message }]

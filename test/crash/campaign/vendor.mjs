@@ -43,8 +43,16 @@ const server = await startModelServer({
       return { text: `[step ${done}] [notes ${nonce}] All went well.`, chunkSize: 8, chunkDelayMs: 15 };
     return createReply(scenario, done + 1, nonce, { suffix: isAgain ? "r" : "", isRepeated });
   },
-  onClosed: ({ body, conversation, outcome, fault, objection, bytesSent }) =>
-    write({ type: "closed", nonce: nonces.get(body), conversation, outcome, fault, objection, bytesSent }),
+  onClosed: ({ body, conversation, outcome, fault, validationError, bytesSent }) =>
+    write({
+      type: "closed",
+      nonce: nonces.get(body),
+      conversation,
+      outcome,
+      fault,
+      validationError,
+      bytesSent,
+    }),
 });
 
 function findFault(conversation, faults, step) {

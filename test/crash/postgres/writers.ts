@@ -25,7 +25,7 @@ export type Writer = {
 
 export type Writers = { readonly all: readonly Writer[]; close(): Promise<void> };
 
-const createStatement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
+const createStatement = (text: string, ...values: number[]): Statement => ({ text, values, returns: "rows" });
 
 /**
  * Counters that are incremented: a write that is not idempotent, so that a lost one and a duplicated one both
@@ -37,7 +37,7 @@ export async function openCounters(url: string, count: number): Promise<Writers>
   ];
   const target = { ...parseDatabaseTarget(url), schema: "counters" };
   const part = { name: "stream" as const, steps };
-  const database = await Database.open({ target, part, patienceMs: DEADLINE_MS });
+  const database = await Database.open({ target, part, deadlineMs: DEADLINE_MS });
   const all = await Promise.all(
     Array.from({ length: count }, async (_, id): Promise<Writer> => {
       let acknowledged = 0;
@@ -72,7 +72,7 @@ export async function openCounters(url: string, count: number): Promise<Writers>
 /** Sessions in which steps are claimed and their results stored, over as many connections as several processes have. */
 export async function openSessions(url: string, transcripts: number, count: number): Promise<Writers> {
   const opened = await Promise.all(
-    Array.from({ length: transcripts }, () => PostgresTranscript.open({ url, patienceMs: DEADLINE_MS })),
+    Array.from({ length: transcripts }, () => PostgresTranscript.open({ url, deadlineMs: DEADLINE_MS })),
   );
   const all = await Promise.all(
     Array.from({ length: count }, (_, index) =>
@@ -95,11 +95,11 @@ async function createSessionWriter(transcript: PostgresTranscript, name: string)
   return {
     write: async () => {
       const at = stored + 1;
-      const key = { ...own, number: at, kind: "model" };
+      const key = { ...own, number: at, kind: "call-model" };
       const target = { loopId, branch: "main", base: at };
       // The claim and the result have different times, so that a result that took the step itself is noticed.
       const claimed = await transcript.claim(key, target, EMPTY_OUTBOX, at);
-      if (claimed.type !== "claimed" || claimed.executions !== 1 || claimed.lost !== undefined) {
+      if (claimed.type !== "claimed" || claimed.executions !== 1 || claimed.lostExecution !== undefined) {
         taken.push(`step ${at} of ${name} was taken already: ${JSON.stringify(claimed)}`);
       }
       await transcript.store({

@@ -21,7 +21,7 @@ const events = {
   onLogMessage: () => {},
   onProtocolError: (what) => console.error(`odd: ${what}`),
   // Accepts everything and leaves each field at its default.
-  ask: async () => ({ type: "accept", values: {} }),
+  elicit: async () => ({ type: "accept", values: {} }),
   sample: async () => {
     throw new Error("no model here");
   },
@@ -43,7 +43,7 @@ function signIn() {
     redirectUrl: "http://127.0.0.1:19876/callback",
     openPage: visit,
     ...client,
-    ...(scenario === "auth/basic-cimd" ? { clientAddress: CLIENT_ADDRESS } : {}),
+    ...(scenario === "auth/basic-cimd" ? { clientMetadataUrl: CLIENT_ADDRESS } : {}),
   };
 }
 

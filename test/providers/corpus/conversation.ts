@@ -11,7 +11,7 @@ import type { ToolDefinition } from "../../../src/schema/tool.ts";
 /** A question without the model that is asked: what an adapter's test puts in. */
 export type CorpusRequest = Omit<ModelRequest, "model" | "apiKey" | "headers">;
 
-export type Conversation = { readonly name: string; readonly asked: CorpusRequest };
+export type Conversation = { readonly name: string; readonly request: CorpusRequest };
 
 const NO_CACHE = { enabled: false, strategy: "auto" } as const;
 
@@ -23,7 +23,7 @@ export function conversation(
 ): Conversation {
   return {
     name,
-    asked: { systemPrompt: "", messages, tools: [], thinking: "off", cache: NO_CACHE, ...overrides },
+    request: { systemPrompt: "", messages, tools: [], thinking: "off", cache: NO_CACHE, ...overrides },
   };
 }
 

@@ -31,6 +31,6 @@ export const COMPARED = isThorough ? CORPUS : CORPUS.filter((_, nth) => nth % 3 
 export const CORPUS_KEY = "test-key-0123456789";
 
 /** A conversation as a question to a model. */
-export function createRequest(model: ModelConfig, { asked: request }: Conversation): ModelRequest {
+export function createRequest(model: ModelConfig, { request }: Conversation): ModelRequest {
   return { ...request, model, apiKey: CORPUS_KEY };
 }

@@ -66,10 +66,10 @@ export const OPTIONS = [
     conversation(`an output: ${name}`, [user("Judge")], { output, systemPrompt: "Answer in JSON." }),
   ),
   conversation("an output beside tools", longer, { output: OUTPUTS["an object of a closed schema"]!, tools }),
-  conversation("a tool that must be called", [user("Judge")], { tools, mustCall: "write" }),
+  conversation("a tool that must be called", [user("Judge")], { tools, forcedTool: "write" }),
   conversation("a tool that must be called, while thinking", [user("Judge")], {
     tools,
-    mustCall: "write",
+    forcedTool: "write",
     thinking: "high",
   }),
 ];

@@ -6,9 +6,9 @@ import { VENDORS } from "./vendors.ts";
 
 /** What one answer of the record holds, to be looked for in a request. */
 export type AnswerRecord = {
-  readonly by: Protocol;
+  readonly protocol: Protocol;
   /** Whether it is a part of the conversation: what broke off is none. */
-  readonly sent: boolean;
+  readonly isSent: boolean;
   readonly tokens: readonly string[];
   readonly thoughts: readonly string[];
   readonly texts: readonly string[];
@@ -17,8 +17,8 @@ export type AnswerRecord = {
 export type Conversation = {
   readonly messages: readonly Message[];
   /** How many messages go before each question that can be asked. */
-  readonly points: readonly number[];
-  readonly said: readonly AnswerRecord[];
+  readonly questionPositions: readonly number[];
+  readonly answers: readonly AnswerRecord[];
 };
 
 /** Vendors end answers with them, and refuse them in requests. */
@@ -79,13 +79,13 @@ function buildConversation(steps: readonly Step[]): Conversation {
     const { message, ...holds } = answer(one, at, mark);
     answers.push(holds);
     messages.push(message);
-    if (!holds.sent) continue;
+    if (!holds.isSent) continue;
     const results = createResults(message, one, mark);
     messages.push(...(one.backwards ? results.toReversed() : results));
   }
   messages.push({ role: "user", content: [{ type: "text", text: mark("PROMPT") }], timestamp: steps.length });
   points.push(messages.length);
-  return { messages, points, said: answers };
+  return { messages, questionPositions: points, answers };
 }
 
 function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: CreateMark) {
@@ -109,8 +109,8 @@ function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: Cre
   };
   return {
     message,
-    by,
-    sent: !broken,
+    protocol: by,
+    isSent: !broken,
     tokens: parts.flatMap((part) => part.tokens),
     thoughts: content.flatMap((part) => (part.type === "thinking" && part.thinking ? [part.thinking] : [])),
     texts: content.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : [])),

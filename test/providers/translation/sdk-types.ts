@@ -31,7 +31,7 @@ const HEADS: Readonly<Record<Protocol, string>> = {
   bedrock_converse_stream: CONVERSE,
 };
 
-export type TypeProblem = { readonly protocol: Protocol; readonly nth: number; readonly message: string };
+export type TypeProblem = { readonly protocol: Protocol; readonly index: number; readonly message: string };
 
 const OPTIONS: ts.CompilerOptions = {
   strict: true,
@@ -74,7 +74,11 @@ export function checkTypes(bodies: Readonly<Record<Protocol, readonly object[]>>
     return [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)].map(
       ({ start = 0, messageText }) => {
         const nth = (file?.getLineAndCharacterOfPosition(start).line ?? 0) - 1;
-        return { protocol, nth, message: ts.flattenDiagnosticMessageText(messageText, " ").slice(0, 500) };
+        return {
+          protocol,
+          index: nth,
+          message: ts.flattenDiagnosticMessageText(messageText, " ").slice(0, 500),
+        };
       },
     );
   });

@@ -47,7 +47,7 @@ export async function translateRequest(
     .catch((error: unknown) => error);
   if (sent === undefined) throw new Error(`${protocol} was not asked`, { cause: outcome });
   const body = JSON.parse(sent.body) as Record<string, unknown>;
-  const modelField = vendor.inPath ? { model: vendor.model.id, stream: true } : undefined;
+  const modelField = vendor.isModelInPath ? { model: vendor.model.id, stream: true } : undefined;
   const path = new URL(sent.url).pathname;
   return {
     body,
@@ -55,7 +55,7 @@ export async function translateRequest(
     // What the vendor's cache would find again, piece by piece.
     pieces: vendor.pieces(body).map((piece) => JSON.stringify(piece)),
     objection: vendor.validate(
-      parseRequest(vendor.speaks, body, sent.headers, sent.body.length, modelField, path),
+      parseRequest(vendor.protocol, body, sent.headers, sent.body.length, modelField, path),
     ),
   };
 }

@@ -15,9 +15,9 @@ type Body = Readonly<Record<string, unknown>>;
 export type TranslationVendor = {
   readonly make: (http: HttpClient) => Provider;
   readonly model: ModelConfig;
-  readonly speaks: WireProtocol;
+  readonly protocol: WireProtocol;
   /** The model is named in the path. */
-  readonly inPath: boolean;
+  readonly isModelInPath: boolean;
   /** What the scripted vendor says against a request. */
   readonly validate: (question: ModelServerRequest) => unknown;
   /** The conversation in a request, in the smallest pieces that are only ever added to. */
@@ -40,56 +40,56 @@ export const VENDORS: Readonly<Record<Protocol, TranslationVendor>> = {
   anthropic_messages: {
     make: createProviderFactory("anthropic_messages"),
     model: models.anthropic("claude-opus-4-6", { baseUrl }),
-    speaks: "anthropic_messages",
-    inPath: false,
+    protocol: "anthropic_messages",
+    isModelInPath: false,
     validate: validateAnthropicRequest,
     pieces: createListReader("messages"),
   },
   openai_completions: {
     make: createProviderFactory("openai_completions"),
     model: models.openai("gpt-5-mini", { baseUrl }),
-    speaks: "openai_completions",
-    inPath: false,
+    protocol: "openai_completions",
+    isModelInPath: false,
     validate: validateOpenAiRequest,
     pieces: createListReader("messages"),
   },
   openai_responses: {
     make: createProviderFactory("openai_responses"),
     model: models.openaiResponses("gpt-5-mini", { baseUrl }),
-    speaks: "openai_responses",
-    inPath: false,
+    protocol: "openai_responses",
+    isModelInPath: false,
     validate: validateResponsesRequest,
     pieces: createListReader("input"),
   },
   azure_openai_responses: {
     make: createProviderFactory("azure_openai_responses"),
     model: models.azure("gpt-5-mini", { baseUrl }),
-    speaks: "openai_responses",
-    inPath: false,
+    protocol: "openai_responses",
+    isModelInPath: false,
     validate: validateResponsesRequest,
     pieces: createListReader("input"),
   },
   google_generative_ai: {
     make: createProviderFactory("google_generative_ai"),
     model: models.google("gemini-3-flash", { baseUrl }),
-    speaks: "google_generative_ai",
-    inPath: true,
+    protocol: "google_generative_ai",
+    isModelInPath: true,
     validate: validateGeminiRequest,
     pieces: createListReader("contents"),
   },
   google_vertex: {
     make: createProviderFactory("google_vertex"),
     model: models.vertex("gemini-2.5-flash", { baseUrl: `${baseUrl}/v1/projects/p/locations/l` }),
-    speaks: "google_vertex",
-    inPath: true,
+    protocol: "google_vertex",
+    isModelInPath: true,
     validate: validateGeminiRequest,
     pieces: createListReader("contents"),
   },
   bedrock_converse_stream: {
     make: createProviderFactory("bedrock_converse_stream"),
     model: models.bedrock("anthropic.claude-opus-4-6-v1", { baseUrl }),
-    speaks: "bedrock_converse_stream",
-    inPath: true,
+    protocol: "bedrock_converse_stream",
+    isModelInPath: true,
     validate: validateBedrockRequest,
     pieces: listBlocks,
   },

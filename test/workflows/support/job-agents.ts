@@ -12,7 +12,7 @@ export function createJobName(stage: TestEnvironment): string {
 }
 
 type MemberSpec = {
-  readonly says: readonly Reply[];
+  readonly replies: readonly Reply[];
   readonly faults?: ScriptedConversation["faults"];
 } & TestAgentOptions;
 
@@ -22,8 +22,8 @@ export function createMembers<Names extends string>(
   members: Readonly<Record<Names, MemberSpec>>,
 ): Readonly<Record<Names, TestSession>> {
   const parts = (Object.entries(members) as [Names, MemberSpec][]).map(
-    ([name, { says, faults, ...agent }]) => {
-      return { name, says, faults, session: stage.session({ agent: { name, ...agent } }) };
+    ([name, { replies, faults, ...agent }]) => {
+      return { name, says: replies, faults, session: stage.session({ agent: { name, ...agent } }) };
     },
   );
   stage.model.script({

@@ -58,6 +58,6 @@ export async function isActivityRunning(stage: TestEnvironment, id: string, type
 }
 
 /** Whether a run itself waits to call its vendor again: no activity of it is pending then. */
-export function isWaitingForVendor({ doing }: Status): boolean {
-  return /^waiting until \S+ before .* is called again/.test(doing ?? "");
+export function isWaitingForVendor({ statusText }: Status): boolean {
+  return /^waiting until \S+ before .* is called again/.test(statusText ?? "");
 }

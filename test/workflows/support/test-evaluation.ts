@@ -6,7 +6,7 @@ import type { EvaluationRequest, EvaluationResult } from "../../../src/workflows
 import type { TestEnvironment } from "./test-environment.ts";
 import type { TestSession } from "./test-session.ts";
 
-export type EvaluatedAgent = { readonly says: readonly Reply[]; readonly agent?: TestAgentOptions };
+export type EvaluatedAgent = { readonly replies: readonly Reply[]; readonly agent?: TestAgentOptions };
 
 /** Several agents with the answers of each, and the session in which they are compared. */
 export class TestEvaluation {
@@ -17,19 +17,19 @@ export class TestEvaluation {
 
   constructor(stage: TestEnvironment, contestants: readonly EvaluatedAgent[], judge?: EvaluatedAgent) {
     this.#stage = stage;
-    this.agents = contestants.map(({ says, agent }, index) =>
-      stage.session({ replies: [...says], agent: { name: `agent-${index + 1}`, ...agent } }),
+    this.agents = contestants.map(({ replies, agent }, index) =>
+      stage.session({ replies: [...replies], agent: { name: `agent-${index + 1}`, ...agent } }),
     );
     this.judge =
       judge === undefined
         ? undefined
-        : stage.session({ replies: [...judge.says], agent: { systemPrompt: "", ...judge.agent } });
+        : stage.session({ replies: [...judge.replies], agent: { systemPrompt: "", ...judge.agent } });
     const said = [...contestants, ...(judge === undefined ? [] : [judge])];
     const all = [...this.agents, ...(this.judge === undefined ? [] : [this.judge])];
     stage.model.script({
       conversations: all.map(({ id }, index) => ({
         match: ({ conversation }: { readonly conversation: string }) => conversation === id,
-        replies: [...(said[index]?.says ?? [])],
+        replies: [...(said[index]?.replies ?? [])],
       })),
     });
     this.id = `contest-${this.agents[0]?.id}`;

@@ -76,13 +76,13 @@ export class TestSession {
   }
 
   /** The failure of a run that must fail. */
-  async readFailure(): Promise<{ type: string; message: string; result: RunResult | undefined }> {
+  async readFailure(): Promise<{ type: string; message: string; readResult: RunResult | undefined }> {
     try {
       await this.readResult();
     } catch (error) {
       const { cause } = error as { cause?: { type: string; message: string; details?: [RunResult] } };
       if (cause === undefined) throw error;
-      return { type: cause.type, message: cause.message, result: cause.details?.[0] };
+      return { type: cause.type, message: cause.message, readResult: cause.details?.[0] };
     }
     throw new Error("the run did not fail");
   }

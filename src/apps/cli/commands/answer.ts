@@ -99,7 +99,7 @@ async function readValues(
   const all = values === undefined ? {} : readJsonObject("--values", values);
   if (value.length === 0) return all;
   const [asked, other] = (await holdfast.approvals(session)).filter((one) => matchesCall(one, call));
-  const schema = asked?.asks?.type === "form" && other === undefined ? asked.asks.schema : {};
+  const schema = asked?.question?.type === "form" && other === undefined ? asked.question.schema : {};
   const typed = value.map((one) => {
     const at = one.indexOf("=");
     if (at < 1) throw new UsageError(`--value takes NAME=VALUE, as in --value name=Ada; found ${one}.`);
@@ -109,8 +109,8 @@ async function readValues(
   return { ...all, ...Object.fromEntries(typed) };
 }
 
-function matchesCall({ question, toolCallId }: WaitingCall, call: string | undefined): boolean {
-  return question !== undefined && (call === undefined || call === toolCallId);
+function matchesCall({ questionRef, toolCallId }: WaitingCall, call: string | undefined): boolean {
+  return questionRef !== undefined && (call === undefined || call === toolCallId);
 }
 
 const ANSWER_LABELS = { accept: "answered", decline: "declined", cancel: "cancelled" } as const;

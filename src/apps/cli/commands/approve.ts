@@ -95,14 +95,14 @@ async function deny(
 ): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const result = await holdfast.deny(session, call, reason === undefined ? {} : { reason });
-    return reportAnswer(context, session, "refused", result);
+    return reportAnswer(context, session, "denied", result);
   });
 }
 
 const ANSWER_LABELS = {
   approved: "approved",
   changed: "approved with other arguments",
-  refused: "denied",
+  denied: "denied",
 } as const;
 
 function reportAnswer(

@@ -59,8 +59,8 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
       onLine: (line) => {
         const step = parseAttachLine(line, attached.length);
         if (step?.action.type === "leave") leave();
-        else if (step?.action.type === "help") attached[step.to]?.report(ATTACH_HELP);
-        else if (step !== undefined) void attached[step.to]?.carryOut(step.action);
+        else if (step?.action.type === "help") attached[step.sessionIndex]?.report(ATTACH_HELP);
+        else if (step !== undefined) void attached[step.sessionIndex]?.carryOut(step.action);
       },
       onInterrupt: leave,
       // No further input is possible, but watching continues.

@@ -55,13 +55,13 @@ async function runBackup(context: Context, folder: string): Promise<number> {
   const manifest = await writeBackup({ home, folder, version: readPackageVersion() });
   if (context.json) context.printJson({ type: "backup", folder: resolve(folder), ...manifest });
   else {
-    const { transcript, server, heldMs } = manifest;
+    const { transcript, server, writesBlockedMs } = manifest;
     const running = transcript.running === 0 ? "" : `, ${formatCount(transcript.running, "loop")} running`;
     context.print(
       `transcript  ${transcript.bytes} bytes, ${formatCount(transcript.sessions, "session")}${running}`,
     );
     context.print(`server      ${server === undefined ? "none in this home" : `${server.bytes} bytes`}`);
-    context.print(`written     ${resolve(folder)}; writers waited for ${heldMs} ms`);
+    context.print(`written     ${resolve(folder)}; writers waited for ${writesBlockedMs} ms`);
   }
   if (manifest.server === undefined) {
     context.report(

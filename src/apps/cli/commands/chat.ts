@@ -82,7 +82,7 @@ async function runChat(
     },
   });
   const ownWords = new Set<string>();
-  const renderer = new Renderer({ write: (text) => screen.write(text), paint: out, ownWords });
+  const renderer = new Renderer({ write: (text) => screen.write(text), paint: out, ownPrompts: ownWords });
   const report = (text: string): void => {
     if (context.json) context.printJson({ type: "notice", text });
     else screen.write(`${out.yellow(text)}\n`);

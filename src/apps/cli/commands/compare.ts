@@ -167,8 +167,8 @@ async function followEvaluation(
   }
 }
 
-function formatLeftRunning({ session }: Evaluation, { own }: LocalStack): string {
-  return own.length === 0
+function formatLeftRunning({ session }: Evaluation, { started }: LocalStack): string {
+  return started.length === 0
     ? `Left. The evaluation continues; \`holdfast status ${session}\` displays it.`
     : `Left. The evaluation continues when a server and a worker run again: \`holdfast dev\`.`;
 }
@@ -183,12 +183,12 @@ function reportResult(context: Context, result: EvaluationOutcome): number {
   }
   for (const row of formatTable(formatEvaluation(result))) context.report(stripControls(row));
   context.report(
-    decision.by === "fallback"
+    decision.decidedBy === "fallback"
       ? context.err.yellow(stripControls(decision.reason))
       : stripControls(decision.reason),
   );
   if (text !== undefined && text !== "") context.print(stripControls(text));
-  const summary = `${describeOutcome(outcome)} · ${formatCount(result.losers.length + 1, "agent")} compared · ${describeCost(costUsd)} · session ${session}`;
+  const summary = `${describeOutcome(outcome)} · ${formatCount(result.otherBranches.length + 1, "agent")} compared · ${describeCost(costUsd)} · session ${session}`;
   context.report(exitCode === EXIT.ok ? context.err.dim(summary) : context.err.red(summary));
   return exitCode;
 }

@@ -122,10 +122,16 @@ async function showAgents(context: Context, file: string, flags: ShowFlags): Pro
   const matcher = new SecretMatcher(secrets);
   const maskSecrets = (text: string) => matcher.mask(text, REDACTED);
   for (const loaded of selected) {
-    const { name, definition, values } = loaded;
+    const { name, definition, resolvedValues } = loaded;
     const hash = hashDefinition(definition);
     if (context.json) {
-      const output = { type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) };
+      const output = {
+        type: "agent",
+        name,
+        hash,
+        definition,
+        ...(resolved === true ? { values: resolvedValues } : {}),
+      };
       context.printJson(JSON.parse(maskSecrets(JSON.stringify(output))));
     } else {
       context.print(context.out.bold(`# ${stripControls(name)} · ${hash.slice(0, 12)}`));
@@ -136,11 +142,11 @@ async function showAgents(context: Context, file: string, flags: ShowFlags): Pro
 }
 
 function formatAgent(
-  { definition, values }: LoadedAgent,
+  { definition, resolvedValues }: LoadedAgent,
   { resolved, toml, yaml }: ShowFlags,
   { out }: Context,
 ): readonly string[] {
-  if (resolved === true) return formatResolvedValues(values, out);
+  if (resolved === true) return formatResolvedValues(resolvedValues, out);
   if (toml === true) return [writeAgent(definition, "toml")];
   if (yaml === true) return [writeAgent(definition, "yaml")];
   return [JSON.stringify(definition, undefined, 2)];
@@ -174,11 +180,11 @@ function formatShortValue(value: unknown): string {
   return text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS - 1)}…`;
 }
 
-function formatSource({ from, field, via, read: file, environment, note }: ResolvedValue): string {
+function formatSource({ from, field, suppliedBy, read: file, environment, note }: ResolvedValue): string {
   const parts = [
     from,
     field,
-    via === undefined ? undefined : `by ${via}`,
+    suppliedBy === undefined ? undefined : `by ${suppliedBy}`,
     file === undefined ? undefined : `read from ${file}`,
     environment === undefined ? undefined : `with ${environment.map((name) => `$${name}`).join(", ")}`,
     note,

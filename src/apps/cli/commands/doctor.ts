@@ -91,12 +91,12 @@ function buildModel(vendorName: string, baseUrl: string | undefined, env: NodeJS
 }
 
 function formatVendorCheck(check: VendorCheck, paint: Context["out"]): readonly string[] {
-  const { model, protocol, address, key, ok, answer, found, advice, tookMs } = check;
+  const { model, protocol, address, key, ok, answer, details, advice, durationMs } = check;
   const rows: readonly (readonly [string, string])[] = [
     ["model", `${model} by ${protocol}`],
     ["address", address],
     ["key", key === undefined ? "no key of its own" : `in ${key}`],
-    ["response", `${answer}, after ${tookMs} ms: ${found}`],
+    ["response", `${answer}, after ${durationMs} ms: ${details}`],
     ...(advice === undefined ? [] : [["advice", advice] as const]),
   ];
   const verdict = ok ? paint.green("ok  ") : paint.red("fail");
@@ -108,7 +108,7 @@ function formatVendorCheck(check: VendorCheck, paint: Context["out"]): readonly 
 async function runChecks(context: Context, fix: boolean): Promise<number> {
   const { env } = context.streams;
   const checks: readonly Check[] = [
-    { name: "holdfast", verdict: "ok", found: readPackageVersion() },
+    { name: "holdfast", verdict: "ok", details: readPackageVersion() },
     checkNode(),
     await checkHome(context.options.home),
     await checkFreeSpace(context.options.home),
@@ -126,10 +126,10 @@ async function runChecks(context: Context, fix: boolean): Promise<number> {
   return checks.some(({ verdict }) => verdict === "fail") ? EXIT.failed : EXIT.ok;
 }
 
-function formatCheck({ name, verdict, found, advice }: Check, paint: Context["out"]): readonly string[] {
+function formatCheck({ name, verdict, details, advice }: Check, paint: Context["out"]): readonly string[] {
   const colour = { ok: paint.green, warn: paint.yellow, fail: paint.red }[verdict];
   return [
-    `${colour(verdict.padEnd(4))}  ${name.padEnd(17)}  ${found}`,
+    `${colour(verdict.padEnd(4))}  ${name.padEnd(17)}  ${details}`,
     ...(advice === undefined ? [] : [paint.dim(`      ${" ".repeat(17)}  → ${advice}`)]),
   ];
 }

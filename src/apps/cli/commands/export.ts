@@ -18,7 +18,7 @@ type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ExportFlags = { readonly output?: string; readonly withChildren?: boolean };
 type ImportFlags = {
   readonly as?: string;
-  readonly renew?: boolean;
+  readonly newIds?: boolean;
   readonly withGrants?: boolean;
   readonly accept?: boolean;
 };
@@ -116,7 +116,7 @@ export function addImportCommand(program: Command, runAction: RunAction): void {
     .description("Import an exported session, completely or not at all")
     .argument("<file>", "a file that `holdfast export` wrote")
     .option("--as <id>", "import it with this id")
-    .option("--renew", "import it with a new id")
+    .option("--new-ids", "import it with a new id")
     .option("--with-grants", "also import what users approved with `always` (default: dropped)")
     .option("--accept", "accept its agent, so that runs start without confirmation")
     .addHelpText(
@@ -136,12 +136,12 @@ Examples:
 
 async function runImport(context: Context, file: string, flags: ImportFlags): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const { session, sessions, already, lines, agents, grants } = await holdfast.import(file, flags);
+    const { session, sessions, wasImported, lines, agents, grants } = await holdfast.import(file, flags);
     if (!context.json)
       for (const line of formatImportedAgents(agents, grants)) context.report(stripControls(line));
     if (context.json)
-      context.printJson({ type: "imported", session, sessions, already, lines, agents, grants });
-    else if (already)
+      context.printJson({ type: "imported", session, sessions, wasImported, lines, agents, grants });
+    else if (wasImported)
       context.report(`Session ${session} already exists with the same content: nothing was imported.`);
     else {
       const others = sessions.length > 1 ? ` with ${sessions.length - 1} of its sub-agents` : "";
@@ -158,7 +158,7 @@ async function runImport(context: Context, file: string, flags: ImportFlags): Pr
 /** Lists each agent of the file with the resources that it uses, and the approvals that users granted. */
 function formatImportedAgents(
   agents: ImportResult["agents"],
-  { count: allowed, kept }: ImportResult["grants"],
+  { count: allowed, areImported }: ImportResult["grants"],
 ): readonly string[] {
   const ofAgents = agents.flatMap(({ accepted, ...summary }) => {
     const [head = "", ...rest] = formatSummaryLines(summary);
@@ -168,7 +168,7 @@ function formatImportedAgents(
     ];
   });
   if (allowed === 0) return ofAgents;
-  const became = kept ? "imported" : "dropped; --with-grants imports them";
+  const became = areImported ? "imported" : "dropped; --with-grants imports them";
   return [...ofAgents, `brings ${formatCount(allowed, "grant")}: ${became}`];
 }
 
@@ -191,14 +191,14 @@ Examples:
 
 async function runAccept(context: Context, id: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const { session, definitionHash, already, brings } = await holdfast.acceptDefinition(id);
+    const { session, definitionHash, wasAccepted, contents } = await holdfast.acceptDefinition(id);
     if (context.json) {
-      context.printJson({ type: "accepted", session, definitionHash, already, brings });
+      context.printJson({ type: "accepted", session, definitionHash, wasAccepted, contents });
       return EXIT.ok;
     }
-    for (const line of brings) context.report(stripControls(line));
+    for (const line of contents) context.report(stripControls(line));
     context.report(
-      already
+      wasAccepted
         ? `The agent of session ${session} is already accepted.`
         : `Accepted: runs of session ${session} may start with this agent.`,
     );

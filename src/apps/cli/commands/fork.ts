@@ -141,10 +141,12 @@ async function rewind(
     const rewound = await holdfast.session(session).rewind({ to: position });
     if (context.json) context.printJson({ type: "rewound", ...rewound });
     else {
-      const { head, before, workspace } = rewound;
+      const { head, previousHead, workspace } = rewound;
       context.print(`head now: ${head.branch}, after ${head.position} messages`);
       context.report(
-        context.err.dim(`before: ${before.branch}, after ${before.position}; it stays in the record`),
+        context.err.dim(
+          `before: ${previousHead.branch}, after ${previousHead.position}; it stays in the record`,
+        ),
       );
       reportWorkspace(context, workspace);
     }

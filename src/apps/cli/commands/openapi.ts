@@ -53,7 +53,7 @@ Examples:
   $ holdfast openapi inspect https://api.example.com/openapi.json --tag repos issues
   $ holdfast openapi inspect api.yaml --path /v1/users --prefix users --json | jq -r .name
 
-With --json: a line {"type":"tool",…} for each tool, {"type":"left-out",…} for each skipped operation, and
+With --json: a line {"type":"tool",…} for each tool, {"type":"skipped",…} for each skipped operation, and
 {"type":"api",…} with counts and warnings at the end.
 
 Exit codes: 0 readable, 1 warnings with --strict, 2 not readable, or not an OpenAPI 3.0 or 3.1 document.`,
@@ -109,10 +109,7 @@ function buildSettings(spec: string, flags: InspectFlags): OpenApiSettings {
   }
 }
 
-function printJson(
-  context: Context,
-  { title, version, tools, leftOut: skipped, warnings }: ApiInspection,
-): void {
+function printJson(context: Context, { title, version, tools, skipped, warnings }: ApiInspection): void {
   for (const { name, remote, replay, description, parameters, data } of tools) {
     const { method, base, path } = data as { method: string; base: string; path: string };
     context.printJson({
@@ -127,16 +124,13 @@ function printJson(
       parameters,
     });
   }
-  for (const { chosen: isSelected, ...operation } of skipped) {
-    context.printJson({ type: "left-out", ...operation, byFilter: isSelected === true });
+  for (const { isSelected, ...operation } of skipped) {
+    context.printJson({ type: "skipped", ...operation, byFilter: isSelected === true });
   }
-  context.printJson({ type: "api", title, version, tools: tools.length, leftOut: skipped.length, warnings });
+  context.printJson({ type: "api", title, version, tools: tools.length, skipped: skipped.length, warnings });
 }
 
-function printTables(
-  context: Context,
-  { title, version, tools, leftOut: skipped, warnings }: ApiInspection,
-): void {
+function printTables(context: Context, { title, version, tools, skipped, warnings }: ApiInspection): void {
   const { out } = context;
   context.print(out.bold(stripControls(`${title} ${version}`.trim())));
   const bases = [...new Set(tools.map(({ data }) => (data as { base: string }).base))];
@@ -146,11 +140,11 @@ function printTables(
     return [name, replay, method.toUpperCase(), stripControls(path)];
   });
   for (const line of formatTable(rows)) context.print(line);
-  const others = skipped.filter(({ chosen: isSelected }) => isSelected !== true);
+  const others = skipped.filter(({ isSelected }) => isSelected !== true);
   if (others.length > 0) {
     context.print("");
     context.print(out.bold("skipped"));
-    const lines = others.map(({ method, path, id, why: reason }) =>
+    const lines = others.map(({ method, path, id, reason }) =>
       [id ?? "", method.toUpperCase(), path, reason].map((cell) => stripControls(cell)),
     );
     for (const line of formatTable(lines)) context.print(line);

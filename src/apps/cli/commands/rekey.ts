@@ -32,8 +32,8 @@ async function runRekey(context: Context): Promise<number> {
   if (context.json) context.printJson(result);
   else {
     const effect = result.key === undefined ? "decrypted" : `encrypted with key "${result.key}"`;
-    context.print(`${result.changed} of ${result.looked} rows ${effect}, in ${result.place}`);
-    if (!result.cleaned) {
+    context.print(`${result.changed} of ${result.examined} rows ${effect}, in ${result.location}`);
+    if (!result.vacuumed) {
       context.report(
         "The old values are still in the database's free pages, because other processes use the database or another role " +
           "owns its tables. Stop the workers and run this command again as the tables' owner.",

@@ -72,7 +72,7 @@ Examples:
       runAction(async (context) =>
         withHoldfast(context, async (holdfast) => {
           await holdfast.session(session).setRetained(!off);
-          if (context.json) context.printJson({ type: "kept", session, kept: !off });
+          if (context.json) context.printJson({ type: "retained", session, retained: !off });
           else
             context.report(
               off
@@ -149,10 +149,10 @@ async function runRetention(context: Context, dryRun: boolean): Promise<number> 
     const result = await holdfast.retention.run({ dryRun });
     if (context.json) context.printJson({ type: dryRun ? "would-delete" : "retention-run", ...result });
     else {
-      for (const { session, why } of result.sessions) context.print(`${session}  ${why}`);
+      for (const { session, reason } of result.sessions) context.print(`${session}  ${reason}`);
       const verb = dryRun ? "would be deleted" : "are deleted";
       context.report(
-        `${result.deleted} of ${result.looked} sessions ${verb}; ${result.spared} are still needed.`,
+        `${result.deleted} of ${result.examined} sessions ${verb}; ${result.retained} are still needed.`,
       );
     }
     return EXIT.ok;

@@ -154,7 +154,7 @@ export async function followRun(
   const renderer = new Renderer({
     write: (text) => print(target, text),
     paint: outputOnly ? context.err : context.out,
-    ownWords: new Set([prompt]),
+    ownPrompts: new Set([prompt]),
   });
   const approvals = new ApprovalPoller(() => session.approvals(), createAnnouncer(context, renderer));
   approvals.start();
@@ -198,8 +198,8 @@ function createAnnouncer(context: Context, renderer: Renderer): (calls: readonly
   };
 }
 
-function formatLeftRunning({ id }: Session, { own }: LocalStack): string {
-  return own.length === 0
+function formatLeftRunning({ id }: Session, { started }: LocalStack): string {
+  return started.length === 0
     ? `Left. The run continues; \`holdfast status ${id}\` displays it.`
     : `Left. The run continues when a server and a worker run again: \`holdfast dev\`, then \`holdfast show ${id}\`.`;
 }

@@ -119,13 +119,13 @@ async function createSchedule(
 type ScheduledWork =
   | Pick<Extract<CreateScheduleOptions, { agent: unknown }>, "agent" | "task">
   | { readonly mode: Mode; readonly task?: string }
-  | { readonly wake: string; readonly words?: string };
+  | { readonly wake: string; readonly text?: string };
 type Mode = Extract<CreateScheduleOptions, { mode: unknown }>["mode"];
 
 function parseWork(context: Context, task: string | undefined, flags: CreateFlags): ScheduledWork {
   const surroundings = { cwd: process.cwd(), env: context.streams.env };
   if (flags.wake !== undefined) {
-    return { wake: flags.wake, ...(task === undefined ? {} : { words: task }) };
+    return { wake: flags.wake, ...(task === undefined ? {} : { text: task }) };
   }
   const declared = loadMode(flags, surroundings);
   showTrustNotice(context, flags);

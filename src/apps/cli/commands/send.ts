@@ -68,7 +68,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),
     });
     if (context.json) context.printJson({ type: "sent", ...sent });
-    else context.report(context.err.dim(`${sent.as} · session ${sent.session}`));
+    else context.report(context.err.dim(`${sent.delivery} · session ${sent.session}`));
     if (sent.runId === undefined) return EXIT.ok;
     const session = stack.holdfast.session(sent.session, { runId: sent.runId });
     return flags.detach === true
@@ -83,5 +83,5 @@ function parseWhileRunning({ steer, followUp }: Flags): NonNullable<SendMessageO
   if (steer === true && followUp === true)
     throw new UsageError("--steer and --follow-up exclude each other. Give one of them.");
   if (steer === true) return "steer";
-  return followUp === true ? "follow-up" : "refuse";
+  return followUp === true ? "follow-up" : "reject";
 }

@@ -48,7 +48,7 @@ export function addSearchCommand(program: Command, runAction: RunAction): void {
     program
       .command("search")
       .description("Find messages by their text, the newest session first")
-      .argument("<text>", 'words that a message must all contain; "a phrase" in quotes, wor* for a prefix'),
+      .argument("<query>", 'words that a message must all contain; "a phrase" in quotes, wor* for a prefix'),
     "20",
   )
     .addHelpText(

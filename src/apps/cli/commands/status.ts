@@ -62,7 +62,7 @@ function formatRows(status: SessionStatus): readonly Row[] {
       "status",
       `${status.status}${open && source !== "run" ? " (no worker responds; this status comes from the server)" : ""}`,
     ],
-    ["activity", status.doing],
+    ["activity", status.statusText],
     [
       "below",
       waitingBelow === undefined
@@ -74,7 +74,9 @@ function formatRows(status: SessionStatus): readonly Row[] {
     ["model", status.model],
     [
       "update",
-      status.movesTo === undefined ? undefined : "changes to another definition before its next turn",
+      status.pendingDefinitionHash === undefined
+        ? undefined
+        : "changes to another definition before its next turn",
     ],
     ["turns", status.turns === undefined ? undefined : `${status.turns}`],
     ["cost", status.costUsd === undefined ? undefined : describeCost(status.costUsd)],
@@ -87,9 +89,9 @@ function formatRows(status: SessionStatus): readonly Row[] {
     ],
     [
       "rejected",
-      status.refusedMessages === undefined
+      status.rejectedMessages === undefined
         ? undefined
-        : `${formatCount(status.refusedMessages.messages, "message")}, because the queue was full`,
+        : `${formatCount(status.rejectedMessages.messages, "message")}, because the queue was full`,
     ],
     ["outcome", outcome === undefined ? undefined : describeOutcome(outcome)],
     ["last", status.lastText === undefined ? undefined : shortenText(status.lastText, 200)],

@@ -67,10 +67,10 @@ const RESULT_LABELS = {
 function formatUpdate(result: UpdateResult, paint: Context["out"]): readonly string[] {
   const { changes, warnings, takesEffect, dryRun, from } = result;
   const rows = changes.map(
-    ({ field, said, takesEffect: when }) =>
+    ({ field, description, takesEffect: when }) =>
       [
         field,
-        stripControls(said),
+        stripControls(description),
         when === "next-loop" && takesEffect === "next-turn" ? "next loop" : WHEN_LABELS[takesEffect],
       ] as const,
   );

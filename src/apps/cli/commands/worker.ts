@@ -12,7 +12,7 @@ import { spawnWorker } from "../worker-child.ts";
 
 type Flags = {
   readonly tools?: readonly string[];
-  readonly recognition: boolean;
+  readonly deadWorkerDetection: boolean;
   readonly drain?: string;
   readonly buildId?: string;
   readonly deployment?: string;
@@ -29,7 +29,7 @@ export function addWorkerCommand(
     .command("worker")
     .description("Run a worker until Ctrl-C; it drains, then exits")
     .option("--tools <file...>", "modules that export a tool or a list of tools by default")
-    .option("--no-recognition", "find dead workers of this host only by missing heartbeats")
+    .option("--no-dead-worker-detection", "find dead workers of this host only by missing heartbeats")
     .option("--drain <seconds>", "how long running steps may take to end after a stop request (default: 10)")
     .option("--build-id <id>", "the id of this build, for Temporal's worker versioning")
     .option("--deployment <name>", "the deployment of this build (default: holdfast)")
@@ -60,7 +60,7 @@ async function runWorker(context: Context, flags: Flags): Promise<number> {
       ...options,
       address,
       tools: flags.tools?.map((file) => resolve(file)),
-      recognition: flags.recognition,
+      deadWorkerDetection: flags.deadWorkerDetection,
       drain: parseDrain(flags.drain),
       buildId: flags.buildId,
       deployment: flags.deployment,

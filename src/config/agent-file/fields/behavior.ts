@@ -130,12 +130,12 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     describeKey(integerFrom(0), "The maximum number of consecutive reminders.", NUDGES.max),
   ),
   defineField(
-    "repeated_failures.tell_after",
-    "repeatedFailures.tellAfter",
+    "repeated_failures.warn_after",
+    "repeatedFailures.warnAfter",
     describeKey(
       integerFrom(1),
       "After this many answers with a call that fails in the same way, the model gets a warning.",
-      REPEATS.tellAfter,
+      REPEATS.warnAfter,
     ),
   ),
   defineField(

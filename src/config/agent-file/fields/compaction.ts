@@ -10,13 +10,13 @@ const LOOPS = 3;
 
 const defineCompactionField = (name: string, to: string, schema: z.ZodType, options: object = {}) =>
   defineField(`compaction.${name}`, `context.compaction.${to}`, schema, {
-    also: [`context.compaction.${name}`],
+    aliases: [`context.compaction.${name}`],
     ...options,
   });
 const defineLoopField = (name: string, to: string, schema: z.ZodType) =>
-  defineField(`compaction.${name}`, `context.${to}`, schema, { also: [`context.${name}`] });
+  defineField(`compaction.${name}`, `context.${to}`, schema, { aliases: [`context.${name}`] });
 const defineTieredField = (name: string, to: string, schema: z.ZodType) =>
-  defineField(`compaction.tiered.${name}`, `context.${to}`, schema, { also: [`context.${name}`] });
+  defineField(`compaction.tiered.${name}`, `context.${to}`, schema, { aliases: [`context.${name}`] });
 
 export const COMPACTION_FIELDS: readonly Field[] = [
   defineLoopField(

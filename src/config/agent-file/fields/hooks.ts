@@ -24,7 +24,7 @@ const ALIASES: { readonly [P in HookPoint]?: string } = {
 
 const policy = {
   timeout_ms: integerFrom(1, 600_000).optional(),
-  on_failure: z.enum(["stop", "go-on"]).optional(),
+  on_failure: z.enum(["stop", "continue"]).optional(),
 };
 
 const Use = withExpected(
@@ -35,7 +35,7 @@ const Use = withExpected(
     // For a registered name that would be read as a command because it has a space or a slash.
     z.strictObject({ hook: z.string().min(1) }),
   ]),
-  'a registered name ("audit", "plug::audit"), a command ("./check.sh", "python3 check.py"), {name = …} or {command = …}, both optionally with timeout_ms and on_failure ("stop" or "go-on")',
+  'a registered name ("audit", "plug::audit"), a command ("./check.sh", "python3 check.py"), {name = …} or {command = …}, both optionally with timeout_ms and on_failure ("stop" or "continue")',
 );
 
 const Uses = withExpected(z.union([Use, z.array(Use)]), "a hook, or a list of hooks");
@@ -57,7 +57,7 @@ const defineHookField = (name: HookPoint): Field => {
     `hooks.${name}`,
     describeKey(Uses, `Hooks of the point ${name}; see docs/hooks.md.`),
     {
-      ...(aliases === undefined ? {} : { also: [`callbacks.${aliases}`] }),
+      ...(aliases === undefined ? {} : { aliases: [`callbacks.${aliases}`] }),
       read: (value) => (toList(value) as unknown[]).map(parseHookUse),
       write: (value) => unwrapSingle((value as unknown[]).map(formatHookUse)),
     },

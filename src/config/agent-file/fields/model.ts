@@ -105,7 +105,7 @@ export const MODEL_FIELDS: readonly Field[] = [
       withExpected(z.url(), "a URL such as https://HOST/v1"),
       "The address that serves the model; that of the protocol's vendor by default.",
     ),
-    { also: ["url"], read: trimTrailingSlash },
+    { aliases: ["url"], read: trimTrailingSlash },
   ),
   defineField(
     "api_key",

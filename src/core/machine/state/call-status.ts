@@ -11,31 +11,31 @@ export type CallStatus =
   | {
       readonly type: "running";
       readonly generation: number;
-      readonly lost: number;
-      readonly local: boolean;
+      readonly lostWorkers: number;
+      readonly isLocal: boolean;
       readonly startedAtMs: number;
       /** The number of its command, when it differs from the unit's: the call has run before and has asked the user. */
       readonly number?: number;
       /** The run of a sub-agent, with its reservation; `session` is absent until it has one. */
-      readonly child?: { readonly given: Allowance; readonly session?: string };
+      readonly child?: { readonly allocation: Allowance; readonly session?: string };
     }
   /** The user is asked. `untilMs` is when the definition decides instead. */
   | {
-      readonly type: "asking";
+      readonly type: "awaiting-user";
       readonly sinceMs: number;
       readonly untilMs: number | undefined;
       readonly reason: string;
       /** The call cannot be run and has failed too often; the user decides whether the loop continues. For the model. */
-      readonly failed?: { readonly text: string; readonly reason: string };
+      readonly failure?: { readonly text: string; readonly reason: string };
       /** The call has run, and its tool asks for more than an approval. */
       readonly question?: QuestionRef;
     }
-  /** `untold`: hooks are still to be notified of its end, and then the events of its result follow. */
+  /** `awaitsHooks`: hooks are still to be notified of its end, and then the events of its result follow. */
   | {
       readonly type: "done";
       readonly isError: boolean;
       readonly tokens: number;
-      readonly untold?: true;
+      readonly awaitsHooks?: true;
     };
 
 export type Call = CallDigest & {
@@ -43,29 +43,32 @@ export type Call = CallDigest & {
   /** Why it may run; absent before the decision, and where no decision was needed. */
   readonly permission?: Permission;
   /** Replaces the model's arguments; set by the user. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly changedArguments?: Readonly<Record<string, unknown>>;
   /** Questions of its tool to the user that have ended. */
   readonly questions?: readonly QuestionRecord[];
 };
 
 export type CallingTools = {
   readonly type: "calling-tools";
-  readonly issue: Dispatch;
+  readonly dispatch: Dispatch;
   /** The position of the assistant message. */
   readonly position: number;
   readonly calls: readonly Call[];
-  readonly unit: CallBatch;
+  readonly batch: CallBatch;
   /** Writes the outbox while nothing runs and the user is asked; `tried` until the next call runs. */
   readonly flush?: Dispatch | "tried";
   /** View requests of calls that have ended. */
-  readonly requests?: readonly QueuedRequest[];
+  readonly viewRequests?: readonly QueuedRequest[];
 };
 
-/** The calls from `from` (inclusive) to `to` (exclusive) run together. `carrier` takes the outbox: -1 when all are local. */
+/**
+ * The calls from `from` (inclusive) to `to` (exclusive) run together. `outboxCall` takes the outbox: -1 when all are
+ * local.
+ */
 type CallBatch = {
   readonly from: number;
   readonly to: number;
-  readonly carrier: number;
+  readonly outboxCall: number;
   /** The first position that the unit may write: the point at which all of its calls would fork. */
   readonly base: number;
 };

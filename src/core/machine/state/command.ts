@@ -36,7 +36,7 @@ type WriteCommand = Numbered & {
   readonly base: number;
   readonly outbox: Outbox;
   /** The command continues on a branch of its own, which leaves `branch` at this point. */
-  readonly fork?: NewBranch;
+  readonly newBranch?: NewBranch;
 };
 
 export type OpenLoopCommand = Numbered & {
@@ -51,7 +51,7 @@ export type OpenLoopCommand = Numbered & {
   /** The loop is a branch of an evaluation. */
   readonly part?: LoopPart;
   /** What earlier loops of the run have left. */
-  readonly expects?: { readonly branch: string; readonly length: number };
+  readonly expectedHead?: { readonly branch: string; readonly length: number };
 };
 
 export type CallModelCommand = WriteCommand & {
@@ -66,9 +66,9 @@ export type CallModelCommand = WriteCommand & {
   /** The call that the run works for, when it is a sub-agent's. */
   readonly caller?: SpawnRef;
   /** The previous answer did not match: this one must be the output and nothing else. */
-  readonly repair?: true;
+  readonly isRepair?: true;
   /** The result is reported without text of the conversation. */
-  readonly words?: "none";
+  readonly redactContent?: true;
   /** When the loop's time ends, if it ends: a step that would wait longer is given back. */
   readonly deadlineMs?: number;
   /** How often the vendor may still be called. */
@@ -87,10 +87,10 @@ export type CompactCommand = WriteCommand & {
   /** How often a vendor may be called for a summary. */
   readonly maxAttempts: number;
   /** The tokens that the next request would carry, by the machine's count. */
-  readonly tokens: number;
+  readonly contextTokens: number;
   /** The estimate of the view alone. Absent in commands of runs that began before it was stored. */
-  readonly estimated?: number;
-  readonly why: CompactionReason;
+  readonly viewTokens?: number;
+  readonly reason: CompactionReason;
 };
 
 /** Runs the input filters on waiting messages before a turn takes them. Writes nothing of its own. */
@@ -119,29 +119,33 @@ export type CallToolCommand = WriteCommand & {
   /** The position of the result. */
   readonly position: number;
   /** The call runs as a local activity, and carries no outbox (docs/decisions/0009). */
-  readonly local: boolean;
+  readonly isLocal: boolean;
   /** Replaces the model's arguments; set by the user. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly changedArguments?: Readonly<Record<string, unknown>>;
   /** What the tool has asked the user before. */
   readonly questions?: readonly QuestionRecord[];
   /** Only for tools that receive it. */
   readonly view?: ToolView;
   /** The result is reported without text of the conversation. */
-  readonly words?: "none";
+  readonly redactContent?: true;
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;
   /** The call that the run works for, when it is a sub-agent's. */
   readonly caller?: SpawnRef;
   /** The tool is an agent: the call is a run of its own, with its reservation. */
-  readonly child?: { readonly definitionHash: string; readonly given: Allowance; readonly session?: string };
+  readonly child?: {
+    readonly definitionHash: string;
+    readonly allocation: Allowance;
+    readonly session?: string;
+  };
 };
 
 export type CallToolsCommand = {
   readonly type: "call-tools";
   readonly calls: readonly CallToolCommand[];
   /** Writes the outbox at the same time, because none of the calls carries it. */
-  readonly beside?: RecordCommand;
+  readonly recordCommand?: RecordCommand;
 };
 
 /** Calls the hooks of one point. */
@@ -152,9 +156,9 @@ export type RunHookCommand = WriteCommand & {
   readonly loopId: string;
   readonly definitionHash: string;
   readonly turn: number;
-  readonly ask: HookInput;
+  readonly question: HookInput;
   /** A stop waits for the hooks: together they get at most ten seconds. */
-  readonly brief?: true;
+  readonly isBrief?: true;
   /** Present where the hooks receive what the model sees. */
   readonly view?: ViewRanges;
 };
@@ -186,7 +190,7 @@ export type HookInput =
 
 /** Pins the run to another definition, if possible. */
 export type UpdateDefinitionCommand = WriteCommand & {
-  readonly type: "move-definition";
+  readonly type: "update-definition";
   readonly session: string;
   /** Empty when no loop is open. */
   readonly loopId: string;
@@ -246,49 +250,49 @@ export type StepForms = {
     readonly command: OpenLoopCommand;
     readonly digest: LoopDigest;
     readonly done: "loop-opened";
-    readonly failed: "open-set-back";
+    readonly failed: "open-failed";
   };
   readonly "call-model": {
     readonly command: CallModelCommand;
     readonly digest: ModelDigest;
     readonly done: "model-replied";
-    readonly failed: "model-set-back";
+    readonly failed: "model-failed";
   };
   readonly compact: {
     readonly command: CompactCommand;
     readonly digest: CompactDigest;
     readonly done: "compacted";
-    readonly failed: "compact-set-back";
+    readonly failed: "compact-failed";
   };
   readonly "filter-input": {
     readonly command: FilterInputCommand;
     readonly digest: FilterDigest;
     readonly done: "input-filtered";
-    readonly failed: "filter-set-back";
+    readonly failed: "filter-failed";
   };
   readonly "run-hook": {
     readonly command: RunHookCommand;
     readonly digest: HookDigest;
     readonly done: "hooks-answered";
-    readonly failed: "hook-set-back";
+    readonly failed: "hook-failed";
   };
-  readonly "move-definition": {
+  readonly "update-definition": {
     readonly command: UpdateDefinitionCommand;
     readonly digest: DefinitionUpdateDigest;
-    readonly done: "definition-moved";
-    readonly failed: "move-set-back";
+    readonly done: "definition-updated";
+    readonly failed: "definition-update-failed";
   };
   readonly "close-loop": {
     readonly command: CloseLoopCommand;
     readonly digest: ClosedDigest;
     readonly done: "loop-closed";
-    readonly failed: "close-set-back";
+    readonly failed: "close-failed";
   };
   readonly record: {
     readonly command: RecordCommand;
     readonly digest: WrittenDigest;
     readonly done: "recorded";
-    readonly failed: "record-set-back";
+    readonly failed: "record-failed";
   };
 };
 

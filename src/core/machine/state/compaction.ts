@@ -4,8 +4,8 @@ import type { CompactDigest } from "./digest.ts";
 
 /** Why a view is made smaller: it has reached its bound, a user asked, or the vendor reported that it does not fit. */
 export type CompactionReason =
-  | { readonly type: "grown" }
-  | { readonly type: "asked"; readonly focus?: string }
+  | { readonly type: "size" }
+  | { readonly type: "request"; readonly focus?: string }
   | { readonly type: "overflow"; readonly said: string };
 
 export type CompactionCounts = Pick<

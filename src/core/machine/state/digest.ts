@@ -64,7 +64,7 @@ export type OpenedDigest = {
     readonly messageId?: string;
     readonly tokens: number;
     /** A filter has rejected it: it is stored in the record, where no model sees it. */
-    readonly refused?: true;
+    readonly isRejected?: true;
   }[];
   /**
    * Why the prompts did not join the conversation: at most 512 bytes, free of secrets. Then there is no entry except that
@@ -98,13 +98,13 @@ export type PinnedDigest = {
   /** The maximum number of nudges in a row (IRON-02). Absent: none. */
   readonly nudges?: number;
   /** Absent in runs that began before repeated failures had a limit. */
-  readonly repeats?: RepeatSettings;
+  readonly repeatedFailures?: RepeatSettings;
   /** The points at which the definition has hooks. Absent: none. */
   readonly hooks?: readonly HookPoint[];
   /** Absent: the tool to go back is not offered. */
   readonly revert?: RevertSettings;
   /** The definition has input filters: they check waiting messages before a turn takes them (PHI-08). */
-  readonly filters?: true;
+  readonly hasFilters?: true;
 };
 
 /** What `open-loop` found and pinned. */
@@ -117,11 +117,11 @@ export type CallDigest = {
   /** A short label for the timeline: the command, the path. */
   readonly summary: string;
   /** Why the arguments do not match the tool's schema; for the model. */
-  readonly invalid?: string;
+  readonly invalidReason?: string;
   /** How a slightly invalid call was repaired: at most 256 bytes. */
   readonly note?: string;
   /** The call is to the final tool: it is judged, never run. */
-  readonly final?: true;
+  readonly isFinal?: true;
   /** What a policy must know of it; absent for tools that touch neither paths nor commands. */
   readonly facts?: CallFacts;
 };
@@ -144,17 +144,17 @@ export type ModelDigest = {
   /** The beginning of the text, at most 256 bytes; empty in a run with redacted content. */
   readonly preview: string;
   /** There is a text, but the preview does not contain it. */
-  readonly withheld?: true;
+  readonly isWithheld?: true;
   /** The answer is the vendor's report that the context does not fit (OVF-04). */
-  readonly overflow?: boolean;
+  readonly isOverflow?: boolean;
   /** The text announces a tool call, one could have been made, and none was (IRON-10). */
-  readonly announces?: true;
+  readonly announcesCall?: true;
   /** Absent when the output is a text, and for an answer that continues with calls. */
-  readonly output?: OutputVerdict;
+  readonly outputVerdict?: OutputVerdict;
   /** How often the vendor was called within this generation. */
   readonly attempts: number;
   /** Another model than the agent's own has answered. */
-  readonly fellBack?: ModelFallback;
+  readonly fallback?: ModelFallback;
 };
 
 export type ToolDigest = {
@@ -166,11 +166,11 @@ export type ToolDigest = {
   readonly outcomeUnknown?: boolean;
   readonly childLoopId?: string;
   /** The call's request for another view, which the machine grants when the batch ends. */
-  readonly request?: ViewRequest;
+  readonly viewRequest?: ViewRequest;
   /** How the agent wants its work to continue, for its run's report. */
-  readonly rest?: NextRound;
+  readonly nextRound?: NextRound;
   /** There is no result yet: the tool asks the user, and is called again with the answer. */
-  readonly asks?: QuestionRef;
+  readonly question?: QuestionRef;
 };
 
 /** The hash of the text that holds a tool's question to the user. */
@@ -192,12 +192,12 @@ export type CompactDigest = WrittenDigest & {
   readonly tokensAfter: number;
   readonly loopsCompacted: number;
   /** The problem of an application's strategy: at most 512 bytes, free of secrets. There are no spans then. */
-  readonly refused?: string;
+  readonly rejected?: string;
   /** The usage of a model that was called for a summary. */
   readonly usage?: Usage;
   readonly costUsd?: Cost;
   /** The fallbacks that were used for it. */
-  readonly fellBack?: readonly ModelFallback[];
+  readonly fallbacks?: readonly ModelFallback[];
 };
 
 /** A hook's result. Names have at most 128 bytes, reasons 512, texts for the model 2 KiB; free of secrets. */
@@ -206,13 +206,13 @@ export type HookResult =
   | { readonly type: "yes"; readonly notices?: readonly string[] }
   | { readonly type: "no"; readonly hook: string; readonly reason: string }
   | { readonly type: "end"; readonly hook: string; readonly text: string }
-  | { readonly type: "go-on"; readonly hook: string; readonly text?: string };
+  | { readonly type: "continue"; readonly hook: string; readonly text?: string };
 
 export type HookDigest = WrittenDigest & {
   /** One for each call that the hooks were asked about, in the order of the question; otherwise one. */
-  readonly words: readonly HookResult[];
+  readonly results: readonly HookResult[];
   /** Hooks that gave no answer, for users. At most eight. */
-  readonly failures?: readonly { readonly hook: string; readonly how: string }[];
+  readonly failures?: readonly { readonly hook: string; readonly fault: string }[];
 };
 
 /** The verdict of the filters on one message. A reason and a warning have at most 512 bytes, and no secret. */
@@ -229,7 +229,7 @@ export type FilterDigest = WrittenDigest & { readonly verdicts: readonly InputVe
 export type DefinitionUpdateDigest = WrittenDigest &
   (
     | {
-        readonly type: "moved";
+        readonly type: "updated";
         readonly pinned: PinnedDigest;
         /** The limits that have changed. */
         readonly limits: Partial<Limits>;
@@ -239,7 +239,7 @@ export type DefinitionUpdateDigest = WrittenDigest &
         readonly terms: string;
       }
     /** At most 512 bytes, free of secrets. */
-    | { readonly type: "refused"; readonly reason: string }
+    | { readonly type: "rejected"; readonly reason: string }
   );
 
 /** The answer of a step that only writes. */
@@ -251,9 +251,9 @@ export type ClosedDigest = WrittenDigest & {
   /** The position of that answer, which is complete. */
   readonly position?: number;
   /** The answer is a structured output and `text` is its JSON: whole, or cut because it is longer. */
-  readonly json?: "whole" | "cut";
+  readonly json?: "complete" | "truncated";
   /** For a sub-agent's loop: the last answer that has a text, with its position and estimate. */
-  readonly words?: { readonly position: number; readonly tokens: number };
+  readonly lastAnswer?: { readonly position: number; readonly tokens: number };
 };
 
 /** Why an activity failed permanently, short enough for history. */

@@ -5,7 +5,7 @@ export type Dispatch = {
   /** Rises with each redispatch: a worker on an older generation may not write. */
   readonly generation: number;
   /** The number of workers in a row that died during it. */
-  readonly lost: number;
+  readonly lostWorkers: number;
   /** How much of the outbox it carries. */
   readonly carries: { readonly entries: number; readonly events: number };
 };

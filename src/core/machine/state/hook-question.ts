@@ -6,11 +6,11 @@ import type { AfterTurn, TurnEnding, TurnSource } from "./turn-ending.ts";
 /** What hooks are asked about, with what is needed to continue after their answer. */
 export type HookQuestion =
   | { readonly point: "before-turn"; readonly source: TurnSource }
-  | { readonly point: "before-compaction"; readonly why: CompactionReason }
-  | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly overflow: boolean }
+  | { readonly point: "before-compaction"; readonly reason: CompactionReason }
+  | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly isOverflow: boolean }
   | {
       readonly point: "before-tool" | "after-tool";
-      readonly calling: CallingTools;
+      readonly phase: CallingTools;
       /** Indices, in call order. */
       readonly calls: readonly number[];
     }
@@ -19,7 +19,7 @@ export type HookQuestion =
       readonly point: "after-turn";
       readonly turn: number;
       readonly usage: Usage;
-      readonly behind: AfterTurn;
+      readonly after: AfterTurn;
     }
   | { readonly point: "on-text"; readonly position: number }
   | { readonly point: "after-task" };

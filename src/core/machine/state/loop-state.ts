@@ -6,8 +6,8 @@ import type { ClosedDigest } from "./digest.ts";
 
 // What the state holds of the open loop and of the newest closed loop.
 
-/** An answer that does not match the schema. `again`: it was the second, after the only repair round. */
-type Mismatch = { readonly problems: string; readonly again?: true };
+/** An answer that does not match the schema. `isRepeated`: it was the second, after the only repair round. */
+type Mismatch = { readonly problems: string; readonly isRepeated?: true };
 
 /** The open loop. */
 export type OpenLoop = {
@@ -22,7 +22,7 @@ export type OpenLoop = {
   readonly usage: Usage;
   readonly costUsd: Cost;
   /** The number of events emitted so far, which is the number of the next one. */
-  readonly events: number;
+  readonly eventCount: number;
   /** The usage of the current turn. */
   readonly turnUsage: Usage;
   readonly lastStop: StopReason | undefined;
@@ -32,35 +32,35 @@ export type OpenLoop = {
         readonly preview: string;
         readonly position: number;
         /** There is a text, but the preview does not contain it. */
-        readonly withheld?: true;
+        readonly isWithheld?: true;
         /** It was accepted as the structured output. */
         readonly isOutput?: true;
       }
     | undefined;
   /** No turn has begun: the messages that opened the loop have no events yet. */
-  readonly unread?: true;
+  readonly hasUnreadPrompts?: true;
   /** It was opened without prompts, to continue the existing conversation. */
-  readonly goesOn?: true;
+  readonly isContinuation?: true;
   /** Absent until a call could not be run. */
-  readonly mistakes?: readonly RepeatedFailures[];
+  readonly repeatedFailures?: readonly RepeatedFailures[];
   /** Why the loop ends before its next turn: a call failed in the same way too often. */
-  readonly stuck?: string;
+  readonly stuckReason?: string;
   /** Absent while no answer was rejected as the structured output. */
   readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */
   readonly nudges?: number;
   /** The turn that hooks have admitted; absent before they were asked. */
-  readonly admitted?: number;
+  readonly admittedTurn?: number;
   /** Notices of hooks and of the machine for the turn that begins next; absent for none. */
   readonly notices?: readonly string[];
   /** Tools that were removed from it since it began; absent for none. */
   readonly removedTools?: readonly string[];
   /** For each server with a changed tool list, by name: the hash of what the model was informed of. Absent for none. */
-  readonly offers?: Readonly<Record<string, string>>;
+  readonly toolLists?: Readonly<Record<string, string>>;
   /** The account of its sub-agents; absent while it has started none. */
   readonly account?: Account;
   /** Set by a hook that failed after an event: the loop ends with its turn. */
-  readonly ended?: { readonly by: string; readonly reason: string };
+  readonly endedByHook?: { readonly by: string; readonly reason: string };
 };
 
 /** How the newest loop ended. */
@@ -72,9 +72,9 @@ export type LastLoop = {
   readonly text?: string;
   readonly position?: number;
   /** See `ClosedDigest`. */
-  readonly json?: "whole" | "cut";
+  readonly json?: "complete" | "truncated";
   /** For a sub-agent's loop. */
-  readonly words?: ClosedDigest["words"];
+  readonly lastAnswer?: ClosedDigest["lastAnswer"];
 };
 
 /** Failed calls of one tool, or of one name that is no tool's, since the last call of it that ran. */
@@ -82,5 +82,5 @@ export type RepeatedFailures = {
   readonly tool: string;
   readonly inARow: number;
   /** The newest failure of this tool, and the number of answers with the same failure. */
-  readonly same?: { readonly why: string; readonly answers: number; readonly turn: number };
+  readonly same?: { readonly reason: string; readonly answers: number; readonly turn: number };
 };

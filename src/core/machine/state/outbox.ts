@@ -24,9 +24,9 @@ export type NewBranch = {
 };
 
 export type OutboxBody =
-  | { readonly type: "person"; readonly message: InboundMessage }
+  | { readonly type: "user"; readonly message: InboundMessage }
   /** A user message that a filter has rejected: stored where no model sees it. */
-  | { readonly type: "refused"; readonly message: InboundMessage; readonly reason: string }
+  | { readonly type: "rejected"; readonly message: InboundMessage; readonly reason: string }
   | { readonly type: "notice"; readonly text: string }
   /** States why a call was not run, unless it is `accepted`. */
   | {

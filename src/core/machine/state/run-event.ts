@@ -15,16 +15,16 @@ export type VendorDelay = {
 export type StepFailure =
   /**
    * The worker of the step was lost. `attempts`: how often the step was begun, over all generations; 0 if unknown.
-   * `inOrder`: it did not die, it was asked to stop and released the step. `late`: it did not report in time, and may live.
+   * `isReleased`: it did not die, it was asked to stop and released the step. `isTimeout`: it did not report in time, and may live.
    */
   | {
       readonly type: "lost";
       readonly attempts: number;
-      readonly inOrder?: true;
-      readonly late?: true;
+      readonly isReleased?: true;
+      readonly isTimeout?: true;
     }
   /** A local step that did not end in time, or ran in the wrong place. */
-  | { readonly type: "elsewhere" }
+  | { readonly type: "not-local" }
   /** It was cancelled. */
   | { readonly type: "cancelled" }
   /** `wait`: the step should be retried, after a delay that is too long for Temporal's retry. */
@@ -34,7 +34,7 @@ export type StepFailure =
 type StepEvent = {
   [Type in StepType]:
     | { readonly type: StepForms[Type]["done"]; readonly digest: StepForms[Type]["digest"] }
-    | { readonly type: StepForms[Type]["failed"]; readonly setback: StepFailure };
+    | { readonly type: StepForms[Type]["failed"]; readonly failure: StepFailure };
 }[StepType];
 
 /** The user's answer to a call that waits. */
@@ -46,7 +46,7 @@ export type ApprovalAnswer =
       /** Calls of the same kind need no approval from then on. */
       readonly always?: boolean;
     }
-  | { readonly type: "refuse"; readonly reason?: string }
+  | { readonly type: "deny"; readonly reason?: string }
   /** Answers a question of the call's tool. `values`: the hash of the text that holds them. */
   | { readonly type: "answer"; readonly answer: QuestionAnswer; readonly values?: string };
 
@@ -67,9 +67,9 @@ export type ToolListChange = {
 export type RunEvent = { readonly atMs: number } & (
   | StepEvent
   /** The user requests a smaller context before the next answer. */
-  | { readonly type: "compaction-asked"; readonly focus?: string }
+  | { readonly type: "compaction-requested"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
-  | { readonly type: "tool-set-back"; readonly call: number; readonly setback: StepFailure }
+  | { readonly type: "tool-failed"; readonly call: number; readonly failure: StepFailure }
   /** The run of a sub-agent was requested under this id. */
   | { readonly type: "child-started"; readonly call: number; readonly session: string }
   | { readonly type: "child-finished"; readonly call: number; readonly report: TaskReport }
@@ -77,11 +77,11 @@ export type RunEvent = { readonly atMs: number } & (
   | {
       readonly type: "child-lost";
       readonly call: number;
-      readonly how: string;
+      readonly reason: string;
       readonly report?: TaskReport;
     }
   /** The user requests another definition for the run. */
-  | { readonly type: "update-asked"; readonly hash: string }
+  | { readonly type: "definition-update-requested"; readonly hash: string }
   | { readonly type: "prompted"; readonly message: InboundMessage }
   | { readonly type: "steered"; readonly message: InboundMessage }
   | { readonly type: "followed-up"; readonly message: InboundMessage }
@@ -97,12 +97,12 @@ export type RunEvent = { readonly atMs: number } & (
   /** An operator raises the limits of the run. */
   | { readonly type: "limits-raised"; readonly limits: Partial<Limits> }
   /** A server offers other tools than when the loop was opened. */
-  | ({ readonly type: "offers-changed" } & ToolListChange)
+  | ({ readonly type: "tool-list-changed" } & ToolListChange)
   | { readonly type: "stop-requested"; readonly reason: string }
   /** The history is growing long: continue as new when a turn ends. */
-  | { readonly type: "rotation-due" }
+  | { readonly type: "rotation-requested" }
   /** The time of a `wait` has come. */
-  | { readonly type: "time-passed" }
+  | { readonly type: "timer-fired" }
   /** The first event of a run, and of one that continued as new: what arrived together with it is accepted. */
-  | { readonly type: "begun" }
+  | { readonly type: "started" }
 );

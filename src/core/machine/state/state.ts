@@ -46,45 +46,50 @@ export type Phase =
     }
   | {
       readonly type: "opening";
-      readonly issue: Dispatch;
+      readonly dispatch: Dispatch;
       readonly prompts: readonly Prompt[];
       readonly continuation?: Continuation;
     }
   /**
-   * `compacted`: the context was already made smaller for this answer, because the vendor rejected it. `waits`: until when
-   * the vendor is not called, and why.
+   * `isCompacted`: the context was already made smaller for this answer, because the vendor rejected it. `vendorWait`:
+   * until when the vendor is not called, and why.
    */
   | {
       readonly type: "calling-model";
-      readonly issue: Dispatch;
+      readonly dispatch: Dispatch;
       readonly attemptsBefore: number;
-      readonly compacted?: boolean;
-      readonly waits?: { readonly untilMs: number; readonly fault: string; readonly message: string };
+      readonly isCompacted?: boolean;
+      readonly vendorWait?: { readonly untilMs: number; readonly fault: string; readonly message: string };
     }
-  | { readonly type: "compacting"; readonly issue: Dispatch; readonly why: CompactionReason }
+  | { readonly type: "compacting"; readonly dispatch: Dispatch; readonly reason: CompactionReason }
   /** The input filters check these messages, which stay in their queue until the turn begins. */
   | {
       readonly type: "filtering";
-      readonly issue: Dispatch;
+      readonly dispatch: Dispatch;
       readonly source: TurnSource;
       readonly ids: readonly string[];
     }
   | CallingTools
-  /** `brief`: the hooks are notified after a stop. */
+  /** `isBrief`: the hooks are notified after a stop. */
   | {
-      readonly type: "hooking";
-      readonly issue: Dispatch;
+      readonly type: "running-hooks";
+      readonly dispatch: Dispatch;
       readonly question: HookQuestion;
-      readonly brief?: true;
+      readonly isBrief?: true;
     }
   /** The run is updated to the definition with this hash. */
-  | { readonly type: "moving"; readonly issue: Dispatch; readonly to: string; readonly then: AfterUpdate }
-  | { readonly type: "closing"; readonly issue: Dispatch; readonly outcome: Outcome }
+  | {
+      readonly type: "updating-definition";
+      readonly dispatch: Dispatch;
+      readonly to: string;
+      readonly continueWith: AfterUpdate;
+    }
+  | { readonly type: "closing"; readonly dispatch: Dispatch; readonly outcome: Outcome }
   | {
       readonly type: "recording";
-      readonly issue: Dispatch;
+      readonly dispatch: Dispatch;
       readonly inbox: readonly InboundMessage[];
-      readonly afterwards: AfterRecord;
+      readonly continueWith: AfterRecord;
     }
   | { readonly type: "waiting"; readonly sinceMs: number; readonly untilMs: number | undefined }
   | { readonly type: "rotating"; readonly resume: Resume }
@@ -93,18 +98,21 @@ export type Phase =
 
 /** Phases that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 type TransientPhase =
-  | { readonly type: "turn-due"; readonly source: TurnSource }
-  /** `announces`: the answer announces a tool call and makes none. `output`: the verdict on what may be the last answer. */
+  | { readonly type: "turn-pending"; readonly source: TurnSource }
+  /**
+   * `announcesCall`: the answer announces a tool call and makes none. `outputVerdict`: the verdict on what may be the last
+   * answer.
+   */
   | {
-      readonly type: "turn-over";
+      readonly type: "turn-ended";
       readonly position: number;
       readonly results: number;
-      readonly announces?: true;
+      readonly announcesCall?: true;
       /** The model's requests to go back. */
       readonly reverts?: readonly RevertRequest[];
-      readonly output?: "accepted" | "mismatch";
+      readonly outputVerdict?: "accepted" | "mismatch";
     }
-  | { readonly type: "loop-over" };
+  | { readonly type: "loop-ended" };
 
 /** Where a run resumes after it continued as new. */
 export type Resume =
@@ -115,7 +123,7 @@ export type Resume =
 export type AfterUpdate =
   | Resume
   | { readonly type: "close"; readonly outcome: Outcome }
-  | { readonly type: "loop-over" };
+  | { readonly type: "loop-ended" };
 
 /** What follows a `record` step that only writes the outbox. */
 type AfterRecord = Resume | { readonly type: "end" };
@@ -125,7 +133,7 @@ export type RequestedDefinition = { readonly definition?: AgentDefinition; reado
 
 export type State = {
   readonly version: typeof STATE_VERSION;
-  readonly rules: number;
+  readonly ruleSet: number;
   readonly session: string;
   /** A `run` ends when there is nothing left to do; an `interactive` run waits for the next prompt. */
   readonly mode: "run" | "interactive";
@@ -134,39 +142,39 @@ export type State = {
   /** Quick tools run as local activities. */
   readonly localSteps: boolean;
   /** Present when status and summaries must contain no text of the conversation. */
-  readonly words?: "none";
-  readonly asked: RequestedDefinition;
+  readonly redactContent?: true;
+  readonly requestedDefinition: RequestedDefinition;
   /** What `open-loop` pinned; it stays for the rest of the run. */
   readonly pinned: PinnedDigest | undefined;
   /** The time of the last event, by the workflow's clock. */
   readonly nowMs: number;
   /** The number of the next command. */
-  readonly commands: number;
+  readonly nextCommand: number;
   readonly phase: Phase;
   readonly queues: Queues;
   /** Ids of the newest accepted messages, oldest first. */
   readonly recentIds: readonly string[];
   /** Messages for which the queues had no room; absent for none. */
-  readonly refused?: RejectedMessages;
+  readonly rejectedMessages?: RejectedMessages;
   readonly outbox: Outbox;
   /** The branch to which the run writes, and its length: the next position. */
   readonly branch: string;
   readonly length: number;
   /** The branch does not exist yet; the next command that writes begins it. */
-  readonly fork?: NewBranch;
+  readonly newBranch?: NewBranch;
   readonly view: View;
   /** The vendor's last token count; estimates cover what was added since (CTX-05). */
-  readonly counted?: ReportedSize;
+  readonly reportedSize?: ReportedSize;
   /** The user has requested a compaction, which precedes the next answer. */
-  readonly compact?: { readonly focus?: string };
+  readonly requestedCompaction?: { readonly focus?: string };
   /** The user has requested another definition: the run is updated before the next turn, or before its loop ends. */
-  readonly update?: { readonly hash: string };
+  readonly requestedUpdate?: { readonly hash: string };
   /** The result of the newest definition update. */
-  readonly lastMove?: { readonly to: string; readonly refused?: string };
+  readonly lastDefinitionUpdate?: { readonly to: string; readonly rejected?: string };
   readonly loop: OpenLoop | undefined;
   readonly stop: { readonly reason: string } | undefined;
   /** The run should continue as new between two turns. */
-  readonly rotate: boolean;
+  readonly rotationRequested: boolean;
   /** Totals of all loops of this session's run. */
   readonly totals: {
     readonly loops: number;
@@ -191,9 +199,9 @@ export type State = {
   /** Its loop is a branch of an evaluation, in the evaluation's session. */
   readonly part?: LoopPart;
   /** Sub-agents that have ended. */
-  readonly childrenOver?: EndedChildren;
+  readonly endedChildren?: EndedChildren;
   /** How the agent wants its work to continue, by its newest call that specifies it. */
-  readonly rest?: NextRound;
+  readonly nextRound?: NextRound;
   /** Hooks were notified that the task has ended. */
-  readonly taskOver?: true;
+  readonly isTaskEnded?: true;
 };

@@ -10,11 +10,11 @@ export type TaskRequest = {
   readonly branch: string;
   readonly answer: number;
   /** Replaces the task; set by the user. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly changedArguments?: Readonly<Record<string, unknown>>;
   /** The beginning of the task, for observers. */
   readonly summary: string;
   /** What its caller has reserved for it, and for everything that it starts. */
-  readonly given: Allowance;
+  readonly allocation: Allowance;
 };
 
 /** The report of a sub-agent's run. Its text stays in its own session, in the entry at `position`. */
@@ -35,7 +35,7 @@ export type TaskReport = {
   /** Time that was spent only waiting for the user, here or below. Absent for 0. */
   readonly waitedMs?: number;
   /** How the agent wants its work to continue, when it has specified it. */
-  readonly rest?: NextRound;
+  readonly nextRound?: NextRound;
 };
 
 /** What an autonomous agent wants after its turn. */
@@ -45,4 +45,4 @@ export type NextRound =
   | { readonly type: "sleep"; readonly seconds: number; readonly reason: string };
 
 /** The text of a task, as a message to the sub-agent. It is in the caller's record. */
-export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "arguments">;
+export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "changedArguments">;

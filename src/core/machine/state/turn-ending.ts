@@ -8,14 +8,14 @@ export type TurnEnding = {
   readonly position: number;
   readonly results: number;
   readonly usage: Usage;
-  readonly behind: AfterTurn;
+  readonly after: AfterTurn;
   /** The model's requests to go back. */
   readonly reverts?: readonly RevertRequest[];
 };
 
 /** What follows a turn: possibly another turn, or the end of the loop. */
 export type AfterTurn =
-  | { readonly type: "go-on"; readonly source?: TurnSource }
+  | { readonly type: "continue"; readonly source?: TurnSource }
   | { readonly type: "close"; readonly outcome: Outcome };
 
 /** What a turn begins with. */

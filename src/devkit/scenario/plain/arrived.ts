@@ -39,7 +39,7 @@ export function toArrivalEvent(sent: SentArrival, state: State, nowMs: number): 
     case "clearQueues":
       return { type: "queues-cleared", queue: sent.queue };
     case "compact":
-      return { type: "compaction-asked", ...(sent.focus === undefined ? {} : { focus: sent.focus }) };
+      return { type: "compaction-requested", ...(sent.focus === undefined ? {} : { focus: sent.focus }) };
     case "approve":
     case "refuse": {
       const words = buildApprovalInput(sent);
@@ -55,7 +55,7 @@ export function toArrivalEvent(sent: SentArrival, state: State, nowMs: number): 
     case "raiseLimits":
       return { type: "limits-raised", limits: unlessRefused(() => checkLimits(state, sent.limits)) };
     case "continueAsNew":
-      return { type: "rotation-due" };
+      return { type: "rotation-requested" };
     case "crash":
       return undefined;
     case "run":

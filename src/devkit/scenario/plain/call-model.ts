@@ -19,7 +19,7 @@ export async function callModel(stage: Stage, command: CallModelCommand, branch:
   begin(stage, command, "answer");
   const view = { ...command.view, branch };
   const labels = showsLabels(getAvailableTools(definition, stage.tools));
-  const asking = { isRepair: command.repair === true, shown: view.ranges };
+  const asking = { isRepair: command.isRepair === true, formats: view.ranges };
   const { deadlineMs = Number.POSITIVE_INFINITY } = command;
   const work = async (attempt: number) => {
     const messages = readSeenMessages(transcript, view, { labels });
@@ -27,7 +27,7 @@ export async function callModel(stage: Stage, command: CallModelCommand, branch:
     return { answer, attempt };
   };
   const asked = await withAttempts(stage, command.maxAttempts, work, deadlineMs);
-  if ("setback" in asked) return { happening: { type: "model-set-back", setback: asked.setback } };
+  if ("setback" in asked) return { happening: { type: "model-failed", failure: asked.setback } };
   const { answer, attempt } = asked.done;
   const message = { ...answer, turnId: { loopId, turnIndex: turn } };
   const digest = await buildAnswerDigest(message, definition, stage, attempt);
@@ -44,7 +44,7 @@ export async function compact(stage: Stage, command: CompactCommand, branch: str
   const made = await withAttempts(stage, command.maxAttempts, () =>
     compactEntries(entries, definition, command, machine.nowMs, stage, new AbortController().signal),
   );
-  if ("setback" in made) return { happening: { type: "compact-set-back", setback: made.setback } };
+  if ("setback" in made) return { happening: { type: "compact-failed", failure: made.setback } };
   const { digest, entry } = made.done;
   const happening = { type: "compacted" as const, digest: { ...digest, branch } };
   return entry === undefined ? { happening } : { happening, entry };
@@ -63,10 +63,11 @@ function begin(
   };
 }
 
-function inView({ ranges, faded }: ViewRanges, entries: readonly Entry[]): readonly Entry[] {
+function inView({ ranges, fadedBefore }: ViewRanges, entries: readonly Entry[]): readonly Entry[] {
   return entries.filter((entry) =>
     ranges.some(
-      (range) => entry.position >= range.from && entry.position < range.to && isVisible(range, entry, faded),
+      (range) =>
+        entry.position >= range.from && entry.position < range.to && isVisible(range, entry, fadedBefore),
     ),
   );
 }

@@ -31,7 +31,7 @@ export async function callTools(
       const lost = [one, ...calls.takeAll()];
       notes.schedule.push({ type: "worker-lost", calls: lost.map(({ command }) => command.toolCallId) });
       for (const { command } of lost) {
-        machine.tell({ type: "tool-set-back", call: command.call, setback: { type: "lost", attempts: 1 } });
+        machine.tell({ type: "tool-failed", call: command.call, failure: { type: "lost", attempts: 1 } });
       }
       await join(listDueCalls().filter((again) => lost.some(({ command }) => command.call === again.call)));
       continue;
@@ -45,7 +45,7 @@ export async function callTools(
     }
     if (machine.isStopped) {
       notes.schedule.push({ type: "cancelled", call: toolCallId, left: calls.left });
-      machine.tell({ type: "tool-set-back", call, setback: { type: "cancelled" } });
+      machine.tell({ type: "tool-failed", call, failure: { type: "cancelled" } });
       continue;
     }
     if (beside) await join(listDueCalls(call), 1, call);
@@ -53,7 +53,7 @@ export async function callTools(
       type: "ended",
       call: toolCallId,
       deed: one.deed,
-      quick: one.command.local,
+      quick: one.command.isLocal,
       left: calls.left,
     });
     await finish(stage, one);
@@ -72,7 +72,7 @@ export async function callTools(
     await writeBeside();
     for (const [command, result] of unrun) tellResult(stage, command, result);
     if (unrun.length === 0) return;
-    const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
+    const quick = unrun.flatMap(([{ isLocal, toolCallId }]) => (isLocal ? [toolCallId] : []));
     notes.schedule.push({ type: "unrun", left: calls.left + others, quick });
     // A view call that waited for the previous one.
     if (beside) await join(listDueCalls(ending), others, ending);
@@ -81,8 +81,8 @@ export async function callTools(
   /** While only sub-agents run, no other step writes the outbox. */
   async function writeBeside(): Promise<void> {
     const command = machine.next();
-    if (command.type !== "call-tools" || command.beside === undefined) return;
-    machine.tell(await perform(stage, command.beside));
+    if (command.type !== "call-tools" || command.recordCommand === undefined) return;
+    machine.tell(await perform(stage, command.recordCommand));
     await writeBeside();
   }
 

@@ -23,7 +23,7 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
     mode: run.mode,
     idleTimeoutMs: scenario.idleTimeoutMs ?? null,
     localSteps: true,
-    asked: { definition: stage.definition },
+    requestedDefinition: { definition: stage.definition },
     prompts: run.prompt === undefined ? [] : [{ ...run.prompt, atMs: machine.nowMs }],
     ...(continuation === undefined ? {} : { continuation }),
   });
@@ -43,7 +43,7 @@ export async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd
     mode: "run",
     idleTimeoutMs: null,
     localSteps: true,
-    asked: { hash: task.spawn.toolName },
+    requestedDefinition: { hash: task.spawn.toolName },
     prompts: [buildTaskMessage(task, machine.nowMs)],
     task,
   });
@@ -54,7 +54,7 @@ type RunEnd = Pick<PlayResult, "outcome" | "text"> & { readonly report: TaskRepo
 
 async function toTheEnd(stage: Stage): Promise<RunEnd> {
   const { machine } = stage;
-  machine.tell({ type: "begun" });
+  machine.tell({ type: "started" });
   for (let commands = 0; commands <= MAX_COMMANDS; commands++) {
     const command = machine.next();
     if (command.type === "finish") {
@@ -78,7 +78,7 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
     case "rotate":
       stage.notes.continuedAsNew += 1;
       return machine.rotate();
-    case "move-definition":
+    case "update-definition":
       throw new ScenarioError(["a scenario cannot change its agent to another definition"]);
     default:
       if (command.type === "open-loop") stage.hold("open");
@@ -92,7 +92,7 @@ function wait(stage: Stage, untilMs: number | undefined): void {
   if (phase.type === "calling-model" && untilMs !== undefined) {
     people.arrive(people.due("backoff").sent);
     machine.passUntil(untilMs);
-    if (machine.next().type === "wait") machine.tell({ type: "time-passed" });
+    if (machine.next().type === "wait") machine.tell({ type: "timer-fired" });
     return;
   }
   const asks = phase.type === "calling-tools";
@@ -102,7 +102,7 @@ function wait(stage: Stage, untilMs: number | undefined): void {
   if (sent.length > 0 || machine.next().type !== "wait") return;
   if (untilMs !== undefined) {
     machine.passUntil(untilMs);
-    machine.tell({ type: "time-passed" });
+    machine.tell({ type: "timer-fired" });
     return;
   }
   if (asks) throw new ScenarioError([forEver(stage, nth)]);

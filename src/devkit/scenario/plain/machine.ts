@@ -67,7 +67,7 @@ export class Machine {
   rotate(): void {
     this.readBack();
     this.#runs += 1;
-    this.tell({ type: "begun" });
+    this.tell({ type: "started" });
   }
 
   /** Passes the state through JSON. */

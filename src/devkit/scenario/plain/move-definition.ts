@@ -11,7 +11,9 @@ import type { Stage } from "./stage.ts";
 /** Updates the run to one of the stage's definitions, by its hash. */
 export function moveDefinition(stage: Stage, { to: hash }: UpdateDefinitionCommand, branch: string): Made {
   try {
-    return { happening: { type: "definition-moved", digest: { ...updateDefinition(stage, hash), branch } } };
+    return {
+      happening: { type: "definition-updated", digest: { ...updateDefinition(stage, hash), branch } },
+    };
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
     return rejectUpdate(error.message, branch);
@@ -22,13 +24,13 @@ function updateDefinition(stage: Stage, hash: string): DefinitionUpdateDigest {
   const from = stage.definition;
   const to = stage.definitions.get(hash);
   if (to === undefined) throw new DefinitionError(`The definition ${hash} does not exist`);
-  const { changes, warnings, refusals } = compareDefinitions(from, to);
-  if (refusals.length > 0) throw new DefinitionError(refusals.join("; "));
+  const { changes, warnings, rejections } = compareDefinitions(from, to);
+  if (rejections.length > 0) throw new DefinitionError(rejections.join("; "));
   const { tools, warnings: found } = checkOpening(to, stage);
   stage.moveTo(to, hash);
   return {
     branch: "",
-    type: "moved",
+    type: "updated",
     pinned: buildPinnedDigest(to, hash, tools, buildChildFacts(to)),
     limits: findChangedLimits(from.limits, to.limits),
     changes,
@@ -38,5 +40,5 @@ function updateDefinition(stage: Stage, hash: string): DefinitionUpdateDigest {
 }
 
 function rejectUpdate(reason: string, branch: string): Made {
-  return { happening: { type: "definition-moved", digest: { branch, type: "refused", reason } } };
+  return { happening: { type: "definition-updated", digest: { branch, type: "rejected", reason } } };
 }

@@ -27,7 +27,7 @@ export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
     const failure = { fault: "invalid", message: error.message };
-    return { type: "open-set-back", setback: { type: "failed", failure } };
+    return { type: "open-failed", failure: { type: "failed", failure } };
   }
 }
 

@@ -38,7 +38,15 @@ export async function performCall(
 
 export async function beginCall(stage: Stage, command: CallToolCommand): Promise<Begun> {
   const { tools, transcript, notes, results } = stage;
-  const { branch, answer, call: index, arguments: changed, toolName, toolCallId, generation } = command;
+  const {
+    branch,
+    answer,
+    call: index,
+    changedArguments: changed,
+    toolName,
+    toolCallId,
+    generation,
+  } = command;
   const tool = tools.get(toolName);
   const call = findCall(transcript.getMessage(branch, answer), index, changed);
   if (tool === undefined || call === undefined)
@@ -56,8 +64,8 @@ export async function beginCall(stage: Stage, command: CallToolCommand): Promise
 /** Builds the stored result of an ended call. */
 export function buildCallEvent(
   { transcript, machine }: Stage,
-  { answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
-  { request, ...execution }: ViewAnswer,
+  { answer, call: index, position, loopId, turn, changedArguments: changed }: CallToolCommand,
+  { viewRequest, ...execution }: ViewAnswer,
   branch: string,
 ): Made {
   const call = findCall(transcript.getMessage(branch, answer), index, changed);
@@ -71,7 +79,7 @@ export function buildCallEvent(
     happening: {
       type: "tool-finished",
       call: index,
-      digest: { ...digest, ...(request === undefined ? {} : { request }) },
+      digest: { ...digest, ...(viewRequest === undefined ? {} : { viewRequest }) },
     },
     entry: { position, origin: "tool", message },
   };
@@ -86,7 +94,7 @@ function ofView(
   const written = findCall(transcript.getMessage(branch, answer), index);
   if (view === undefined || written === undefined) throw new Error(`${tool.name} came without a view`);
   const entries = transcript.listEntries(branch).slice(0, answer);
-  return answerViewCall({ tool, call, written, answer, atHand: view, entries });
+  return answerViewCall({ tool, call, original: written, answer, toolView: view, entries });
 }
 
 /** Builds the unknown outcome as the next worker does: scenarios' tools leave no processes running. */

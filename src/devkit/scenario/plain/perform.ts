@@ -40,7 +40,7 @@ function buildStepEvent(
       return compact(stage, command, branch);
     case "run-hook":
       return runHook(stage, command, branch);
-    case "move-definition":
+    case "update-definition":
       return moveDefinition(stage, command, branch);
     case "filter-input":
       return filterInput(stage, command);
@@ -61,9 +61,9 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand, branch: string
   if (definitionHash !== undefined) await tellEnd(stage, command, branch);
   const message = answer === undefined ? undefined : transcript.getMessage(branch, answer);
   const output = isOutput === true ? definition.output : undefined;
-  const words = await wordsLeft(stage, command, branch);
+  const lastAnswer = await wordsLeft(stage, command, branch);
   const said = buildClosedDigest(message, answer, output, getMaxTextBytes(command));
-  const digest = { ...said, ...(words === undefined ? {} : { words }), branch };
+  const digest = { ...said, ...(lastAnswer === undefined ? {} : { lastAnswer }), branch };
   return { happening: { type: "loop-closed", digest } };
 }
 

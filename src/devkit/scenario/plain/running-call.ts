@@ -38,7 +38,7 @@ export class RunningCalls {
   /** Begins a call; returns its result if it has one without running. */
   async begin(command: CallToolCommand): Promise<ViewAnswer | undefined> {
     if (command.child !== undefined) {
-      const child = await beginChild(this.#stage, command, command.child.given, this.#drive);
+      const child = await beginChild(this.#stage, command, command.child.allocation, this.#drive);
       this.#waiting.push({ command, deed: { gives: "" }, run: async () => toErrorExecution(""), child });
       mustDiffer(this.#waiting.flatMap(({ child: one }) => one ?? []));
       return undefined;
@@ -53,7 +53,7 @@ export class RunningCalls {
   /** Returns the visibly running calls: Temporal schedules the others only after the quick ones, which are local, ended. */
   noteBegun(): void {
     const fresh = this.#inOrderOfEnd().filter(({ command }) => !this.#begun.has(buildKey(command)));
-    const quick = fresh.filter(({ command }) => command.local);
+    const quick = fresh.filter(({ command }) => command.isLocal);
     const seen = quick.length > 0 ? quick : fresh;
     if (seen.length === 0) return;
     for (const { command } of seen) this.#begun.add(buildKey(command));
@@ -84,13 +84,13 @@ export class RunningCalls {
   /** Quick calls end first, timed-out calls last, the others in call order. */
   #inOrderOfEnd(): readonly Running[] {
     const rank = ({ command, deed }: Running) =>
-      command.local ? 0 : deed.hangs === true ? 2 + (command.timeoutMs ?? 0) : 1;
+      command.isLocal ? 0 : deed.hangs === true ? 2 + (command.timeoutMs ?? 0) : 1;
     const waiting = [...this.#waiting].sort((a, b) => rank(a) - rank(b) || a.command.call - b.command.call);
     const order: Running[] = [];
     while (waiting.length > 0) {
       const ready = waiting.findIndex(
         ({ command, deed }) =>
-          command.local === (waiting[0]?.command.local ?? false) &&
+          command.isLocal === (waiting[0]?.command.isLocal ?? false) &&
           !waiting.some(({ command: other }) => other.toolCallId === deed.after),
       );
       if (ready === -1) throw new ScenarioError(["tools: the calls of one unit wait for each other (after)"]);

@@ -28,21 +28,31 @@ export type Drive = (
 export async function beginChild(
   caller: Stage,
   command: CallToolCommand,
-  given: TaskRequest["given"],
+  given: TaskRequest["allocation"],
   drive: Drive,
   tell: (happening: Happening) => void = (happening) => caller.machine.tell(happening),
 ): Promise<Child> {
   const { machine, scenario, subAgents, transcripts, transcript } = caller;
-  const { call, toolName, toolCallId, loopId, turn, branch, answer, arguments: changed, summary } = command;
+  const {
+    call,
+    toolName,
+    toolCallId,
+    loopId,
+    turn,
+    branch,
+    answer,
+    changedArguments: changed,
+    summary,
+  } = command;
   const part = scenario.subAgents.find(({ name }) => name === toolName);
   if (part === undefined) throw new Error(`The sub-agent ${toolName} does not exist`);
   const request: TaskRequest = {
     spawn: { session: caller.session, loopId, turn, toolCallId, toolName },
     branch,
     answer,
-    ...(changed === undefined ? {} : { arguments: changed }),
+    ...(changed === undefined ? {} : { changedArguments: changed }),
     summary,
-    given,
+    allocation: given,
   };
   const task = await readTaskText(request, {
     readEntries: async (_, from, at, to) => transcript.listEntries(from).slice(at, to),

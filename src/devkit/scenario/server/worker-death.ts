@@ -36,12 +36,14 @@ export async function failPendingActivities(
 
 /** Converts a claim to one after a worker's death: the executions that it displaced belong to a dead process. */
 export function toDeadWorkerClaim(claimed: ClaimResult): ClaimResult {
-  if (claimed.type !== "claimed" || claimed.lost === undefined) return claimed;
-  const { lost, lostBefore } = claimed;
+  if (claimed.type !== "claimed" || claimed.lostExecution === undefined) return claimed;
+  const { lostExecution, earlierLostExecutions } = claimed;
   return {
     ...claimed,
-    lost: maskProcess(lost),
-    ...(lostBefore === undefined ? {} : { lostBefore: lostBefore.map(maskProcess) }),
+    lostExecution: maskProcess(lostExecution),
+    ...(earlierLostExecutions === undefined
+      ? {}
+      : { earlierLostExecutions: earlierLostExecutions.map(maskProcess) }),
   };
 }
 

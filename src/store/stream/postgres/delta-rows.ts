@@ -7,8 +7,8 @@ import type { Delta } from "../stream-hub.ts";
 
 /** The numbers of rows of one statement: few, so that few statements are prepared. */
 const LENGTHS = [32, 8, 1] as const;
-const COLUMNS = "session, loop_id, run, command, call, tool_call_id, announces, at_ms, delta";
-const ROW = "(nextval('delta_places'), ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const COLUMNS = "session, loop_id, run, command, call, tool_call_id, is_announcement, at_ms, delta";
+const ROW = "(nextval('delta_positions'), ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /**
  * The position from which the sequence continues after a crash, a failover or a restore reverted it: the database's clock
@@ -16,7 +16,7 @@ const ROW = "(nextval('delta_places'), ?, ?, ?, ?, ?, ?, ?, ?, ?)";
  * how far the sequence went back. The fixed increment applies if the clock was set back.
  */
 const NEXT_EPOCH_POSITION =
-  "greatest(nextval('delta_places') + 1000000, floor(extract(epoch FROM clock_timestamp()) * 1e6)::bigint)";
+  "greatest(nextval('delta_positions') + 1000000, floor(extract(epoch FROM clock_timestamp()) * 1e6)::bigint)";
 
 /** @param json - The stored form of the same deltas. */
 export function* insertDeltas(deltas: readonly Delta[], json: readonly string[], nowMs: number): Work<void> {
@@ -29,14 +29,14 @@ export function* insertDeltas(deltas: readonly Delta[], json: readonly string[],
     const values = deltas
       .slice(at, at + length)
       .flatMap((delta, index) => toRowValues(delta, json[at + index]!, nowMs));
-    yield createStatement(`INSERT INTO deltas (place, ${COLUMNS}) VALUES ${rows}`, ...values);
+    yield createStatement(`INSERT INTO deltas (position, ${COLUMNS}) VALUES ${rows}`, ...values);
     at += length;
   }
 }
 
 function* hasEpoch(): Work<boolean> {
   const text = "SELECT 1 AS there FROM delta_epoch LIMIT 1";
-  return ((yield { text, values: [], gives: "row" }) as readonly unknown[]).length > 0;
+  return ((yield { text, values: [], returns: "row" }) as readonly unknown[]).length > 0;
 }
 
 function* startEpoch(nowMs: number): Work<void> {
@@ -44,7 +44,7 @@ function* startEpoch(nowMs: number): Work<void> {
   if (yield* hasEpoch()) return;
   // The next crash must not revert the increment itself.
   yield createStatement("SET LOCAL synchronous_commit = on");
-  yield createStatement(`SELECT setval('delta_places', ${NEXT_EPOCH_POSITION})`);
+  yield createStatement(`SELECT setval('delta_positions', ${NEXT_EPOCH_POSITION})`);
   yield createStatement("INSERT INTO delta_epoch VALUES (?)", nowMs);
 }
 
@@ -52,19 +52,20 @@ function toRowValues(delta: Delta, json: string, nowMs: number): Value[] {
   const { session, loopId, run, command, call, body } = delta;
   // A model's output about a call is part of its answer.
   const toolCallId = "toolCallId" in body && body.type !== "tool-call" ? body.toolCallId : null;
-  const announces = body.type === "recorded" ? 1 : 0;
-  return [session, loopId, run, command, call, toolCallId, announces, nowMs, json];
+  const isAnnouncement = body.type === "recorded" ? 1 : 0;
+  return [session, loopId, run, command, call, toolCallId, isAnnouncement, nowMs, json];
 }
 
 export function* notifyChannel(channel: string, topic: string): Work<void> {
-  yield { text: "SELECT pg_notify(?, ?)", values: [channel, topic], gives: "nothing" };
+  yield { text: "SELECT pg_notify(?, ?)", values: [channel, topic], returns: "nothing" };
 }
 
-type Row = { readonly place: number; readonly delta: string };
+type Row = { readonly position: number; readonly delta: string };
 
 export function* readAfter(session: string, position: number, limit: number): Work<readonly Row[]> {
-  const text = "SELECT place, delta FROM deltas WHERE session = ? AND place > ? ORDER BY place LIMIT ?";
-  return (yield { text, values: [session, position, limit], gives: "rows" }) as readonly Row[];
+  const text =
+    "SELECT position, delta FROM deltas WHERE session = ? AND position > ? ORDER BY position LIMIT ?";
+  return (yield { text, values: [session, position, limit], returns: "rows" }) as readonly Row[];
 }
 
 export function* readOfCall(call: {
@@ -73,24 +74,24 @@ export function* readOfCall(call: {
   command: number;
   call: number;
 }): Work<readonly Row[]> {
-  const text = `SELECT place, delta FROM deltas WHERE session = ? AND run = ? AND command = ? AND call = ?
-    ORDER BY place`;
+  const text = `SELECT position, delta FROM deltas WHERE session = ? AND run = ? AND command = ? AND call = ?
+    ORDER BY position`;
   const values = [call.session, call.run, call.command, call.call];
-  return (yield { text, values, gives: "rows" }) as readonly Row[];
+  return (yield { text, values, returns: "rows" }) as readonly Row[];
 }
 
 /** Reads the newest position of a session; 0 if nothing is stored. */
 export function* readNewestPosition(session: string): Work<number> {
-  const text = "SELECT max(place) AS place FROM deltas WHERE session = ?";
-  const rows = (yield { text, values: [session], gives: "row" }) as readonly { place: number | null }[];
-  return rows[0]?.place ?? 0;
+  const text = "SELECT max(position) AS position FROM deltas WHERE session = ?";
+  const rows = (yield { text, values: [session], returns: "row" }) as readonly { position: number | null }[];
+  return rows[0]?.position ?? 0;
 }
 
 /** Reads the newest positions of a session, in order. */
 export function* readNewestPositions(session: string, count: number): Work<readonly number[]> {
-  const text = "SELECT place FROM deltas WHERE session = ? ORDER BY place DESC LIMIT ?";
-  const rows = (yield { text, values: [session, count], gives: "rows" }) as readonly Row[];
-  return rows.map(({ place: position }) => position).reverse();
+  const text = "SELECT position FROM deltas WHERE session = ? ORDER BY position DESC LIMIT ?";
+  const rows = (yield { text, values: [session, count], returns: "rows" }) as readonly Row[];
+  return rows.map(({ position }) => position).reverse();
 }
 
 /** The deltas of a loop before the announcement that completes them. */
@@ -98,11 +99,11 @@ export type CompletedRange = {
   readonly session: string;
   readonly loopId: string;
   readonly before: number;
-  readonly over: "all" | readonly string[];
+  readonly completed: "all" | readonly string[];
 };
 
-export function* removeCompleted({ session, loopId, before, over: completed }: CompletedRange): Work<void> {
-  const where = "session = ? AND loop_id = ? AND place < ?";
+export function* removeCompleted({ session, loopId, before, completed }: CompletedRange): Work<void> {
+  const where = "session = ? AND loop_id = ? AND position < ?";
   if (completed === "all") {
     yield createStatement(`DELETE FROM deltas WHERE ${where}`, session, loopId, before);
     return;
@@ -126,7 +127,7 @@ export function* removeCompleted({ session, loopId, before, over: completed }: C
 
 /** Removes old announcements, and deltas of dead processes. */
 export function* removeOld(announcementsBeforeMs: number, allBeforeMs: number): Work<void> {
-  yield createStatement("DELETE FROM deltas WHERE at_ms < ? AND announces = 1", announcementsBeforeMs);
+  yield createStatement("DELETE FROM deltas WHERE at_ms < ? AND is_announcement = 1", announcementsBeforeMs);
   yield createStatement("DELETE FROM deltas WHERE at_ms < ?", allBeforeMs);
 }
 
@@ -135,12 +136,12 @@ export function* removeSession(session: string): Work<void> {
 }
 
 function createStatement(text: string, ...values: Value[]): Statement {
-  return { text, values, gives: "nothing" };
+  return { text, values, returns: "nothing" };
 }
 
 /** The content of a position; without a delta if it cannot be decoded. */
 export type PositionedDelta = { readonly offset: number; readonly delta: Delta | undefined };
 
-export function toPositionedDelta({ place: position, delta }: Row, codec: LineCodec): PositionedDelta {
+export function toPositionedDelta({ position, delta }: Row, codec: LineCodec): PositionedDelta {
   return { offset: position, delta: parseDelta(delta, codec) };
 }

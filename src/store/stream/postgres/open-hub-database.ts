@@ -24,7 +24,7 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
   const database = await Database.open({
     target,
     part: { name: "stream", steps: MIGRATIONS },
-    patienceMs: DEADLINE_MS,
+    deadlineMs: DEADLINE_MS,
     limits: LIMITS,
     maxConnections: MAX_CONNECTIONS,
   });

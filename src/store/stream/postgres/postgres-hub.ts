@@ -79,11 +79,11 @@ export class PostgresHub implements StreamHub {
     for (let from = 0; from < last; ) {
       const rows = await database.read(() => readAfter(session, from, PAGE));
       const deltas = rows
-        .filter(({ place }) => place <= last)
+        .filter(({ position }) => position <= last)
         .map((row) => toPositionedDelta(row, this.#codec));
       buffer.push(...deltas.filter(isReadable));
       if (rows.length < PAGE) break;
-      from = rows.at(-1)!.place;
+      from = rows.at(-1)!.position;
     }
     return { deltas: buildSnapshot(buffer), offset: last };
   }

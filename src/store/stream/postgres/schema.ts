@@ -6,14 +6,14 @@ import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
  * empties the epoch, from which the next writer detects that it must continue at a higher position.
  */
 const SCHEMA_1 = `
-CREATE SEQUENCE delta_places AS BIGINT;
+CREATE SEQUENCE delta_positions AS BIGINT;
 
 CREATE UNLOGGED TABLE delta_epoch (
-  begun_at_ms DOUBLE PRECISION NOT NULL
+  started_at_ms DOUBLE PRECISION NOT NULL
 );
 
 CREATE UNLOGGED TABLE deltas (
-  place BIGINT PRIMARY KEY,
+  position BIGINT PRIMARY KEY,
   session TEXT COLLATE "C" NOT NULL,
   loop_id TEXT COLLATE "C" NOT NULL,
   run TEXT COLLATE "C" NOT NULL,
@@ -22,12 +22,12 @@ CREATE UNLOGGED TABLE deltas (
   -- The call that it shows something of; null for an answer's.
   tool_call_id TEXT COLLATE "C",
   -- 1: it only says that something was recorded.
-  announces BIGINT NOT NULL,
+  is_announcement BIGINT NOT NULL,
   at_ms DOUBLE PRECISION NOT NULL,
   -- The whole delta as JSON.
   delta TEXT NOT NULL
 );
-CREATE INDEX deltas_by_session ON deltas (session, place);
+CREATE INDEX deltas_by_session ON deltas (session, position);
 CREATE INDEX deltas_by_time ON deltas (at_ms);
 
 -- A crash takes the tokens and the deltas alike: what is not there any more is written again.

@@ -52,7 +52,7 @@ export class Sweeper {
 /** Keeps the newest range of each loop, which includes the earlier ones. All processes use the same order. */
 function keepNewest(completed: readonly CompletedRange[]): readonly CompletedRange[] {
   const all = new Map<string, number>();
-  for (const one of completed) if (one.over === "all") all.set(one.loopId, one.before);
+  for (const one of completed) if (one.completed === "all") all.set(one.loopId, one.before);
   return completed
     .filter((one) => one.before >= (all.get(one.loopId) ?? 0))
     .sort((one, other) => one.before - other.before);

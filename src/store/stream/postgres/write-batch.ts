@@ -25,6 +25,6 @@ export async function writeBatch(
     const { loopId, body } = deltas[index]!;
     const before = positions[index];
     if (body.type !== "recorded" || before === undefined) continue;
-    sweeper.addCompleted({ session, loopId, before, over: body.over ?? [] });
+    sweeper.addCompleted({ session, loopId, before, completed: body.completed ?? [] });
   }
 }

@@ -129,16 +129,15 @@ class LineRemapper {
    * A copy keeps the references to its caller and to its predecessor only if those sessions are imported too: the original
    * session has these relations, not the copy.
    */
-  #remapSession(line: SessionLine, { spawn, formation, ...remapped }: SessionLine): SessionLine {
+  #remapSession(line: SessionLine, { spawn, origin: formation, ...remapped }: SessionLine): SessionLine {
     const isIncluded = (session = "") => remapped.id === line.id || this.#sessions.has(session);
-    const previous =
-      line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : undefined;
+    const previous = line.origin?.type === "inactivity_timeout" ? line.origin.previousSession : undefined;
     const isPreviousMissing = previous !== undefined && !isIncluded(previous);
     const origin = isPreviousMissing ? { type: "explicit" as const, previousSession: previous } : formation;
     return {
       ...remapped,
       ...(spawn !== undefined && isIncluded(line.spawn?.session) ? { spawn } : {}),
-      ...(origin === undefined ? {} : { formation: origin }),
+      ...(origin === undefined ? {} : { origin }),
     };
   }
 

@@ -11,7 +11,7 @@ export type PostgresOptions = {
   /** `postgresql://user:password@host:port/database`; docs/postgresql.md lists the parameters after `?`. */
   readonly url: string;
   /** How long operations are retried after a lost server, a deadlock and the like; 10 s by default. */
-  readonly patienceMs?: number | undefined;
+  readonly deadlineMs?: number | undefined;
   /** The encryption; by default that of `HOLDFAST_ENCRYPTION_KEYS`. */
   readonly encryption?: EncryptionOptions | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
@@ -28,17 +28,12 @@ export class PostgresTranscript extends SqlTranscript {
   }
 
   /** Opens the database, and creates missing schema and tables. Throws `StoreError` if it must not or cannot be used. */
-  static async open({
-    url,
-    patienceMs: deadlineMs,
-    limits,
-    encryption,
-  }: PostgresOptions): Promise<PostgresTranscript> {
+  static async open({ url, deadlineMs, limits, encryption }: PostgresOptions): Promise<PostgresTranscript> {
     const openDatabase = async () =>
       Database.open({
         target: parseDatabaseTarget(url),
         part: { name: "transcript", steps: MIGRATIONS },
-        patienceMs: deadlineMs,
+        deadlineMs,
         limits,
       });
     const columns = createEncryptedColumns("The transcript in PostgreSQL", encryption);

@@ -23,11 +23,11 @@ CREATE TABLE contents (
   bytes BIGINT NOT NULL,
   -- Kept at least until then, and for good once an entry names it.
   leased_until_ms BIGINT NOT NULL,
-  named BIGINT NOT NULL,
+  is_referenced BIGINT NOT NULL,
   -- UTF-8. A TEXT cannot hold NUL.
   body BYTEA NOT NULL
 );
-CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
+CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE is_referenced = 0;
 
 CREATE TABLE sessions (
   id TEXT COLLATE "C" PRIMARY KEY,
@@ -45,11 +45,11 @@ CREATE TABLE sessions (
   spawned_by TEXT COLLATE "C",
   agent_id TEXT COLLATE "C",
   -- JSON; null: its first loop has formed it.
-  formation TEXT COLLATE "C",
+  origin TEXT COLLATE "C",
   -- The session that was left for this one, because it had been idle.
   rotated_from TEXT COLLATE "C",
   hidden TEXT COLLATE "C",
-  imported TEXT COLLATE "C",
+  import_digest TEXT COLLATE "C",
   scope TEXT COLLATE "C"
 );
 CREATE INDEX sessions_by_activity ON sessions (last_active_at_ms);
@@ -71,7 +71,7 @@ CREATE TABLE branches (
   -- End of the unbroken prefix, and the tokens of its own part of it.
   length BIGINT NOT NULL,
   tokens BIGINT NOT NULL,
-  asked_at_ms BIGINT,
+  requested_at_ms BIGINT,
   -- Of one that has begun in a session which was deleted: what its loops had left of the view before position.
   inherited_view TEXT COLLATE "C",
   UNIQUE (session, id)
@@ -96,12 +96,12 @@ CREATE TABLE entries (
 CREATE INDEX entries_by_content ON entries (content) WHERE content IS NOT NULL;
 
 -- Who keeps a text that no entry holds: a session, or a job.
-CREATE TABLE text_names (
+CREATE TABLE text_owners (
   hash TEXT COLLATE "C" NOT NULL,
   owner TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (hash, owner)
 );
-CREATE INDEX text_names_by_owner ON text_names (owner);
+CREATE INDEX text_owners_by_owner ON text_owners (owner);
 
 -- What workspaces held.
 CREATE TABLE snapshots (
@@ -181,8 +181,8 @@ CREATE TABLE loop_runs (
   ordinal BIGINT NOT NULL,
   run TEXT COLLATE "C" NOT NULL,
   -- The run's lowest sequence, and the end of its unbroken row of events from there; null before the first.
-  low BIGINT,
-  upto BIGINT,
+  first_sequence BIGINT,
+  end_sequence BIGINT,
   PRIMARY KEY (loop, ordinal),
   UNIQUE (loop, run)
 );
@@ -245,13 +245,13 @@ CREATE TABLE process_runs (
 );
 CREATE INDEX process_runs_by_time ON process_runs (process, at_ms);
 
-CREATE TABLE search_words (
+CREATE TABLE search_index (
   rowid BIGINT PRIMARY KEY,
-  words TSVECTOR NOT NULL
+  text TSVECTOR NOT NULL
 );
-CREATE INDEX search_words_by_word ON search_words USING gin (words);
+CREATE INDEX search_index_by_text ON search_index USING gin (text);
 -- How far the index of words has come where it is made anew; empty while it holds everything.
-CREATE TABLE search_fill (branch BIGINT NOT NULL, position BIGINT NOT NULL, last BIGINT NOT NULL);
+CREATE TABLE search_index_progress (branch BIGINT NOT NULL, position BIGINT NOT NULL, last BIGINT NOT NULL);
 
 -- The tokens by which a write whose connection was lost over its commit is known.
 ${createCommitsTableSql("transcript")}

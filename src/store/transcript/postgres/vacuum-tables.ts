@@ -7,7 +7,7 @@ import { toStoreFaults } from "./postgres-engine.ts";
 const BUSY_MS = 10_000;
 
 /** Tables that contain or have contained text of conversations. */
-const TABLES = [...ENCRYPTED_TABLES.map(([name]) => name), "search_words"];
+const TABLES = [...ENCRYPTED_TABLES.map(([name]) => name), "search_index"];
 
 /**
  * Rewrites the tables, so that they contain no overwritten or deleted data.

@@ -10,7 +10,7 @@ import { exec, get, type Work } from "./statement.ts";
 export type AppendRequest = {
   readonly session: string;
   readonly run: string;
-  readonly place: WriteTarget;
+  readonly target: WriteTarget;
   readonly entries: readonly NewEntry[];
   readonly events: readonly NewEvent[];
 };
@@ -24,7 +24,7 @@ type LoopRow = { readonly ref: number; readonly branch: string };
  * loop the newest again.
  */
 export function* appendToBranch(write: AppendRequest): Work<string> {
-  const { session, run, place: target } = write;
+  const { session, run, target } = write;
   const branch = yield* resolveBranch(write);
   const loop = yield* get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", target.loopId);
   if (loop === undefined) {
@@ -48,7 +48,7 @@ export function* appendToBranch(write: AppendRequest): Work<string> {
 }
 
 function* resolveBranch(write: AppendRequest): Work<string> {
-  const { session, run, place: target, entries } = write;
+  const { session, run, target, entries } = write;
   const namedBranch = yield* findBranch(session, target.branch);
   if (namedBranch === undefined) {
     if (entries.length > 0 || target.base > 0)
@@ -57,14 +57,14 @@ function* resolveBranch(write: AppendRequest): Work<string> {
   }
   const { fork } = target;
   if (fork === undefined) return (yield* writeEntries(write, namedBranch, target.base, entries)).id;
-  const leftEntries = entries.filter((entry) => entry.left === true);
+  const leftEntries = entries.filter((entry) => entry.isOnParentBranch === true);
   const parent =
     leftEntries.length === 0
       ? namedBranch
       : yield* writeEntries(write, namedBranch, Number.POSITIVE_INFINITY, leftEntries);
   const id = formatRevertBranchId(run, parent.id, fork.at, fork.by);
   const existing = yield* createBranch({ session, id, parent, position: fork.at });
-  const own = entries.filter((entry) => entry.left !== true);
+  const own = entries.filter((entry) => entry.isOnParentBranch !== true);
   return (yield* writeEntries(write, existing, target.base, own)).id;
 }
 

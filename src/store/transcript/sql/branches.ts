@@ -46,7 +46,7 @@ export function* createBranch(branch: {
   askedAtMs?: number;
 }): Work<BranchRow> {
   yield* exec(
-    `INSERT INTO branches (session, id, parent, position, run, length, tokens, asked_at_ms)
+    `INSERT INTO branches (session, id, parent, position, run, length, tokens, requested_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
     branch.session,
     branch.id,

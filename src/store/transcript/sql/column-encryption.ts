@@ -30,7 +30,11 @@ const HEAD_BYTES = MARK.length + 2;
 /** The associated data, key and stored form of each decrypted value of a row. */
 const ORIGINS = Symbol("origins of decrypted values");
 
-export type DecryptedOrigin = { readonly place: string; readonly keyId: string; readonly stored: Value };
+export type DecryptedOrigin = {
+  readonly associatedData: string;
+  readonly keyId: string;
+  readonly stored: Value;
+};
 type DecryptedOrigins = Readonly<Record<string, DecryptedOrigin>>;
 
 export class EncryptedColumns {
@@ -57,7 +61,7 @@ export class EncryptedColumns {
     let step = work.next();
     while (step.done !== true) {
       // The search index would contain readable words.
-      const isLeftOut = step.value.plain === true && this.writeKeyId !== undefined;
+      const isLeftOut = step.value.isSearchText === true && this.writeKeyId !== undefined;
       const rows = isLeftOut ? [] : yield this.#encryptStatement(step.value);
       step = work.next(this.#decryptRows(rows));
     }
@@ -98,17 +102,17 @@ export class EncryptedColumns {
       const stored = row[name];
       const bytes = readEncryptedBytes(stored);
       if (bytes === undefined) continue;
-      const { plain, place: associatedData, keyId } = this.#decryptBytes(bytes);
+      const { plain, associatedData, keyId } = this.#decryptBytes(bytes);
       decrypted ??= { ...row };
       decrypted[name] = typeof stored === "string" ? plain.toString("utf8") : plain;
       origins ??= {};
-      origins[name] = { place: associatedData, keyId, stored: stored as Value };
+      origins[name] = { associatedData, keyId, stored: stored as Value };
     }
     if (decrypted === undefined) return row;
     return Object.defineProperty(decrypted, ORIGINS, { value: origins });
   }
 
-  #decryptBytes(bytes: Buffer): { plain: Buffer; place: string; keyId: string } {
+  #decryptBytes(bytes: Buffer): { plain: Buffer; associatedData: string; keyId: string } {
     const end = HEAD_BYTES + (bytes.length < HEAD_BYTES ? 0 : bytes.readUInt16BE(MARK.length));
     const associatedData = bytes.toString("utf8", HEAD_BYTES, end);
     const encrypted = bytes.subarray(end);
@@ -117,7 +121,7 @@ export class EncryptedColumns {
       if (this.#ring === undefined) throw createMissingKeyError(keyId, []);
       return {
         plain: this.#ring.decrypt("transcript", encrypted, associatedData),
-        place: associatedData,
+        associatedData,
         keyId,
       };
     } catch (error) {
@@ -166,10 +170,10 @@ export function decryptColumn<Row extends object, Column extends keyof Row & str
   associatedData: string,
 ): Row[Column] {
   const origin = getDecryptedOrigin(row, column);
-  if (origin !== undefined && origin.place !== associatedData) {
+  if (origin !== undefined && origin.associatedData !== associatedData) {
     throw new StoreError(
       "damaged",
-      `The transcript contains at ${associatedData} a value that was encrypted for ${origin.place}: it was moved.`,
+      `The transcript contains at ${associatedData} a value that was encrypted for ${origin.associatedData}: it was moved.`,
     );
   }
   return row[column];

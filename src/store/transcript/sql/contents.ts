@@ -21,11 +21,11 @@ function* putBody(text: string, leasedUntilMs: number, isReferenced: 0 | 1): Wor
   const hash = hashText(text);
   const body = Buffer.from(text, "utf8");
   yield* exec(
-    `INSERT INTO contents (hash, bytes, leased_until_ms, named, body) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO contents (hash, bytes, leased_until_ms, is_referenced, body) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (hash) DO UPDATE SET
        leased_until_ms = CASE WHEN contents.leased_until_ms > excluded.leased_until_ms
          THEN contents.leased_until_ms ELSE excluded.leased_until_ms END,
-       named = CASE WHEN contents.named > excluded.named THEN contents.named ELSE excluded.named END`,
+       is_referenced = CASE WHEN contents.is_referenced > excluded.is_referenced THEN contents.is_referenced ELSE excluded.is_referenced END`,
     hash,
     body.length,
     leasedUntilMs,

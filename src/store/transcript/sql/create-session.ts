@@ -13,7 +13,7 @@ import { exec, get, json, type Work } from "./statement.ts";
 type NewSession = {
   readonly id: string;
   readonly previous: string;
-  readonly formation: SessionOrigin;
+  readonly origin: SessionOrigin;
   readonly branch: string;
   readonly rotatedFrom: string | null;
   readonly atMs: number;
@@ -22,14 +22,14 @@ type NewSession = {
 function* createFollowingSession({
   id,
   previous,
-  formation: origin,
+  origin,
   branch,
   rotatedFrom,
   atMs,
 }: NewSession): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms,
-       head_branch, loops, status, formation, rotated_from)
+       head_branch, loops, status, origin, rotated_from)
      SELECT ?, agent_id, agent_name, definition_hash, model, CAST(? AS BIGINT), CAST(? AS BIGINT), ?, 0, 'completed', ?, ?
      FROM sessions WHERE id = ? AND hidden IS NULL`,
     id,
@@ -57,7 +57,7 @@ export function* createSessionByFork({
   yield* createFollowingSession({
     id,
     previous: from.session,
-    formation: origin,
+    origin,
     branch,
     rotatedFrom: null,
     atMs,
@@ -77,7 +77,7 @@ export function* followSession({
   yield* createFollowingSession({
     id,
     previous,
-    formation: origin,
+    origin,
     branch: MAIN_BRANCH,
     rotatedFrom: null,
     atMs,
@@ -115,7 +115,7 @@ export function* findCurrentSession({ session, idleMs, atMs }: RotateSessionRequ
 }
 
 export function* rotateSession(rotation: RotateSessionRequest): Work<RotateSessionResult> {
-  const { idleMs, next, atMs } = rotation;
+  const { idleMs, nextId, atMs } = rotation;
   const { session: current, isIdle } = yield* findCurrentSession(rotation);
   if (!isIdle) return { session: current, isNew: false };
   const origin: SessionOrigin = {
@@ -124,15 +124,15 @@ export function* rotateSession(rotation: RotateSessionRequest): Work<RotateSessi
     previousSession: current,
   };
   yield* createFollowingSession({
-    id: next,
+    id: nextId,
     previous: current,
-    formation: origin,
+    origin,
     branch: MAIN_BRANCH,
     rotatedFrom: current,
     atMs,
   });
-  yield* createBranch({ session: next, id: MAIN_BRANCH, position: 0 });
-  return { session: next, isNew: true };
+  yield* createBranch({ session: nextId, id: MAIN_BRANCH, position: 0 });
+  return { session: nextId, isNew: true };
 }
 
 /** Relinks the predecessor of a deleted session to the sessions that followed it. */

@@ -13,7 +13,7 @@ import { deleteTextOwners, deleteUnreferenced } from "./texts.ts";
 const PAGE = 500;
 
 /** Hides the session, unless it has changed since `snapshot`. Its forks get copies of what they show of it. */
-export function* beginDelete(session: string, snapshot?: IdleSnapshot): Work<boolean | "gone-on"> {
+export function* beginDelete(session: string, snapshot?: IdleSnapshot): Work<boolean | "continued"> {
   const row = yield* get<{ hidden: string | null; lastActiveAtMs: number }>(
     `SELECT hidden, last_active_at_ms AS "lastActiveAtMs" FROM sessions WHERE id = ?`,
     session,
@@ -21,8 +21,8 @@ export function* beginDelete(session: string, snapshot?: IdleSnapshot): Work<boo
   if (row === undefined) return false;
   if (row.hidden === null && snapshot !== undefined) {
     const hasContinued =
-      row.lastActiveAtMs !== snapshot.lastActiveAtMs || (yield* isRunning(session, snapshot.over));
-    if (hasContinued) return "gone-on";
+      row.lastActiveAtMs !== snapshot.lastActiveAtMs || (yield* isRunning(session, snapshot.endedLoopIds));
+    if (hasContinued) return "continued";
   }
   yield* detachForks(session);
   yield* relinkRotation(session);

@@ -5,7 +5,7 @@ type EncryptedTable = {
   readonly key: readonly string[];
   readonly columns: readonly string[];
   /** The columns of the associated data, if a row can be copied under another key. */
-  readonly place?: readonly string[];
+  readonly associatedKey?: readonly string[];
 };
 
 /**
@@ -20,7 +20,7 @@ export const ENCRYPTED_COLUMNS = {
   branches: { key: ["session", "id"], columns: ["inherited_view"] },
   snapshots: { key: ["branch", "position"], columns: ["workspace", "problem"] },
   // A fork of a run copies entries to another branch.
-  entries: { key: ["branch", "position"], columns: ["message"], place: ["run", "position"] },
+  entries: { key: ["branch", "position"], columns: ["message"], associatedKey: ["run", "position"] },
   inbox: { key: ["session", "id"], columns: ["text"] },
   loops: { key: ["loop_id"], columns: ["kind", "outcome", "view", "grants"] },
   events: { key: ["loop", "ordinal", "sequence"], columns: ["body"] },

@@ -8,13 +8,13 @@ import { all, exec, get, json, type Work } from "./statement.ts";
 export type LoopRun = {
   readonly ordinal: number;
   readonly run: string;
-  readonly low: number | null;
-  readonly upto: number | null;
+  readonly first_sequence: number | null;
+  readonly end_sequence: number | null;
   /** The run was just added. */
   readonly isNew?: true;
 };
 
-const COLUMNS = "ordinal, run, low, upto";
+const COLUMNS = "ordinal, run, first_sequence, end_sequence";
 
 /** Adds the run to the loop's runs at its first write. */
 export function* addRun(loop: number, run: string): Work<LoopRun> {
@@ -26,7 +26,7 @@ export function* addRun(loop: number, run: string): Work<LoopRun> {
   if (existing !== undefined) return existing;
   const ordinal = (yield* readNewestOrdinal(loop)) + 1;
   yield* exec("INSERT INTO loop_runs (loop, ordinal, run) VALUES (?, ?, ?)", loop, ordinal, run);
-  return { ordinal, run, low: null, upto: null, isNew: true };
+  return { ordinal, run, first_sequence: null, end_sequence: null, isNew: true };
 }
 
 export function* readNewestOrdinal(loop: number): Work<number> {
@@ -48,13 +48,13 @@ export function* putEvents(loop: number, writer: LoopRun, events: readonly NewEv
     );
   }
   const firstSequence = Math.min(
-    writer.low ?? Number.POSITIVE_INFINITY,
+    writer.first_sequence ?? Number.POSITIVE_INFINITY,
     ...events.map((event) => event.sequence),
   );
-  let endSequence = firstSequence === writer.low ? writer.upto! : firstSequence;
+  let endSequence = firstSequence === writer.first_sequence ? writer.end_sequence! : firstSequence;
   while (yield* hasEvent(loop, writer.ordinal, endSequence)) endSequence += 1;
   yield* exec(
-    "UPDATE loop_runs SET low = ?, upto = ? WHERE loop = ? AND ordinal = ?",
+    "UPDATE loop_runs SET first_sequence = ?, end_sequence = ? WHERE loop = ? AND ordinal = ?",
     firstSequence,
     endSequence,
     loop,
@@ -82,18 +82,24 @@ export type EventRange = { readonly ordinal: number; readonly from: number; read
  */
 export function* findVisibleRanges(loop: number): Work<EventRange[]> {
   const runs = yield* all<LoopRun>(
-    `SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND low IS NOT NULL ORDER BY ordinal DESC`,
+    `SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND first_sequence IS NOT NULL ORDER BY ordinal DESC`,
     loop,
   );
-  const ranges: (EventRange & { readonly upto: number })[] = [];
+  const ranges: (EventRange & { readonly endSequence: number })[] = [];
   let end = Number.POSITIVE_INFINITY;
   for (const run of runs) {
-    if (run.low! < end) ranges.unshift({ ordinal: run.ordinal, from: run.low!, to: end, upto: run.upto! });
-    end = Math.min(end, run.low!);
+    if (run.first_sequence! < end)
+      ranges.unshift({
+        ordinal: run.ordinal,
+        from: run.first_sequence!,
+        to: end,
+        endSequence: run.end_sequence!,
+      });
+    end = Math.min(end, run.first_sequence!);
   }
   const unbroken: EventRange[] = [];
   let reached = 0;
-  for (const { ordinal, from, to, upto: endSequence } of ranges) {
+  for (const { ordinal, from, to, endSequence } of ranges) {
     if (from !== reached) break;
     reached = Math.min(to, endSequence);
     unbroken.push({ ordinal, from, to: reached });

@@ -31,7 +31,7 @@ export function* forkBranch(request: ForkRequest): Work<ForkResult> {
     const name = request.name ?? (yield* findFreeName(session, "branch-"));
     const existing = yield* findBranch(session, name);
     if (existing !== undefined && !isForkedAt(existing, parent, position))
-      return { type: "taken", what: "branch", name };
+      return { type: "taken", kind: "branch", name };
     yield* createBranch({ session, id: name, parent, position, askedAtMs: atMs });
     return { type: "forked", session, branch: name, from };
   }
@@ -42,7 +42,7 @@ export function* forkBranch(request: ForkRequest): Work<ForkResult> {
     const isSame = first !== undefined && isForkedAt(first, parent, position);
     return isSame
       ? { type: "forked", session: into, branch, from }
-      : { type: "taken", what: "session", name: into };
+      : { type: "taken", kind: "session", name: into };
   }
   yield* createSessionByFork({ id: into, from, branch, atMs });
   const created = yield* createBranch({ session: into, id: branch, parent, position, askedAtMs: atMs });
@@ -50,7 +50,7 @@ export function* forkBranch(request: ForkRequest): Work<ForkResult> {
   return { type: "forked", session: into, branch, from };
 }
 
-export function* rewindHead({ session, atMs, to, over: endedLoopIds }: RewindRequest): Work<RewindOutcome> {
+export function* rewindHead({ session, atMs, to, endedLoopIds }: RewindRequest): Work<RewindOutcome> {
   yield* assertVisible(session);
   const row = yield* get<{ head: string }>("SELECT head_branch AS head FROM sessions WHERE id = ?", session);
   const running = yield* all<{ loopId: string }>(

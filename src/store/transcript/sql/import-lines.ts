@@ -99,7 +99,7 @@ function* assertOwnSession(token: string, id: string): Work<void> {
 function* importSession(token: string, line: SessionLine): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
-       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, formation,
+       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, origin,
        rotated_from, hidden)
      VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     line.id,
@@ -117,14 +117,14 @@ function* importSession(token: string, line: SessionLine): Work<void> {
     markForEncryption(line.grants === undefined ? null : json(line.grants), "sessions.grants", line.id),
     line.scope ?? null,
     line.agentId ?? null,
-    line.formation === undefined ? null : json(line.formation),
-    line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : null,
+    line.origin === undefined ? null : json(line.origin),
+    line.origin?.type === "inactivity_timeout" ? line.origin.previousSession : null,
     createImportMark(token),
   );
 }
 
 function* importBranch(line: BranchLine): Work<void> {
-  const { session, id, parent, run, askedAtMs, inheritedView } = line;
+  const { session, id, parent, run, requestedAtMs, inheritedView } = line;
   const from = parent === undefined ? undefined : yield* getImportedBranch(session, parent.branch, new Map());
   yield* createBranch({
     session,
@@ -132,7 +132,7 @@ function* importBranch(line: BranchLine): Work<void> {
     position: parent?.position ?? line.position ?? 0,
     ...(from === undefined ? {} : { parent: from }),
     ...(run === undefined ? {} : { run }),
-    ...(askedAtMs === undefined ? {} : { askedAtMs }),
+    ...(requestedAtMs === undefined ? {} : { askedAtMs: requestedAtMs }),
   });
   if (inheritedView === undefined) return;
   yield* exec(
@@ -222,7 +222,7 @@ function* importEntry(line: EntryLine, branches: Map<string, BranchRow>): Work<v
   );
   yield* indexEntry(at.ref, line.position, (yield* parseMessage(line)) as AgentMessage);
   if (line.content !== undefined) {
-    yield* exec("UPDATE contents SET named = 1 WHERE hash = ? AND named = 0", line.content);
+    yield* exec("UPDATE contents SET is_referenced = 1 WHERE hash = ? AND is_referenced = 0", line.content);
   }
   if (line.messageId !== undefined) {
     yield* exec(
@@ -284,7 +284,7 @@ function* importStep(line: StepLine): Work<void> {
 
 function* addTextOwners(owner: string, hash: string): Work<void> {
   yield* addTextOwner(owner, hash);
-  yield* exec("UPDATE contents SET named = 1 WHERE hash = ? AND named = 0", hash);
+  yield* exec("UPDATE contents SET is_referenced = 1 WHERE hash = ? AND is_referenced = 0", hash);
 }
 
 /** Removes the marks, which makes the sessions visible. */
@@ -292,7 +292,7 @@ export function* finishImport(token: string, sessions: readonly string[], digest
   for (const id of sessions) {
     yield* assertOwnSession(token, id);
     yield* exec(
-      `UPDATE sessions SET hidden = NULL, imported = ?,
+      `UPDATE sessions SET hidden = NULL, import_digest = ?,
          loops = (SELECT count(*) FROM loops WHERE loops.session = sessions.id) WHERE id = ?`,
       digest,
       id,

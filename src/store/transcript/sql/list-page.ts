@@ -33,7 +33,7 @@ type TotalsRow = ListedRow & { turns: number; cost_usd: number | null; open_loop
 
 export function* readListPage(
   filter: SessionFilter,
-  { limit, behind: after }: { readonly limit: number; readonly behind?: SessionCursor | undefined },
+  { limit, after }: { readonly limit: number; readonly after?: SessionCursor | undefined },
 ): Work<readonly ListedSession[]> {
   const { where, values } = buildConditions(filter);
   const page =

@@ -84,7 +84,7 @@ function qualifyView(view: ViewSnapshot, session: string): ViewSnapshot {
       : { ...text, branch: `${session}/${text.branch}` };
   const spans = view.spans.map((span) => ({
     ...span,
-    ...(span.instead === undefined ? {} : { instead: qualify(span.instead) }),
+    ...(span.replacement === undefined ? {} : { replacement: qualify(span.replacement) }),
     ...(span.memos === undefined ? {} : { memos: span.memos.map(qualify) }),
   }));
   return { ...view, spans };

@@ -59,7 +59,7 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
     step.session,
   );
   const { part } = opening;
-  if (opening.expects !== undefined) yield* assertReached(step.session, opening.expects);
+  if (opening.expectedEnd !== undefined) yield* assertReached(step.session, opening.expectedEnd);
   if (session === undefined) yield* createSession(opening);
   else if (part === undefined) yield* abortRunningLoops(step.session, atMs);
   if (session !== undefined) yield* getInitialScope(opening);
@@ -70,7 +70,7 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
 
   const takesMessages = opening.kind.type !== "compaction" && part === undefined;
   const newMessages = takesMessages ? (opening.inbox ?? (yield* readInbox(step.session))) : [];
-  const { rejected, refused: rejectedMessages = [] } = opening;
+  const { rejected, rejectedMessages = [] } = opening;
   const entries =
     rejected === undefined
       ? yield* buildOpeningEntries(opening, newMessages, loopId, from)
@@ -96,11 +96,11 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
       origin: entry.origin,
       messageId: entry.messageId!,
       tokens: estimateMessage(entry.message),
-      ...(rejected === undefined ? {} : { refused: true as const }),
+      ...(rejected === undefined ? {} : { isRejected: true as const }),
     })),
     ...(rejected === undefined ? {} : { rejected }),
     ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
-    ...(opening.tellsDefinition === true ? { definitionHash: opening.definitionHash } : {}),
+    ...(opening.returnsDefinition === true ? { definitionHash: opening.definitionHash } : {}),
   };
 }
 
@@ -117,7 +117,7 @@ function* checkOpened({ step, prompts }: LoopOpening, opened: OpenedLoop): Work<
 }
 
 /** Checks that the entries of the run's earlier loops exist. */
-function* assertReached(session: string, expectedEnd: NonNullable<LoopOpening["expects"]>): Work<void> {
+function* assertReached(session: string, expectedEnd: NonNullable<LoopOpening["expectedEnd"]>): Work<void> {
   const branch = yield* findBranch(session, expectedEnd.branch);
   const length = branch === undefined ? 0 : yield* readLength(branch);
   if (length >= expectedEnd.length) return;

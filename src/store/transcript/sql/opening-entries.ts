@@ -34,7 +34,7 @@ export function* buildOpeningEntries(
 
 /** Builds the entries of messages without a waiting sender that filters have rejected. */
 export function* buildRejectedEntries(opening: LoopOpening, reason: string, from: number): Work<NewEntry[]> {
-  const { refused: rejectedMessages = [], step } = opening;
+  const { rejectedMessages = [], step } = opening;
   const entries: NewEntry[] = [];
   for (const { id, text, atMs, origin = "inbox" } of rejectedMessages) {
     if (yield* isMessageTaken(step.session, id)) continue;

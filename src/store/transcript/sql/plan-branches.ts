@@ -17,19 +17,19 @@ type BranchRow = {
   position: number;
   run: string | null;
   length: number;
-  asked_at_ms: number | null;
+  requested_at_ms: number | null;
   inherited_view: string | null;
 };
 
 const BRANCH =
-  "SELECT ref, session, id, parent, position, run, length, asked_at_ms, inherited_view FROM branches";
+  "SELECT ref, session, id, parent, position, run, length, requested_at_ms, inherited_view FROM branches";
 
 type FoundBranches = {
   readonly rows: ReadonlyMap<number, BranchRow>;
   /** The view at the start of each branch that begins in another session. */
   readonly views: ReadonlyMap<number, ViewSnapshot>;
   /** The end up to which a branch is read for texts that views contain. */
-  readonly shown: ReadonlyMap<number, number>;
+  readonly visible: ReadonlyMap<number, number>;
 };
 
 /**
@@ -62,7 +62,7 @@ export function* planBranches(session: string): Work<readonly BranchPlan[]> {
       at = parent.parent;
     }
   }
-  return orderBranches(session, { rows, views, shown: visible });
+  return orderBranches(session, { rows, views, visible });
 }
 
 function* readRow(ref: number): Work<BranchRow> {
@@ -79,10 +79,7 @@ function readInheritedView(row: BranchRow): ViewSnapshot | undefined {
 }
 
 /** Orders branches. A child was created after its parent, so its number is higher. */
-function orderBranches(
-  session: string,
-  { rows, views, shown: visible }: FoundBranches,
-): readonly BranchPlan[] {
+function orderBranches(session: string, { rows, views, visible }: FoundBranches): readonly BranchPlan[] {
   const isOwn = (row: BranchRow) => row.session === session;
   const needed = new Map(visible);
   for (const { parent, position } of rows.values()) {
@@ -103,7 +100,7 @@ function orderBranches(
         ...(parent === undefined ? {} : { parent: { branch: parent.id, position: row.position } }),
         ...(row.parent === null && row.position > 0 ? { position: row.position } : {}),
         ...(row.run === null ? {} : { run: row.run }),
-        ...(row.asked_at_ms === null ? {} : { askedAtMs: row.asked_at_ms }),
+        ...(row.requested_at_ms === null ? {} : { requestedAtMs: row.requested_at_ms }),
         ...(view === undefined ? {} : { inheritedView: view }),
         length: isOwn(row) ? reached : Math.min(reached, needed.get(row.ref) ?? 0),
       },

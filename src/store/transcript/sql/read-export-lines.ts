@@ -29,7 +29,7 @@ type SessionRow = {
   grants: string | null;
   scope: string | null;
   agent_id: string | null;
-  formation: string | null;
+  origin: string | null;
 };
 
 export function* readSessionLine(session: string): Work<SessionLine | undefined> {
@@ -52,7 +52,7 @@ export function* readSessionLine(session: string): Work<SessionLine | undefined>
     ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
-    ...(row.formation === null ? {} : { formation: JSON.parse(row.formation) }),
+    ...(row.origin === null ? {} : { origin: JSON.parse(row.origin) }),
   };
 }
 

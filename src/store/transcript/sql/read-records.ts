@@ -21,7 +21,7 @@ export type SessionRow = {
   status: LoopStatus;
   spawn: string | null;
   agent_id: string | null;
-  formation: string | null;
+  origin: string | null;
   scope: string | null;
 };
 
@@ -59,7 +59,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
   return {
     id: row.id,
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
-    formation: row.formation === null ? { type: "first_loop" } : (JSON.parse(row.formation) as SessionOrigin),
+    origin: row.origin === null ? { type: "first_loop" } : (JSON.parse(row.origin) as SessionOrigin),
     agentName: row.agent_name,
     definitionHash: row.definition_hash,
     model: row.model,
@@ -141,7 +141,7 @@ function toLoopRecord(row: LoopRow): LoopRecord {
 export function* readBranches(session: string): Work<BranchRecord[]> {
   const rows = yield* all<BranchRow>(
     `SELECT branches.id, parents.id AS parent, parents.session AS "parentSession", branches.position,
-       branches.asked_at_ms AS "askedAtMs", branches.inherited_view AS "inherited"
+       branches.requested_at_ms AS "requestedAtMs", branches.inherited_view AS "inherited"
      FROM branches LEFT JOIN branches AS parents ON parents.ref = branches.parent
      WHERE branches.session = ? ORDER BY branches.ref`,
     session,
@@ -156,15 +156,17 @@ export function* readBranches(session: string): Work<BranchRecord[]> {
         buildAssociatedData("branches.inherited_view", [session, row.id]),
       ),
     }))
-    .map(({ id, parent, parentSession, position, askedAtMs, inherited }) => ({
+    .map(({ id, parent, parentSession, position, requestedAtMs, inherited }) => ({
       id,
       ...(parent === null || parentSession === null
         ? {}
         : parentSession === session
           ? { parent: { branch: parent, position } }
           : { from: { session: parentSession, branch: parent, position } }),
-      ...(askedAtMs === null ? {} : { askedAtMs }),
-      ...(inherited === null ? {} : { inherited: { position, view: JSON.parse(inherited) as ViewSnapshot } }),
+      ...(requestedAtMs === null ? {} : { requestedAtMs }),
+      ...(inherited === null
+        ? {}
+        : { inheritedView: { position, view: JSON.parse(inherited) as ViewSnapshot } }),
     }));
 }
 
@@ -173,7 +175,7 @@ type BranchRow = {
   parent: string | null;
   parentSession: string | null;
   position: number;
-  askedAtMs: number | null;
+  requestedAtMs: number | null;
   inherited: string | null;
 };
 

@@ -10,11 +10,11 @@ import { all, exec, type Value, type Work } from "./statement.ts";
 /** The progress: a table, and the key of the last row that was processed. */
 export type RekeyCursor = {
   readonly table: EncryptedTableName;
-  readonly behind?: readonly (string | number)[];
+  readonly after?: readonly (string | number)[];
 };
 
 export type RekeyPage = {
-  readonly looked: number;
+  readonly examined: number;
   readonly changed: number;
   /** Where to continue; absent at the end. */
   readonly next?: RekeyCursor;
@@ -30,10 +30,10 @@ const PAGE = 100;
  */
 export function* rekeyPage(to: string | null, cursor?: RekeyCursor): Work<RekeyPage> {
   const at = cursor === undefined ? 0 : ENCRYPTED_TABLES.findIndex(([name]) => name === cursor.table);
-  const [table, { key, columns, place: associatedKey = key }] = ENCRYPTED_TABLES[at]!;
+  const [table, { key, columns, associatedKey = key }] = ENCRYPTED_TABLES[at]!;
   const names = [...new Set([...key, ...associatedKey, ...columns])].join(", ");
   if (cursor === undefined && to !== null) yield* clearSearchIndex();
-  const after = cursor?.behind;
+  const after = cursor?.after;
   const where = after === undefined ? "" : `WHERE (${key.join(", ")}) > (${key.map(() => "?").join(", ")})`;
   const rows = yield* all<Record<string, Value>>(
     `SELECT ${names} FROM ${table} ${where} ORDER BY ${key.join(", ")} LIMIT ${PAGE}`,
@@ -68,10 +68,10 @@ export function* rekeyPage(to: string | null, cursor?: RekeyCursor): Work<RekeyP
   const following = ENCRYPTED_TABLES[at + 1]?.[0];
   if (to === null && !more && following === undefined) yield* restartSearchIndex();
   return {
-    looked: rows.length,
+    examined: rows.length,
     changed,
     ...(more
-      ? { next: { table, behind: key.map((name) => last[name] as string | number) } }
+      ? { next: { table, after: key.map((name) => last[name] as string | number) } }
       : following === undefined
         ? {}
         : { next: { table: following } }),
@@ -81,18 +81,18 @@ export function* rekeyPage(to: string | null, cursor?: RekeyCursor): Work<RekeyP
 /** Clears the search index, which contains plain words. */
 function* clearSearchIndex(): Work<void> {
   yield {
-    text: "INSERT INTO search_words (search_words) VALUES ('delete-all')",
-    postgres: "DELETE FROM search_words",
+    text: "INSERT INTO search_index (search_index) VALUES ('delete-all')",
+    postgres: "DELETE FROM search_index",
     values: [],
-    gives: "nothing",
+    returns: "nothing",
   };
 }
 
 /** Restarts the search index from the beginning, because it does not contain encrypted messages. */
 function* restartSearchIndex(): Work<void> {
-  yield* exec("DELETE FROM search_fill");
+  yield* exec("DELETE FROM search_index_progress");
   yield* exec(
-    `INSERT INTO search_fill (branch, position, last)
+    `INSERT INTO search_index_progress (branch, position, last)
      SELECT 0, -1, branches.ref FROM branches ORDER BY branches.ref DESC LIMIT 1`,
   );
 }

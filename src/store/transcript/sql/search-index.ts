@@ -14,19 +14,19 @@ export function* indexEntry(branch: number, position: number, message: AgentMess
   const text = getSearchText(message);
   if (text === "") return;
   yield {
-    text: "INSERT INTO search_words (rowid, words) VALUES (?, ?)",
+    text: "INSERT INTO search_index (rowid, text) VALUES (?, ?)",
     postgres:
-      "INSERT INTO search_words (rowid, words) VALUES (?, to_tsvector('simple', ?)) ON CONFLICT DO NOTHING",
+      "INSERT INTO search_index (rowid, text) VALUES (?, to_tsvector('simple', ?)) ON CONFLICT DO NOTHING",
     values: [encodeRowId(branch, position), text],
-    gives: "nothing",
-    plain: true,
+    returns: "nothing",
+    isSearchText: true,
   };
 }
 
 /** Deletes a branch's indexed entries below a position. */
 export function* deleteIndexed(branch: number, end: number): Work<void> {
   yield* exec(
-    "DELETE FROM search_words WHERE rowid >= ? AND rowid < ?",
+    "DELETE FROM search_index WHERE rowid >= ? AND rowid < ?",
     encodeRowId(branch, 0),
     encodeRowId(branch, end),
   );

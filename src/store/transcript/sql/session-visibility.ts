@@ -7,9 +7,9 @@ export const DELETING = "deleting";
 
 export const createImportMark = (token: string): string => `importing:${token}`;
 
-export type UnfinishedSession = { readonly session: string; readonly what: "importing" | "deleting" };
+export type UnfinishedSession = { readonly session: string; readonly operation: "importing" | "deleting" };
 
-const getOperation = (hidden: string): UnfinishedSession["what"] =>
+const getOperation = (hidden: string): UnfinishedSession["operation"] =>
   hidden === DELETING ? "deleting" : "importing";
 
 /** Reads the mark of a session, or undefined if it has none or does not exist. */
@@ -33,5 +33,5 @@ export function* listUnfinished(): Work<readonly UnfinishedSession[]> {
   const rows = yield* all<{ id: string; hidden: string }>(
     "SELECT id, hidden FROM sessions WHERE hidden IS NOT NULL ORDER BY id",
   );
-  return rows.map(({ id, hidden }) => ({ session: id, what: getOperation(hidden) }));
+  return rows.map(({ id, hidden }) => ({ session: id, operation: getOperation(hidden) }));
 }

@@ -34,15 +34,15 @@ export class SqlArchive implements Archive {
 
   list(
     filter: SessionFilter,
-    page: { readonly limit: number; readonly behind?: SessionCursor | undefined },
+    page: { readonly limit: number; readonly after?: SessionCursor | undefined },
   ): Promise<readonly ListedSession[]> {
     return this.#engine.read(() => readListPage(filter, page));
   }
 
   async search(query: SearchQuery): Promise<readonly SearchHit[]> {
-    const toFill = await this.#engine.read(() => get("SELECT 1 AS there FROM search_fill"));
+    const toFill = await this.#engine.read(() => get("SELECT 1 AS there FROM search_index_progress"));
     if (toFill !== undefined) while (!(await this.#engine.write("fillSearch", FILL_PAGE)));
-    const found = await this.#engine.read(() => findMatches(query, query.behind ?? FROM_THE_NEWEST));
+    const found = await this.#engine.read(() => findMatches(query, query.after ?? FROM_THE_NEWEST));
     const hits: SearchHit[] = [];
     for (const one of found) {
       const hit = await this.#engine.read(() => toSearchHit(one));
@@ -84,9 +84,9 @@ export class SqlArchive implements Archive {
 
   async readImportDigest(session: string): Promise<string | undefined> {
     const row = await this.#engine.read(() =>
-      get<{ imported: string | null }>("SELECT imported FROM sessions WHERE id = ?", session),
+      get<{ import_digest: string | null }>("SELECT import_digest FROM sessions WHERE id = ?", session),
     );
-    return row?.imported ?? undefined;
+    return row?.import_digest ?? undefined;
   }
 
   edit(change: SessionEdit): Promise<EditResult> {
@@ -97,7 +97,7 @@ export class SqlArchive implements Archive {
     return this.#engine.write("setScope", session, scope);
   }
 
-  beginDelete(session: string, snapshot?: IdleSnapshot): Promise<boolean | "gone-on"> {
+  beginDelete(session: string, snapshot?: IdleSnapshot): Promise<boolean | "continued"> {
     return this.#engine.write("beginDelete", session, snapshot);
   }
 
@@ -137,5 +137,5 @@ function* toSearchHit({ row, position }: FoundPosition): Work<SearchHit | undefi
   const [found] = range === undefined ? [] : yield* readEntryRows(range, position, 1);
   if (found === undefined) return undefined;
   const { message } = yield* toEntry(found);
-  return { session: toSessionRecord(row), branch: row.branch, position, message, cursor: row.place };
+  return { session: toSessionRecord(row), branch: row.branch, position, message, cursor: row.rowId };
 }

@@ -10,12 +10,12 @@ export type Statement<Holds = Value> = {
   readonly text: string;
   readonly values: readonly Holds[];
   /** The result: the first row, if any, all rows, or nothing. */
-  readonly gives: "row" | "rows" | "nothing";
+  readonly returns: "row" | "rows" | "nothing";
   /** The statement for PostgreSQL, if its syntax differs. */
   readonly postgres?: string;
   readonly valuesForPostgres?: readonly Value[];
   /** Writes plain text of a conversation to the search index; skipped if the store is encrypted. */
-  readonly plain?: true;
+  readonly isSearchText?: true;
 };
 
 /**
@@ -27,15 +27,15 @@ export type Work<Result> = Generator<Statement<StatementValue>, Result, readonly
 export type EncryptedWork<Result> = Generator<Statement, Result, readonly unknown[]>;
 
 export function* get<Row>(text: string, ...values: StatementValue[]): Work<Row | undefined> {
-  return (yield { text, values, gives: "row" })[0] as Row | undefined;
+  return (yield { text, values, returns: "row" })[0] as Row | undefined;
 }
 
 export function* all<Row>(text: string, ...values: StatementValue[]): Work<readonly Row[]> {
-  return (yield { text, values, gives: "rows" }) as readonly Row[];
+  return (yield { text, values, returns: "rows" }) as readonly Row[];
 }
 
 export function* exec(text: string, ...values: StatementValue[]): Work<void> {
-  yield { text, values, gives: "nothing" };
+  yield { text, values, returns: "nothing" };
 }
 
 export function json(value: unknown): string {

@@ -60,7 +60,7 @@ export function* claimStep(step: Step, target: WriteTarget, outbox: Outbox, atMs
     return { type: "stored", branch, result: readResult(row, step) };
   }
   if (row !== undefined && row.generation > step.generation) throw createFencedError(step, row);
-  const branch = yield* appendToBranch({ session: step.session, run: step.run, place: target, ...outbox });
+  const branch = yield* appendToBranch({ session: step.session, run: step.run, target, ...outbox });
   const executions = yield* takeStep(step, target.loopId, atMs, row);
   const all = row === undefined ? [] : listDisplaced(row);
   const [lost, earlierLost] = [all.at(-1), all.slice(0, -1)];
@@ -68,8 +68,8 @@ export function* claimStep(step: Step, target: WriteTarget, outbox: Outbox, atMs
     type: "claimed",
     branch,
     executions,
-    ...(lost === undefined ? {} : { lost }),
-    ...(earlierLost.length === 0 ? {} : { lostBefore: earlierLost }),
+    ...(lost === undefined ? {} : { lostExecution: lost }),
+    ...(earlierLost.length === 0 ? {} : { earlierLostExecutions: earlierLost }),
   };
 }
 
@@ -90,7 +90,7 @@ export function* storeStep(write: StoreWrite, also?: (branch: string) => Work<vo
   const branch = yield* appendToBranch({
     session: step.session,
     run: step.run,
-    place: write,
+    target: write,
     entries: [...write.outbox.entries, ...write.entries],
     events: write.outbox.events,
   });
@@ -145,7 +145,7 @@ function canStore(step: Step, row: StepRow): boolean {
 /** Writes the outbox of a stored step. Its branch may have changed: a sibling with a conflict moves all siblings. */
 function* resolveBranch(step: Step, target: WriteTarget, outbox: Outbox, row: StepRow): Work<string> {
   if (step.generation < row.generation) return row.branch ?? target.branch;
-  return yield* appendToBranch({ session: step.session, run: step.run, place: target, ...outbox });
+  return yield* appendToBranch({ session: step.session, run: step.run, target, ...outbox });
 }
 
 function* takeStep(step: Step, loopId: string, atMs: number, row: StepRow | undefined): Work<number> {

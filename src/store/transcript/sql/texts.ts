@@ -3,14 +3,14 @@ import { all, exec, get, type Work } from "./statement.ts";
 // Texts that are not entries: the terms of a loop, and texts that parts of a job pass on. A text with an owner is retained.
 
 export function* addTextOwner(owner: string, hash: string): Work<void> {
-  yield* exec("INSERT INTO text_names (hash, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, owner);
+  yield* exec("INSERT INTO text_owners (hash, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, owner);
 }
 
 /** Deletes texts with an expired lease and no reference. */
 export function* sweepTexts(atMs: number, limit: number): Work<number> {
   const rows = yield* all<{ hash: string }>(
-    `SELECT hash FROM contents WHERE named = 0 AND leased_until_ms < ?
-       AND NOT EXISTS (SELECT 1 FROM text_names WHERE text_names.hash = contents.hash)
+    `SELECT hash FROM contents WHERE is_referenced = 0 AND leased_until_ms < ?
+       AND NOT EXISTS (SELECT 1 FROM text_owners WHERE text_owners.hash = contents.hash)
        AND NOT EXISTS (SELECT 1 FROM entries WHERE entries.content = contents.hash) LIMIT ?`,
     atMs,
     limit,
@@ -23,25 +23,26 @@ export function* sweepTexts(atMs: number, limit: number): Work<number> {
 export function* deleteUnreferenced(hash: string, atMs: number): Work<void> {
   const isReferenced = yield* get(
     `SELECT 1 AS held FROM contents WHERE hash = ? AND (leased_until_ms >= ?
-       OR EXISTS (SELECT 1 FROM text_names WHERE text_names.hash = contents.hash)
+       OR EXISTS (SELECT 1 FROM text_owners WHERE text_owners.hash = contents.hash)
        OR EXISTS (SELECT 1 FROM entries WHERE entries.content = contents.hash))`,
     hash,
     atMs,
   );
   if (isReferenced === undefined) yield* exec("DELETE FROM contents WHERE hash = ?", hash);
   // Only the lease remains: a later sweep deletes the text.
-  else yield* exec("UPDATE contents SET named = 0 WHERE hash = ? AND leased_until_ms >= ?", hash, atMs);
+  else
+    yield* exec("UPDATE contents SET is_referenced = 0 WHERE hash = ? AND leased_until_ms >= ?", hash, atMs);
 }
 
 /** Deletes an owner's references and returns their hashes. */
 export function* deleteTextOwners(owner: string, limit: number): Work<readonly string[]> {
   const rows = yield* all<{ hash: string }>(
-    "SELECT hash FROM text_names WHERE owner = ? LIMIT ?",
+    "SELECT hash FROM text_owners WHERE owner = ? LIMIT ?",
     owner,
     limit,
   );
   for (const { hash } of rows) {
-    yield* exec("DELETE FROM text_names WHERE owner = ? AND hash = ?", owner, hash);
+    yield* exec("DELETE FROM text_owners WHERE owner = ? AND hash = ?", owner, hash);
   }
   return rows.map(({ hash }) => hash);
 }

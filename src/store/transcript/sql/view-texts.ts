@@ -7,7 +7,10 @@ import { all, type Work } from "./statement.ts";
 export type ViewText = { readonly branch?: string; readonly position: number };
 
 export function listViewTexts({ spans }: ViewSnapshot): readonly ViewText[] {
-  return spans.flatMap(({ instead, memos = [] }) => [...(instead === undefined ? [] : [instead]), ...memos]);
+  return spans.flatMap(({ replacement, memos = [] }) => [
+    ...(replacement === undefined ? [] : [replacement]),
+    ...memos,
+  ]);
 }
 
 /** Reads the views that the loops of a session have stored. */

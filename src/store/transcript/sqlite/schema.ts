@@ -20,11 +20,11 @@ CREATE TABLE contents (
   bytes INTEGER NOT NULL,
   -- Kept at least until then, and for good once an entry names it.
   leased_until_ms INTEGER NOT NULL,
-  named INTEGER NOT NULL,
+  is_referenced INTEGER NOT NULL,
   -- UTF-8. A TEXT would end at NUL.
   body BLOB NOT NULL
 );
-CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE named = 0;
+CREATE INDEX contents_by_lease ON contents (leased_until_ms) WHERE is_referenced = 0;
 
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
@@ -44,11 +44,11 @@ CREATE TABLE sessions (
   spawned_by TEXT,
   agent_id TEXT,
   -- JSON; null: its first loop has formed it.
-  formation TEXT,
+  origin TEXT,
   -- The session that was left for this one, because it had been idle.
   rotated_from TEXT,
   hidden TEXT,
-  imported TEXT,
+  import_digest TEXT,
   scope TEXT
 );
 CREATE INDEX sessions_by_activity ON sessions (last_active_at_ms);
@@ -70,7 +70,7 @@ CREATE TABLE branches (
   -- End of the unbroken prefix, and the tokens of its own part of it.
   length INTEGER NOT NULL,
   tokens INTEGER NOT NULL,
-  asked_at_ms INTEGER,
+  requested_at_ms INTEGER,
   -- Of one that has begun in a session which was deleted: what its loops had left of the view before position.
   inherited_view TEXT,
   UNIQUE (session, id)
@@ -95,12 +95,12 @@ CREATE TABLE entries (
 CREATE INDEX entries_by_content ON entries (content) WHERE content IS NOT NULL;
 
 -- Who keeps a text that no entry holds: a session, or a job.
-CREATE TABLE text_names (
+CREATE TABLE text_owners (
   hash TEXT NOT NULL,
   owner TEXT NOT NULL,
   PRIMARY KEY (hash, owner)
 ) WITHOUT ROWID;
-CREATE INDEX text_names_by_owner ON text_names (owner);
+CREATE INDEX text_owners_by_owner ON text_owners (owner);
 
 -- What workspaces held.
 CREATE TABLE snapshots (
@@ -182,8 +182,8 @@ CREATE TABLE loop_runs (
   ordinal INTEGER NOT NULL,
   run TEXT NOT NULL,
   -- The run's lowest sequence, and the end of its unbroken row of events from there; null before the first.
-  low INTEGER,
-  upto INTEGER,
+  first_sequence INTEGER,
+  end_sequence INTEGER,
   PRIMARY KEY (loop, ordinal),
   UNIQUE (loop, run)
 ) WITHOUT ROWID;
@@ -246,9 +246,9 @@ CREATE TABLE process_runs (
 ) WITHOUT ROWID;
 CREATE INDEX process_runs_by_time ON process_runs (process, at_ms);
 
-CREATE VIRTUAL TABLE search_words USING fts5 (
-  words, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+CREATE VIRTUAL TABLE search_index USING fts5 (
+  text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
 );
 -- How far the index of words has come where it is made anew; empty while it holds everything.
-CREATE TABLE search_fill (branch INTEGER NOT NULL, position INTEGER NOT NULL, last INTEGER NOT NULL);
+CREATE TABLE search_index_progress (branch INTEGER NOT NULL, position INTEGER NOT NULL, last INTEGER NOT NULL);
 `;

@@ -29,9 +29,9 @@ export class SqliteConnection {
     this.#prepareStatement(text).run(checkValues(values));
   }
 
-  runStatement({ text, values, gives }: Statement): readonly unknown[] {
+  runStatement({ text, values, returns }: Statement): readonly unknown[] {
     const statement = this.#prepareStatement(text);
-    switch (gives) {
+    switch (returns) {
       case "row": {
         // Blobs are buffers here, but array buffers in `all`.
         const row = statement.get(checkValues(values));

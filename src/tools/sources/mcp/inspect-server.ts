@@ -18,7 +18,7 @@ export type InspectedTool = Omit<PinnedTool, "data"> & { readonly hints: ToolHin
 export type ServerInspection =
   | {
       readonly ok: true;
-      readonly facts: ServerInfo;
+      readonly serverInfo: ServerInfo;
       readonly tools: readonly InspectedTool[];
       readonly prompts: readonly RemotePrompt[];
       readonly resources: readonly RemoteResource[];
@@ -39,14 +39,14 @@ export async function inspectServer(
   try {
     const startedMs = performance.now();
     const pooled = pool.getServer(server);
-    const { facts: serverInfo, tools: remote } = await pooled.getListing(signal);
+    const { serverInfo, tools: remote } = await pooled.getListing(signal);
     const startMs = Math.round(performance.now() - startedMs);
     const { tools, warnings } = pinTools(server, remote);
     const hints = new Map(remote.map((tool) => [tool.name, tool.hints]));
     const offered = server.resources ? pinResourceTools(server) : [];
     return {
       ok: true,
-      facts: serverInfo,
+      serverInfo,
       tools: [...tools, ...offered].map((tool) => ({ ...tool, hints: hints.get(tool.remote) ?? {} })),
       prompts: await pooled.run(signal, (connection, request) => connection.listPrompts(request)),
       resources: await pooled.run(signal, (connection, request) => connection.listResources(request)),

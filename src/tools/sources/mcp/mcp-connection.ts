@@ -46,7 +46,7 @@ export type ServerInfo = {
   /** The negotiated version. */
   readonly protocolVersion: string;
   readonly instructions?: string;
-  readonly offers: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
+  readonly capabilities: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
 };
 
 export type Progress = { readonly progress: number; readonly total?: number; readonly message?: string };
@@ -91,13 +91,13 @@ export type ConnectionEvents = {
   readonly onLogMessage: (text: string) => void;
   /** The server sent something invalid that did no harm. */
   readonly onProtocolError: (what: string) => void;
-  readonly ask: Elicit;
+  readonly elicit: Elicit;
   readonly sample: Sample;
 };
 
 /** An MCP connection. Its methods reject with an `McpError`, and with nothing else. */
 export interface McpConnection {
-  readonly facts: ServerInfo;
+  readonly serverInfo: ServerInfo;
   listTools(options: RequestOptions): Promise<readonly RemoteTool[]>;
   listResources(options: RequestOptions): Promise<readonly RemoteResource[]>;
   listResourceTemplates(options: RequestOptions): Promise<readonly RemoteResourceTemplate[]>;

@@ -46,7 +46,7 @@ export function createMcpTool(
           pooled.callTool(pinned.remote, parameters as Record<string, unknown>, {
             signal: context.signal,
             onProgress: (progress) => context.onProgress(pooled.mask(formatProgress(progress))),
-            ask: handlers.elicit?.(context),
+            elicit: handlers.elicit?.(context),
             sample: handlers.sample?.(context),
           }),
         () => describeToolChange(pinned, pooled),

@@ -66,8 +66,8 @@ export function pinTools(server: McpServer, remote: readonly RemoteTool[]): Pinn
   warnings.push(...findUnmatchedPatterns(server, remote));
   const names = assignNames(server, included.slice(0, MAX_TOOLS));
   const tools = included.slice(0, MAX_TOOLS).map((tool): PinnedTool => {
-    const { text, cut } = formatDescription(tool);
-    if (cut)
+    const { text, isCut } = formatDescription(tool);
+    if (isCut)
       warnings.push(
         `${described(tool)} has a long description, which was cut to ${MAX_DESCRIPTION_CHARS} characters`,
       );
@@ -148,10 +148,10 @@ function toReplayClass({ readOnly, idempotent, destructive }: ToolHints): Replay
   return idempotent === true ? "idempotent" : "unsafe";
 }
 
-function formatDescription({ title, description = "", name }: RemoteTool): { text: string; cut: boolean } {
+function formatDescription({ title, description = "", name }: RemoteTool): { text: string; isCut: boolean } {
   const text = description.trim() === "" ? (title ?? name) : description;
   const whole = sanitiseText(text, Number.POSITIVE_INFINITY);
-  return { text: sanitiseText(text, MAX_DESCRIPTION_CHARS), cut: whole.length > MAX_DESCRIPTION_CHARS };
+  return { text: sanitiseText(text, MAX_DESCRIPTION_CHARS), isCut: whole.length > MAX_DESCRIPTION_CHARS };
 }
 
 /** Returns an object schema, which vendors require, whatever the server omits. */

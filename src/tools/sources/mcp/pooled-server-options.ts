@@ -6,7 +6,7 @@ import type {
   ServerInfo,
 } from "./mcp-connection.ts";
 
-export type ServerListing = { readonly facts: ServerInfo; readonly tools: readonly RemoteTool[] };
+export type ServerListing = { readonly serverInfo: ServerInfo; readonly tools: readonly RemoteTool[] };
 
 export type PooledServerOptions = {
   readonly open: (events: ConnectionEvents, request: RequestOptions) => Promise<McpConnection>;
@@ -16,7 +16,7 @@ export type PooledServerOptions = {
     info(facts: object, message: string): void;
     warn(facts: object, message: string): void;
   };
-  /** Called after the server has listed its tools; `known` holds them. */
+  /** Called after the server has listed its tools. */
   readonly onListed?: (() => void) | undefined;
   /** Called when the server was idle and has no users. */
   readonly onIdle?: () => void;

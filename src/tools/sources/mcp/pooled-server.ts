@@ -25,7 +25,7 @@ const DEFAULT_MAX_TIMEOUT_MS = 600_000;
 export type { PooledServerOptions, ServerListing } from "./pooled-server-options.ts";
 export type { ToolCallOptions, ToolCallResult } from "./tool-call.ts";
 
-type LiveConnection = { readonly connection: McpConnection; listing: ServerListing; stale: boolean };
+type LiveConnection = { readonly connection: McpConnection; listing: ServerListing; isStale: boolean };
 
 /** One server of a definition, shared by all its users. */
 export class PooledServer {
@@ -61,7 +61,7 @@ export class PooledServer {
   /** Returns the listing. Connects if necessary. */
   async getListing(signal: AbortSignal): Promise<ServerListing> {
     return await this.#request({ signal }, async (live) => {
-      if (live.stale) await this.#refresh(live, signal);
+      if (live.isStale) await this.#refresh(live, signal);
       return live.listing;
     });
   }
@@ -69,7 +69,7 @@ export class PooledServer {
   /** Refreshes the listing if the server has announced a change. Never rejects. */
   async refreshIfStale(signal: AbortSignal): Promise<void> {
     const live = await this.#live?.catch(() => undefined);
-    if (live?.stale !== true) return;
+    if (live?.isStale !== true) return;
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(REFRESH_TIMEOUT_MS)]);
     await this.#semaphore.run(deadline, async () => await this.#refresh(live, deadline)).catch(() => {});
   }
@@ -186,7 +186,7 @@ export class PooledServer {
         );
         try {
           const tools = await connection.listTools(request);
-          return { connection, listing: this.#recordListing(connection, tools), stale: false };
+          return { connection, listing: this.#recordListing(connection, tools), isStale: false };
         } catch (error) {
           await connection.close();
           throw error;
@@ -208,7 +208,7 @@ export class PooledServer {
         log.debug({ server, kind }, "An MCP server changed a list");
         if (kind !== "tools" || this.#live !== live()) return;
         void live().then((one) => {
-          one.stale = true;
+          one.isStale = true;
           this.#refreshSoon(one);
         });
       },
@@ -218,7 +218,7 @@ export class PooledServer {
         this.#lastProtocolError = mask(what);
         log.debug({ server, what: this.#lastProtocolError }, "An MCP server sent something invalid");
       },
-      ask: async (question, signal) => await this.#serverRequests.elicit(question, signal),
+      elicit: async (question, signal) => await this.#serverRequests.elicit(question, signal),
       sample: async (params, signal) => await this.#serverRequests.sample(params, signal),
     };
   }
@@ -234,9 +234,9 @@ export class PooledServer {
   }
 
   async #refresh(live: LiveConnection, signal: AbortSignal): Promise<void> {
-    if (!live.stale) return;
+    if (!live.isStale) return;
     const { timeoutMs } = this.#server;
-    live.stale = false;
+    live.isStale = false;
     try {
       const tools = await runWithDeadline(
         signal,
@@ -246,13 +246,13 @@ export class PooledServer {
       );
       live.listing = this.#recordListing(live.connection, tools);
     } catch (error) {
-      live.stale = true;
+      live.isStale = true;
       throw error;
     }
   }
 
-  #recordListing({ facts: serverInfo }: McpConnection, tools: ServerListing["tools"]): ServerListing {
-    this.#lastListing = { facts: serverInfo, tools };
+  #recordListing({ serverInfo }: McpConnection, tools: ServerListing["tools"]): ServerListing {
+    this.#lastListing = { serverInfo, tools };
     this.#options.onListed?.();
     return this.#lastListing;
   }

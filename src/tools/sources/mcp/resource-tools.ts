@@ -70,7 +70,8 @@ export function createResourceTool(
 
 async function listResources(pooled: PooledServer, signal: AbortSignal): Promise<string> {
   const { resources, templates } = await pooled.run(signal, async (connection, request) => {
-    if (!connection.facts.offers.resources) throw new ToolError("failed", "This server has no resources");
+    if (!connection.serverInfo.capabilities.resources)
+      throw new ToolError("failed", "This server has no resources");
     return {
       resources: await connection.listResources(request),
       templates: await connection.listResourceTemplates(request),

@@ -2,7 +2,7 @@ import type { Deadline } from "./deadline.ts";
 import type { ElicitRequest as AskedOfPerson, Elicit, ElicitResult, Sample } from "./mcp-connection.ts";
 import { McpError } from "./mcp-error.ts";
 
-type CallHandlers = { readonly ask?: Elicit | undefined; readonly sample?: Sample | undefined };
+type CallHandlers = { readonly elicit?: Elicit | undefined; readonly sample?: Sample | undefined };
 
 const MAX_QUOTED_CHARS = 300;
 
@@ -43,7 +43,7 @@ export class ServerRequests {
     const call = this.#findOnlyCall();
     const { message } = question;
     const quoted = message.length > MAX_QUOTED_CHARS ? `${message.slice(0, MAX_QUOTED_CHARS)}...` : message;
-    if (call?.handlers.ask === undefined) {
+    if (call?.handlers.elicit === undefined) {
       for (const one of this.#listRunning()) {
         one.notes.push(
           `The server asked the user "${quoted}"; no user could be asked, so the request was declined.`,
@@ -53,7 +53,7 @@ export class ServerRequests {
     }
     call.deadline?.pause();
     try {
-      return await call.handlers.ask(question, signal);
+      return await call.handlers.elicit(question, signal);
     } finally {
       call.deadline?.resume();
     }

@@ -4,7 +4,7 @@ export type ToolCallOptions = {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
   /** Answers the server's requests to the user during this call. Without it they are declined. */
-  readonly ask?: Elicit | undefined;
+  readonly elicit?: Elicit | undefined;
   /** Answers the server's requests to a model, if the definition allows them. */
   readonly sample?: Sample | undefined;
 };

@@ -22,12 +22,16 @@ const MAX_NOTIFICATIONS = 16;
 /** The most names of each kind in one notification. */
 const MAX_NAMES = 32;
 
-type WatchedServer = { readonly server: McpServer; readonly pinned: readonly PinnedTool[]; told: string };
+type WatchedServer = {
+  readonly server: McpServer;
+  readonly pinned: readonly PinnedTool[];
+  notifiedHash: string;
+};
 
 type WatchedLoop = {
-  readonly at: ActiveLoop;
+  readonly active: ActiveLoop;
   readonly servers: readonly WatchedServer[];
-  times: number;
+  notifications: number;
   sending: Promise<void>;
 };
 
@@ -51,17 +55,18 @@ export class ToolListWatcher {
     this.#loops.delete(active.loopId);
     if (before === undefined) this.#forget(({ workflow }) => workflow === active.workflow);
     // A notification may be lost before the run knows its loop.
-    const isSame = before?.at.definitionHash === active.definitionHash && before.at.isOpening !== true;
+    const isSame =
+      before?.active.definitionHash === active.definitionHash && before.active.isOpening !== true;
     const watched = isSame
       ? before
       : {
-          at: active,
+          active,
           servers: mcp.map((server) => ({
             server,
             pinned: filterServerTools(server, pinned?.tools),
-            told: PINNED_HASH,
+            notifiedHash: PINNED_HASH,
           })),
-          times: 0,
+          notifications: 0,
           sending: Promise.resolve(),
         };
     this.#loops.set(active.loopId, watched);
@@ -85,34 +90,35 @@ export class ToolListWatcher {
     const one = loop?.servers.find(({ server }) => server.name === name);
     if (loop === undefined || one === undefined) return false;
     const now = this.#findChange(loop, one);
-    return now === undefined || now.hash === one.told;
+    return now === undefined || now.hash === one.notifiedHash;
   }
 
   #notifyOfChanges(loop: WatchedLoop): void {
     for (const one of loop.servers) {
       const change = this.#findChange(loop, one);
-      if (change === undefined || change.hash === one.told || loop.times >= MAX_NOTIFICATIONS) continue;
-      const before = one.told;
-      one.told = change.hash;
-      loop.times += 1;
+      if (change === undefined || change.hash === one.notifiedHash || loop.notifications >= MAX_NOTIFICATIONS)
+        continue;
+      const before = one.notifiedHash;
+      one.notifiedHash = change.hash;
+      loop.notifications += 1;
       const { hash, names } = change;
       const reportedHash = hash === PINNED_HASH ? "as-pinned" : hash;
       const send = async () => {
-        const { loopId } = loop.at;
-        const result = await loop.at.notify({
+        const { loopId } = loop.active;
+        const result = await loop.active.notify({
           loopId,
           server: one.server.name,
           hash: reportedHash,
           ...names,
         });
-        if (result === "over") this.#loops.delete(loopId);
-        else if (result === "failed" && one.told === hash) one.told = before;
+        if (result === "ended") this.#loops.delete(loopId);
+        else if (result === "failed" && one.notifiedHash === hash) one.notifiedHash = before;
       };
       loop.sending = loop.sending.then(send);
     }
   }
 
-  #findChange({ at: active }: WatchedLoop, { server, pinned }: WatchedServer) {
+  #findChange({ active }: WatchedLoop, { server, pinned }: WatchedServer) {
     const listing = this.#getLastListing(server);
     if (listing === undefined) return undefined;
     const now = this.#getPinnedTools(server, listing);
@@ -141,7 +147,7 @@ export class ToolListWatcher {
 
   #forget(isOne: (active: ActiveLoop, index: number) => boolean): void {
     let index = 0;
-    for (const [loopId, { at: active }] of [...this.#loops])
+    for (const [loopId, { active }] of [...this.#loops])
       if (isOne(active, index++)) this.#loops.delete(loopId);
   }
 }

@@ -10,11 +10,11 @@ const MAX_NAMED_OPERATIONS = 5;
 /** Returns warnings for the author, one sentence each. */
 export function collectWarnings(
   settings: OpenApiSettings,
-  { tools, leftOut: skipped, notes }: Pick<LoadedApi, "tools" | "leftOut" | "notes">,
+  { tools, skipped, notes }: Pick<LoadedApi, "tools" | "skipped" | "notes">,
 ): readonly string[] {
   const { name } = settings;
   const reasons = new Map<string, string[]>();
-  for (const { method, path, id, why: reason, chosen: isSelected } of skipped) {
+  for (const { method, path, id, reason, isSelected } of skipped) {
     if (isSelected === true) continue;
     const operation = id ?? `${method.toUpperCase()} ${path}`;
     reasons.set(reason, [...(reasons.get(reason) ?? []), operation]);
@@ -26,7 +26,7 @@ export function collectWarnings(
       ([reason, operations]) => `openapi ${name}: skipped ${formatList(operations)}: ${reason}`,
     ),
     ...[...remarks].map(([note, operations]) => `openapi ${name}: ${formatList(operations)}: ${note}`),
-    ...describeUnknownNames(settings, { tools, leftOut: skipped }),
+    ...describeUnknownNames(settings, { tools, skipped }),
     ...(tools.length === 0 ? [`openapi ${name}: none of its operations is a tool`] : []),
     ...(tools.length > MANY_TOOLS
       ? [
@@ -39,7 +39,7 @@ export function collectWarnings(
 /** Describes names in the definition that the document does not contain. */
 function describeUnknownNames(
   { name, operations, replay, confirm }: OpenApiSettings,
-  { tools, leftOut: skipped }: Pick<LoadedApi, "tools" | "leftOut">,
+  { tools, skipped }: Pick<LoadedApi, "tools" | "skipped">,
 ): readonly string[] {
   const ids = [...tools.map(({ remote }) => remote), ...skipped.flatMap(({ id }) => id ?? [])];
   const mentioned = [

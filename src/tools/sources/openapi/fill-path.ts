@@ -4,7 +4,7 @@ import { isAbsent, serialisePathParameter } from "./serialise.ts";
 
 export type FilledPath =
   | { readonly ok: true; readonly path: string }
-  | { readonly ok: false; readonly said: string };
+  | { readonly ok: false; readonly message: string };
 
 /** Fills the values into the path (OAPI-06). A value stays within its segment. */
 export function fillPath({ path, parameters }: OpenApiCall, values: JsonObject): FilledPath {
@@ -30,7 +30,7 @@ export function fillPath({ path, parameters }: OpenApiCall, values: JsonObject):
 }
 
 function rejectPath(reason: string): FilledPath {
-  return { ok: false, said: `Error: ${reason}` };
+  return { ok: false, message: `Error: ${reason}` };
 }
 
 /** Servers decode once or more often, and some treat `..;x` as `..`: none of these may leave the segment. */

@@ -15,7 +15,7 @@ export type LoadedApi = {
   readonly version: string;
   /** Their names are proposals. */
   readonly tools: readonly PinnedTool[];
-  readonly leftOut: readonly SkippedOperation[];
+  readonly skipped: readonly SkippedOperation[];
   /** Notes about tools, a few words each. */
   readonly notes: readonly { readonly remote: string; readonly note: string }[];
   readonly warnings: readonly string[];
@@ -39,7 +39,7 @@ export async function loadApiText(
 ): Promise<LoadedApi> {
   const document = checkDocument(parseText(text, settings.spec), settings.spec, settings.limits);
   const references = await References.load(document.root, address, text.length, settings);
-  const { operations, leftOut: skipped } = selectOperations(references, settings);
+  const { operations, skipped } = selectOperations(references, settings);
   const { maxOperations } = settings.limits;
   if (operations.length > maxOperations) {
     throw new ToolSourceError(
@@ -58,8 +58,8 @@ export async function loadApiText(
       continue;
     }
     const { method, path, id } = operation;
-    omitted.push({ method, path, id, why: pinned.why });
-    if (pinned.isServer === true) withoutServer ??= pinned.why;
+    omitted.push({ method, path, id, reason: pinned.reason });
+    if (pinned.isServerProblem === true) withoutServer ??= pinned.reason;
   }
   // If no operation has a server, there is nothing else to warn about (OAPI-03).
   if (tools.length === 0 && withoutServer !== undefined) {
@@ -70,8 +70,8 @@ export async function loadApiText(
     title: asText(getOwn(info, "title")) ?? settings.name,
     version: asText(isObject(info) ? info["version"] : undefined) ?? "",
     tools,
-    leftOut: omitted,
+    skipped: omitted,
     notes,
-    warnings: [...document.warnings, ...collectWarnings(settings, { tools, leftOut: omitted, notes })],
+    warnings: [...document.warnings, ...collectWarnings(settings, { tools, skipped: omitted, notes })],
   };
 }

@@ -45,7 +45,7 @@ export function loadInThread(
     signal.addEventListener("abort", onAbort, { once: true });
     thread.once("message", (reply: LoadReply) => {
       if (!reply.ok)
-        return fail(reply.outside ? new ToolSourceError(reply.message) : new Error(reply.message));
+        return fail(reply.isSourceError ? new ToolSourceError(reply.message) : new Error(reply.message));
       end();
       resolve(reply.loaded);
     });

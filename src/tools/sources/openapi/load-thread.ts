@@ -9,7 +9,7 @@ export type LoadRequest = { readonly settings: OpenApiSettings; readonly workspa
 
 export type LoadReply =
   | { readonly ok: true; readonly loaded: LoadedApi }
-  | { readonly ok: false; readonly outside: boolean; readonly message: string };
+  | { readonly ok: false; readonly isSourceError: boolean; readonly message: string };
 
 const { settings, workspace } = workerData as LoadRequest;
 void loadApi(settings, workspace)
@@ -17,7 +17,7 @@ void loadApi(settings, workspace)
   .catch(
     (error: unknown): LoadReply => ({
       ok: false,
-      outside: error instanceof ToolSourceError || error instanceof RangeError,
+      isSourceError: error instanceof ToolSourceError || error instanceof RangeError,
       message: error instanceof Error ? error.message : String(error),
     }),
   )

@@ -33,7 +33,7 @@ export function createOpenApiTool(
     execute: async (value, { signal, idempotencyKey }) => {
       const used = new RequestSecrets(secrets);
       const prepared = prepareRequest(call, value, used, idempotencyKey);
-      if (!prepared.ok) return { content: [{ type: "text", text: prepared.said }] };
+      if (!prepared.ok) return { content: [{ type: "text", text: prepared.message }] };
       const answer = await sender.send(prepared.request, {
         signal,
         timeoutMs: call.timeoutMs,

@@ -15,7 +15,7 @@ import { selectServer } from "./select-server.ts";
 
 export type PinnedOperation =
   | { readonly ok: true; readonly tool: PinnedTool; readonly notes: readonly string[] }
-  | { readonly ok: false; readonly why: string; readonly isServer?: true };
+  | { readonly ok: false; readonly reason: string; readonly isServerProblem?: true };
 
 /** The longest that all vendors accept. */
 const MAX_DESCRIPTION_CHARS = 1024;
@@ -43,7 +43,7 @@ export function pinOperation(
   try {
     return buildPinnedTool(operation, references, settings, address);
   } catch (error) {
-    if (error instanceof UnresolvedReferenceError) return { ok: false, why: error.message };
+    if (error instanceof UnresolvedReferenceError) return { ok: false, reason: error.message };
     throw error;
   }
 }
@@ -60,13 +60,13 @@ function buildPinnedTool(
     [own["servers"], item["servers"], references.root["servers"]],
     address,
   );
-  if (!server.ok) return { ok: false, why: server.why, isServer: true };
+  if (!server.ok) return { ok: false, reason: server.reason, isServerProblem: true };
   const template = toPathTemplate(path, server.base);
-  if (template === undefined) return { ok: false, why: "its path cannot be sent" };
+  if (template === undefined) return { ok: false, reason: "its path cannot be sent" };
   const { auth, headers, idempotencyHeader, maxResponseBytes, timeoutMs } = settings;
   const lists = [item["parameters"], own["parameters"]];
   if (path.split("{").length + lists.flatMap(asList).length > MAX_PARAMETERS) {
-    return { ok: false, why: `it has more than ${MAX_PARAMETERS} parameters` };
+    return { ok: false, reason: `it has more than ${MAX_PARAMETERS} parameters` };
   }
   const { parameters, notes } = collectParameters(path, lists, references, (location, name) =>
     isSetByDefinition(settings, location, name),
@@ -102,13 +102,13 @@ function buildPinnedTool(
   });
   if (outcome === undefined) {
     const { maxSchemaBytes } = settings.limits;
-    return { ok: false, why: `the schema of its parameters needs more than ${maxSchemaBytes} bytes` };
+    return { ok: false, reason: `the schema of its parameters needs more than ${maxSchemaBytes} bytes` };
   }
   const body = bodyIn(new SchemaInliner(references, 1, 1000));
   if (body.type === "unknown" && body.required) {
     return {
       ok: false,
-      why: `it needs a body of ${body.types.slice(0, 3).join(" or ")}, which is not supported`,
+      reason: `it needs a body of ${body.types.slice(0, 3).join(" or ")}, which is not supported`,
     };
   }
   const summary = asText(own["summary"]);
@@ -135,7 +135,7 @@ function buildPinnedTool(
       sanitiseDocumentText(asText(own["description"]) || summary || `${method.toUpperCase()} ${path}`),
       MAX_DESCRIPTION_CHARS,
     ),
-    parameters: outcome.made,
+    parameters: outcome.result,
     replay: selectReplayClass(settings, id, method),
     ...(settings.confirm.some((glob) => matchNameGlob(glob, id)) ? { confirm: true } : {}),
     data,

@@ -10,7 +10,7 @@ export type ApiRequest = {
   readonly method: string;
   readonly url: string;
   /** The URL without secrets. */
-  readonly shown: string;
+  readonly maskedUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
 };
@@ -18,7 +18,7 @@ export type ApiRequest = {
 export type PreparedRequest =
   | { readonly ok: true; readonly request: ApiRequest }
   /** The ordinary result that the model receives instead (OAPI-08). */
-  | { readonly ok: false; readonly said: string };
+  | { readonly ok: false; readonly message: string };
 
 const ACCEPT = "application/json, text/*;q=0.9, */*;q=0.5";
 
@@ -32,7 +32,7 @@ export function prepareRequest(
   const values = parameters ?? {};
   if (!isObject(values)) return rejectRequest("params must be an object");
   const path = fillPath(call, values);
-  if (!path.ok) return { ok: false, said: path.said };
+  if (!path.ok) return { ok: false, message: path.message };
   const pathUrl = call.base + path.path;
   const pairs = buildQuery(call, values);
   const headers = new Map<string, string>([
@@ -66,7 +66,7 @@ export function prepareRequest(
     request: {
       method: call.method.toUpperCase(),
       url,
-      shown: secrets.mask(maskedUrl),
+      maskedUrl: secrets.mask(maskedUrl),
       headers: Object.fromEntries(headers),
       ...(body === undefined ? {} : { body }),
     },
@@ -76,7 +76,7 @@ export function prepareRequest(
 const SAFE_METHODS: readonly OpenApiCall["method"][] = ["get", "head", "options"];
 
 function rejectRequest(reason: string): PreparedRequest {
-  return { ok: false, said: `Error: ${reason}` };
+  return { ok: false, message: `Error: ${reason}` };
 }
 
 function buildQuery({ parameters, auth }: OpenApiCall, values: JsonObject): readonly Pair[] {

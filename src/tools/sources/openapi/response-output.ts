@@ -18,10 +18,10 @@ export function getMaxBytes(contentType: string, maxText: number): number {
 
 /** Formats an answer for the model (OAPI-07): "{METHOD} {URL} → {STATUS}", an empty line, the body. */
 export function toToolOutput(request: ApiRequest, answer: ApiResponse, secrets: RequestSecrets): ToolOutput {
-  const { status, contentType, bytes, isCut, leadsTo: redirectsTo } = answer;
-  const head = `${request.method} ${request.shown} → ${status}\n\n`;
+  const { status, contentType, bytes, isCut, redirectsTo } = answer;
+  const head = `${request.method} ${request.maskedUrl} → ${status}\n\n`;
   const type = getMediaType(contentType);
-  const details = { status, url: request.shown, contentType: type, bytes: bytes.length, isCut };
+  const details = { status, url: request.maskedUrl, contentType: type, bytes: bytes.length, isCut };
   const notes = [
     ...(redirectsTo === undefined ? [] : [`The redirect to ${secrets.mask(redirectsTo)} was not followed.`]),
     ...(isCut ? [`The body was cut at ${bytes.length} bytes.`] : []),

@@ -23,12 +23,12 @@ export function buildWithinBytes<Made extends object>(
   references: References,
   maxBytes: number,
   make: (inliner: SchemaInliner) => Made,
-): { readonly made: Made; readonly isCut: boolean } | undefined {
+): { readonly result: Made; readonly isCut: boolean } | undefined {
   for (const depth of DEPTHS) {
     const inliner = new SchemaInliner(references, depth, maxBytes / MIN_NODE_BYTES);
     const result = make(inliner);
     if ((depth === 0 || !inliner.isExhausted) && Buffer.byteLength(JSON.stringify(result)) <= maxBytes) {
-      return { made: result, isCut: inliner.isCut };
+      return { result, isCut: inliner.isCut };
     }
   }
   return undefined;

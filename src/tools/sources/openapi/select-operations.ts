@@ -19,14 +19,14 @@ export type SkippedOperation = {
   readonly method: string;
   readonly path: string;
   readonly id?: string;
-  readonly why: string;
+  readonly reason: string;
   /** The author's filter excludes it: no warning is needed. */
-  readonly chosen?: true;
+  readonly isSelected?: true;
 };
 
 export type OperationSelection = {
   readonly operations: readonly Operation[];
-  readonly leftOut: readonly SkippedOperation[];
+  readonly skipped: readonly SkippedOperation[];
 };
 
 const NO_ID = "it has no operationId";
@@ -47,11 +47,11 @@ export function selectOperations(
       item = references.follow(entry);
     } catch (error) {
       if (!(error instanceof UnresolvedReferenceError)) throw error;
-      skipped.push({ method: "*", path, why: error.message });
+      skipped.push({ method: "*", path, reason: error.message });
       continue;
     }
     if (!isObject(item)) continue;
-    if (isObject(item["trace"])) skipped.push({ method: "trace", path, why: "TRACE is not sent" });
+    if (isObject(item["trace"])) skipped.push({ method: "trace", path, reason: "TRACE is not sent" });
     for (const method of METHODS) {
       const body = item[method];
       if (!isObject(body)) continue;
@@ -61,8 +61,8 @@ export function selectOperations(
           method,
           path,
           ...(id === undefined ? {} : { id }),
-          why: reason,
-          ...(isSelected === undefined ? {} : { chosen: isSelected }),
+          reason,
+          ...(isSelected === undefined ? {} : { isSelected }),
         });
       if (!isRequested(filter, path, id, body)) skip("the filter excludes it", true);
       else if (id === undefined || id === "") skip(NO_ID);
@@ -73,7 +73,7 @@ export function selectOperations(
       }
     }
   }
-  return { operations, leftOut: skipped };
+  return { operations, skipped };
 }
 
 function isRequested(

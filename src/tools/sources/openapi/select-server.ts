@@ -6,7 +6,7 @@ import { hasReference } from "./request-secrets.ts";
 
 export type SelectedServer =
   | { readonly ok: true; readonly base: string; readonly publicOnly: boolean }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Selects the server of an operation (OAPI-03): the author's, else the first server of the operation, of its path
@@ -54,7 +54,7 @@ function holdsSecrets({ auth, headers }: OpenApiSettings): boolean {
 }
 
 function rejectServer(reason: string): SelectedServer {
-  return { ok: false, why: reason };
+  return { ok: false, reason };
 }
 
 function toSelectedServer(url: URL, publicOnly: boolean): SelectedServer {

@@ -10,7 +10,7 @@ export type ApiResponse = {
   readonly bytes: Uint8Array;
   readonly isCut: boolean;
   /** The target of a redirect that was not followed. */
-  readonly leadsTo?: string;
+  readonly redirectsTo?: string;
 };
 
 export type SendOptions = {
@@ -38,7 +38,7 @@ export class Sender {
     } catch (error) {
       if (options.signal.aborted) throw new ToolError("cancelled", "", { cause: error });
       const reason = timeout.aborted ? `no answer within ${options.timeoutMs} ms` : describeError(error);
-      const message = `${request.method} ${request.shown}: ${reason}${describeEffect(request, error)}`;
+      const message = `${request.method} ${request.maskedUrl}: ${reason}${describeEffect(request, error)}`;
       throw new ToolError("failed", message, { cause: error });
     }
   }
@@ -72,7 +72,7 @@ export class Sender {
         continue;
       }
       const answer = await readResponse(method, response, options.maxBytes);
-      return next === undefined ? answer : { ...answer, leadsTo: next.href };
+      return next === undefined ? answer : { ...answer, redirectsTo: next.href };
     }
   }
 }

@@ -28,7 +28,7 @@ async function checkFiles(found: FoundSkill): Promise<FoundSkill> {
   if (found.skill === undefined) return found;
   const { folder } = found.skill;
   try {
-    const { refused: rejected } = await listSkillFiles(await openRoot(folder));
+    const { rejected } = await listSkillFiles(await openRoot(folder));
     const warnings = rejected.map((message) => createProblem("warning", folder, `skipped: ${message}`));
     return { ...found, problems: [...found.problems, ...warnings] };
   } catch (error) {

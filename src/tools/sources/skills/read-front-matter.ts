@@ -19,7 +19,7 @@ export type FrontMatterEntry = {
 type FrontMatterEntries = {
   readonly entries: readonly FrontMatterEntry[];
   /** Why the text is not valid YAML. The entries are then read line by line: only name and description (SKL-02). */
-  readonly broken?: FrontMatterError;
+  readonly error?: FrontMatterError;
 };
 
 type FrontMatterError = { readonly line: number; readonly message: string };
@@ -112,7 +112,7 @@ function parseLines(yaml: string, broken: FrontMatterError): FrontMatterEntries 
     if (key === undefined || /^[|>][-+0-9]*$/.test(text)) continue;
     entries.set(key, { key, line: index + FIRST_YAML_LINE, value: { type: "text", text } });
   }
-  return { entries: [...entries.values()], broken };
+  return { entries: [...entries.values()], error: broken };
 }
 
 function unquote(text: string): string {

@@ -41,7 +41,7 @@ export function readSkillText(text: string, file: string, folderName: string): S
     report("invalid-frontmatter", front.message, { line: front.line });
     return { problems };
   }
-  const { entries, body, broken: error } = front;
+  const { entries, body, error } = front;
   if (error !== undefined) {
     report("invalid-frontmatter", `this is not YAML: ${error.message}`, { line: error.line });
   }

@@ -18,7 +18,7 @@ export type SkillFiles = {
   /** Sorted by path. */
   readonly files: readonly SkillFile[];
   /** Paths that do not belong to the skill, with reasons: `data: it is a link to a folder`. */
-  readonly refused: readonly string[];
+  readonly rejected: readonly string[];
 };
 
 /** The skill is too large to be inspected whenever a loop opens. */
@@ -98,7 +98,7 @@ export async function listSkillFiles(root: WorkspaceRoot, signal?: AbortSignal):
 
   await walk("", 0);
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files, refused: rejected };
+  return { files, rejected };
 }
 
 /** Hashes everything in a skill, names included. */

@@ -135,7 +135,7 @@ async function pinSkills(skills: readonly Skill[], signal: AbortSignal): Promise
   for (const skill of skills) {
     const { name, folder } = skill;
     try {
-      const { files, refused: rejected } = await listSkillFiles(await openRoot(folder), signal);
+      const { files, rejected } = await listSkillFiles(await openRoot(folder), signal);
       const [first] = rejected;
       if (first !== undefined) {
         const more = rejected.length === 1 ? "" : ` (and ${rejected.length - 1} more)`;

@@ -25,7 +25,7 @@ export type TokenSourceOptions = {
   readonly now: () => number;
 };
 
-type Token = { readonly value: string; readonly endsAtMs: number };
+type Token = { readonly value: string; readonly expiresAtMs: number };
 
 /** The token of one server: configured, or requested and refreshed. */
 export class TokenSource {
@@ -40,7 +40,8 @@ export class TokenSource {
 
   /** Returns the value of the header `Authorization`. */
   async getAuthorization(signal?: AbortSignal): Promise<string> {
-    if (this.#token === undefined || this.#token.endsAtMs <= this.#options.now()) await this.#refresh(signal);
+    if (this.#token === undefined || this.#token.expiresAtMs <= this.#options.now())
+      await this.#refresh(signal);
     return `Bearer ${this.#token?.value ?? ""}`;
   }
 
@@ -134,7 +135,7 @@ export class TokenSource {
     const seconds = asNumber(fields?.["expires_in"]);
     return seconds === undefined
       ? createStaticToken(value)
-      : { value, endsAtMs: now() + Math.max(seconds * 1000 - EXPIRY_MARGIN_MS, (seconds * 1000) / 2) };
+      : { value, expiresAtMs: now() + Math.max(seconds * 1000 - EXPIRY_MARGIN_MS, (seconds * 1000) / 2) };
   }
 }
 
@@ -177,7 +178,7 @@ function parseJson(text: string): unknown {
 }
 
 function createStaticToken(value: string): Token {
-  return { value, endsAtMs: Number.POSITIVE_INFINITY };
+  return { value, expiresAtMs: Number.POSITIVE_INFINITY };
 }
 
 function rejectOnAbort(signal: AbortSignal): Promise<never> {

@@ -77,7 +77,7 @@ export async function connectClient(
 }
 
 class SdkConnection implements McpConnection {
-  readonly facts: ServerInfo;
+  readonly serverInfo: ServerInfo;
   readonly #client: Client;
   readonly #transport: RequestTrackingTransport;
   readonly #describeExit: () => string;
@@ -93,12 +93,12 @@ class SdkConnection implements McpConnection {
     client.onclose = events.onClosed;
     const version = client.getServerVersion();
     const offers = client.getServerCapabilities();
-    this.facts = {
+    this.serverInfo = {
       name: version?.name ?? "",
       version: version?.version ?? "",
       protocolVersion: transport.protocolVersion,
       ...omitUndefined({ instructions: client.getInstructions() }),
-      offers: {
+      capabilities: {
         tools: offers?.tools !== undefined,
         resources: offers?.resources !== undefined,
         prompts: offers?.prompts !== undefined,
@@ -107,22 +107,34 @@ class SdkConnection implements McpConnection {
   }
 
   listTools = async (options: RequestOptions) =>
-    await this.#list("tools/list", "tools", this.facts.offers.tools, toRemoteTool, options);
+    await this.#list("tools/list", "tools", this.serverInfo.capabilities.tools, toRemoteTool, options);
 
   listResources = async (options: RequestOptions) =>
-    await this.#list("resources/list", "resources", this.facts.offers.resources, toRemoteResource, options);
+    await this.#list(
+      "resources/list",
+      "resources",
+      this.serverInfo.capabilities.resources,
+      toRemoteResource,
+      options,
+    );
 
   listResourceTemplates = async (options: RequestOptions) =>
     await this.#list(
       "resources/templates/list",
       "resourceTemplates",
-      this.facts.offers.resources,
+      this.serverInfo.capabilities.resources,
       toRemoteResourceTemplate,
       options,
     );
 
   listPrompts = async (options: RequestOptions) =>
-    await this.#list("prompts/list", "prompts", this.facts.offers.prompts, toRemotePrompt, options);
+    await this.#list(
+      "prompts/list",
+      "prompts",
+      this.serverInfo.capabilities.prompts,
+      toRemotePrompt,
+      options,
+    );
 
   async callTool(name: string, parameters: JsonObject, options: RequestOptions): Promise<unknown> {
     const request = { method: "tools/call" as const, params: { name, arguments: { ...parameters } } };
@@ -189,7 +201,7 @@ function handleNotifications(
 function handleServerRequests(client: Client, { sampling, elicitation, events }: SdkConnectionOptions): void {
   if (elicitation) {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) =>
-      toElicitResponse(await events.ask(toElicitRequest(params), signal)),
+      toElicitResponse(await events.elicit(toElicitRequest(params), signal)),
     );
   }
   if (sampling) {

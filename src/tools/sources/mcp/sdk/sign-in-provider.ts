@@ -14,7 +14,7 @@ export type SignInOptions = {
   /** A client that the authorization server knows. Otherwise the client is registered, or identified by its URL. */
   readonly client?: { readonly id: string; readonly secret?: string; readonly issuer: string };
   /** The URL of this client's published metadata, for servers that identify clients by it. */
-  readonly clientAddress?: string;
+  readonly clientMetadataUrl?: string;
   readonly scope?: string;
 };
 
@@ -30,7 +30,7 @@ export class SignInProvider implements OAuthClientProvider {
 
   constructor(options: SignInOptions) {
     this.#options = options;
-    if (options.clientAddress !== undefined) this.clientMetadataUrl = options.clientAddress;
+    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
     const { client } = options;
     if (client === undefined) return;
     const secret = client.secret === undefined ? {} : { client_secret: client.secret };

@@ -161,11 +161,11 @@ export class ServerProcess {
 
   #begin(): void {
     this.#hasBegun = true;
-    this.#started.leash.write("go\n");
+    this.#started.parentPipe.write("go\n");
   }
 
   async #stop(): Promise<void> {
-    const { child, pgid, leash: parentPipe } = this.#started;
+    const { child, pgid, parentPipe } = this.#started;
     child.stdin?.end();
     // A process that has not started yet waits for its line: closing the parent pipe ends it.
     if (!this.#hasBegun) parentPipe.end();
@@ -187,7 +187,7 @@ export class ServerProcess {
 
   /** Kills the processes that the server left. The watcher is in the group, so the group's number cannot be reused. */
   async #cleanUp(): Promise<void> {
-    const { child, pgid, leash: parentPipe } = this.#started;
+    const { child, pgid, parentPipe } = this.#started;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
     await Promise.race([
       Promise.all(streams.map(waitForEnd)),

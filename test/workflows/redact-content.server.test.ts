@@ -10,7 +10,7 @@ import { connectClient } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const MARKER = "HOLLYHOCK";
-const NONE = { words: "none" } as const;
+const NONE = { redactContent: true } as const;
 
 const gates = new Gates();
 const texts: string[] = [];
@@ -143,13 +143,13 @@ describe("with content redacted, what Temporal displays of a run holds none of i
   thoroughTest("of a job, of what its lead delegates, and of an evaluation", async () => {
     const { lead, scout } = createMembers(stage, {
       lead: {
-        says: [
+        replies: [
           { toolCalls: [{ name: "delegate", arguments: { agent: "scout", task: `Find ${MARKER}` } }] },
           { toolCalls: [{ name: "wait_for_agents", arguments: {} }] },
           { text: "Done." },
         ],
       },
-      scout: { says: [{ text: `${MARKER} it is` }] },
+      scout: { replies: [{ text: `${MARKER} it is` }] },
     });
     const job = createJobName(stage);
     const agents = [{ name: "scout", agent: scout.definition }];
@@ -162,7 +162,10 @@ describe("with content redacted, what Temporal displays of a run holds none of i
     }
     expect(JSON.stringify(scout.listRequests()[0]?.body)).toContain(`Find ${MARKER}`);
 
-    const one = createMembers(stage, { a: { says: [{ text: MARKER }] }, b: { says: [{ text: MARKER }] } });
+    const one = createMembers(stage, {
+      a: { replies: [{ text: MARKER }] },
+      b: { replies: [{ text: MARKER }] },
+    });
     const compared = await holdfast.evaluate({
       session: createJobName(stage),
       agents: [one.a.definition, one.b.definition],
@@ -174,7 +177,7 @@ describe("with content redacted, what Temporal displays of a run holds none of i
   });
 
   thoroughTest("of a schedule: neither its note nor what it starts", async () => {
-    const { clerk } = createMembers(stage, { clerk: { says: [{ text: "Counted." }] } });
+    const { clerk } = createMembers(stage, { clerk: { replies: [{ text: "Counted." }] } });
     const name = createJobName(stage);
     onTestFinished(() => holdfast.schedules.delete(name));
     const task = `Count ${MARKER}`;
