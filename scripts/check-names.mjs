@@ -1,11 +1,11 @@
 // Refuses names of functions that say nothing about what they do, and the private words that the code once had.
 //
-//   node scripts/check-names.mjs        exits with 1 and names each of them
+//   node scripts/check-names.mjs [FOLDER]        exits with 1 and names each of them; FOLDER: src
 //
-// A function is named by a verb (docs/contributing/README.md). Checked are the top-level functions of src, and its methods
-// and types for private words.
+// A function is named by a verb (docs/contributing/README.md). Checked are the top-level functions of src, and its types
+// and their fields for private words.
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
@@ -35,11 +35,25 @@ const PRIVATE_WORDS = {
   heard: "handlers",
   wordless: "redacted",
   spot: "BranchPosition",
+  formation: "SessionOrigin",
+  reissue: "redispatch",
+  unload: "takeOutbox",
+  weigh: "prepareJudge",
+  recognition: "dead-worker detection",
+  renewed: "IdRemapper",
+  road: "Route or OutputMode",
+  desk: "ReplySelector",
+  rewinding: "RewindResult",
+  prun: "prune",
 };
 
+/** Names that requirements quote as they are. */
+const QUOTED = new Set(["PrunApplied"]);
+
+const folder = process.argv[2] ?? join(root, "src");
 const problems = [];
-for (const file of readdirSync(join(root, "src"), { recursive: true })) {
-  if (file.endsWith(".ts")) checkFile(join("src", file));
+for (const file of readdirSync(folder, { recursive: true })) {
+  if (file.endsWith(".ts")) checkFile(join(folder, file));
 }
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) console.error(`${problems.length} names; see docs/contributing/README.md, "Names"`);
@@ -47,14 +61,15 @@ process.exit(problems.length === 0 ? 0 : 1);
 
 function checkFile(file) {
   const source = ts.createSourceFile(
-    file,
-    readFileSync(join(root, file), "utf8"),
+    relative(root, file),
+    readFileSync(file, "utf8"),
     ts.ScriptTarget.Latest,
     true,
   );
   for (const statement of source.statements) {
     for (const name of listFunctions(statement)) checkFunction(source, name);
     for (const name of listTypes(statement)) checkWords(source, name);
+    for (const name of listFields(statement)) checkWords(source, name);
   }
 }
 
@@ -81,6 +96,20 @@ function listTypes(statement) {
   return isNamed && statement.name !== undefined ? [statement.name] : [];
 }
 
+/** The names of the fields that a type or a class declares, at any depth. */
+function listFields(statement) {
+  if (listTypes(statement).length === 0) return [];
+  const names = [];
+  const visit = (node) => {
+    const isField =
+      ts.isPropertySignature(node) || ts.isPropertyDeclaration(node) || ts.isMethodDeclaration(node);
+    if (isField && (ts.isIdentifier(node.name) || ts.isPrivateIdentifier(node.name))) names.push(node.name);
+    ts.forEachChild(node, visit);
+  };
+  visit(statement);
+  return names;
+}
+
 function checkFunction(source, name) {
   const [first] = splitWords(name.text);
   const isParticiple = first.endsWith("ed") && !VERBS_IN_ED.has(first);
@@ -91,6 +120,7 @@ function checkFunction(source, name) {
 }
 
 function checkWords(source, name) {
+  if (QUOTED.has(name.text)) return;
   for (const word of splitWords(name.text)) {
     if (Object.hasOwn(PRIVATE_WORDS, word)) {
       report(source, name, `has the private word "${word}": write ${PRIVATE_WORDS[word]}`);

@@ -77,7 +77,7 @@ async function buildRecord(
   return {
     sessionId: record.id,
     agentId: getAgentId(record),
-    formation: toRecordedFormation(record),
+    formation: toRecordedOrigin(record),
     scope: record.scope ?? "ephemeral",
     createdAt: formatTimestamp(record.createdAtMs),
     lastActiveAt: formatTimestamp(
@@ -106,7 +106,7 @@ async function buildRecord(
 }
 
 /** Converts the origin. A fork counts as an explicit start, because a caller requested it. */
-function toRecordedFormation({ origin, createdAtMs }: SessionRecord): RecordedSession["formation"] {
+function toRecordedOrigin({ origin, createdAtMs }: SessionRecord): RecordedSession["formation"] {
   const at = { timestamp: formatTimestamp(createdAtMs) };
   switch (origin.type) {
     case "first_loop":
