@@ -23,7 +23,7 @@ type Move =
       readonly into: boolean;
     }
   | { readonly type: "rewind"; readonly session: number; readonly branch: number; readonly position: number }
-  | { readonly type: "bequeath"; readonly session: number };
+  | { readonly type: "detachForks"; readonly session: number };
 
 const place = { session: fc.nat(), branch: fc.nat(), position: fc.nat() };
 const move: fc.Arbitrary<Move> = fc.oneof(
@@ -40,7 +40,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ type: fc.constant("fork" as const), ...place, into: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant("rewind" as const), ...place }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("bequeath" as const), session: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("detachForks" as const), session: fc.nat() }) },
 );
 
 /** What a reader must see of every branch of every session. */
@@ -89,7 +89,7 @@ class RandomHistory {
     await this.#runLoop(this.#name, undefined, 1, true);
     for (const one of moves) {
       const session = pick([...this.#sessions.keys()], one.session);
-      if (one.type === "bequeath") await this.#transcript.detachForks(session);
+      if (one.type === "detachForks") await this.#transcript.detachForks(session);
       else await this.#applyMove(session, this.#getModel(session), one);
       await this.#check();
     }
@@ -98,7 +98,7 @@ class RandomHistory {
   async #applyMove(
     session: string,
     model: SessionModel,
-    one: Exclude<Move, { type: "bequeath" }>,
+    one: Exclude<Move, { type: "detachForks" }>,
   ): Promise<void> {
     const branch = pick([...model.branches.keys()], one.branch);
     if (one.type === "run") {

@@ -170,7 +170,7 @@ async function readWaitingCalls(statuses: StatusReader, session: Session): Promi
 
 function toPageCall(call: WaitingCall): AskedCall {
   const { session, path, toolCallId, tool, summary, reason, sinceMs, grantDescriptions } = call;
-  const covered = grantDescriptions === undefined ? {} : { covers: grantDescriptions };
+  const covered = grantDescriptions === undefined ? {} : { grantDescriptions };
   return { session, path, toolCallId, tool, summary, reason, sinceMs, ...covered };
 }
 

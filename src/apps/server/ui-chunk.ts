@@ -46,7 +46,7 @@ export type WaitingCallData = {
   readonly summary: string;
   readonly reason: string;
   /** The future calls that `always` would cover, one phrase each. */
-  readonly covers?: readonly string[];
+  readonly grantDescriptions?: readonly string[];
 };
 
 // The page's `onData` receives transient chunks, which are not part of the message.

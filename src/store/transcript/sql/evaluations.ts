@@ -120,7 +120,7 @@ export function* findLastNumber(session: string, segment: string): Work<number> 
 }
 
 /** Stores a warning for watchers. Only the first one is retained. */
-export function* warnOfEvaluation(evaluation: string, warning: string): Work<void> {
+export function* setEvaluationWarning(evaluation: string, warning: string): Work<void> {
   yield* exec(
     "UPDATE evaluations SET warning = coalesce(warning, ?) WHERE id = ?",
     markForEncryption(json(warning), "evaluations.warning", evaluation),

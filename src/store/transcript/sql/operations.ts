@@ -16,7 +16,7 @@ import { acceptDefinition, saveAcceptedDefinition, setDefinition } from "./defin
 import { beginDelete, deletePage } from "./delete-session.ts";
 import { detachForks } from "./detach-forks.ts";
 import { editSession, setScope } from "./edit-session.ts";
-import { closeEvaluation, openEvaluation, warnOfEvaluation } from "./evaluations.ts";
+import { closeEvaluation, openEvaluation, setEvaluationWarning } from "./evaluations.ts";
 import { forkBranch, rewindHead } from "./fork-and-rewind.ts";
 import { finishImport, importLines } from "./import-lines.ts";
 import { putInbox } from "./inbox.ts";
@@ -39,7 +39,7 @@ const OPERATIONS = {
   claim: (step: Step, place: WriteTarget, outbox: Outbox, atMs: number) =>
     claimStep(step, place, outbox, atMs),
   release: (step: Step) => releaseStep(step),
-  noteGroup: (step: Step, group: { pgid: number; startTime: string }) => setProcessGroup(step, group),
+  setProcessGroup: (step: Step, group: { pgid: number; startTime: string }) => setProcessGroup(step, group),
   setNote: (step: Step, text: string) => setNote(step, text),
   store: (write: StoreWrite) => storeStep(write),
   storeInbox: (write: StoreWrite, messages: readonly NewMessage[]) =>
@@ -54,15 +54,15 @@ const OPERATIONS = {
   abortLoops: (session: string, loopIds: readonly string[], atMs: number) =>
     abortLoops(session, loopIds, atMs),
   openEvaluation: (opening: EvaluationOpening) => openEvaluation(opening),
-  warnOfEvaluation: (evaluation: string, warning: string) => warnOfEvaluation(evaluation, warning),
+  setEvaluationWarning: (evaluation: string, warning: string) => setEvaluationWarning(evaluation, warning),
   closeEvaluation: (closing: EvaluationClosing) => closeEvaluation(closing),
   rekey: (to: string | null, cursor?: RekeyCursor) => rekeyPage(to, cursor),
   fork: (asked: ForkRequest) => forkBranch(asked),
   rewind: (asked: RewindRequest) => rewindHead(asked),
   followSession: (following: FollowSessionRequest) => followSession(following),
   rotateSession: (rotation: RotateSessionRequest) => rotateSession(rotation),
-  keepSnapshot: (snapshot: NewSnapshot) => saveSnapshot(snapshot),
-  bequeath: (session: string) => detachForks(session),
+  saveSnapshot: (snapshot: NewSnapshot) => saveSnapshot(snapshot),
+  detachForks: (session: string) => detachForks(session),
   importLines: (token: string, lines: readonly BodyLine[], atMs: number) => importLines(token, lines, atMs),
   finishImport: (token: string, sessions: readonly string[], digest: string) =>
     finishImport(token, sessions, digest),
@@ -70,11 +70,11 @@ const OPERATIONS = {
   setScope: (session: string, scope: "ephemeral" | "persistent") => setScope(session, scope),
   beginDelete: (session: string, seen?: IdleSnapshot | undefined) => beginDelete(session, seen),
   deletePage: (session: string, atMs: number) => deletePage(session, atMs),
-  nameText: (owner: string, hash: string) => addTextOwner(owner, hash),
+  addTextOwner: (owner: string, hash: string) => addTextOwner(owner, hash),
   sweepTexts: (atMs: number, limit: number) => sweepTexts(atMs, limit),
-  fillSearch: (limit: number) => fillSearchIndex(limit),
-  signIn: (process: WorkerProcess) => registerProcess(process),
-  signOut: (processId: string) => unregisterProcess(processId),
+  fillSearchIndex: (limit: number) => fillSearchIndex(limit),
+  registerProcess: (process: WorkerProcess) => registerProcess(process),
+  unregisterProcess: (processId: string) => unregisterProcess(processId),
 };
 
 type Operations = typeof OPERATIONS;

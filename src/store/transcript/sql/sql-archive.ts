@@ -41,7 +41,7 @@ export class SqlArchive implements Archive {
 
   async search(query: SearchQuery): Promise<readonly SearchHit[]> {
     const toFill = await this.#engine.read(() => get("SELECT 1 AS there FROM search_index_progress"));
-    if (toFill !== undefined) while (!(await this.#engine.write("fillSearch", FILL_PAGE)));
+    if (toFill !== undefined) while (!(await this.#engine.write("fillSearchIndex", FILL_PAGE)));
     const found = await this.#engine.read(() => findMatches(query, query.after ?? FROM_THE_NEWEST));
     const hits: SearchHit[] = [];
     for (const one of found) {
@@ -110,7 +110,7 @@ export class SqlArchive implements Archive {
   }
 
   addTextOwner(owner: string, hash: string): Promise<void> {
-    return this.#engine.write("nameText", owner, hash);
+    return this.#engine.write("addTextOwner", owner, hash);
   }
 
   sweepTexts(atMs: number, limit: number): Promise<number> {

@@ -79,7 +79,7 @@ export class SqlTranscript implements Transcript {
   }
 
   setProcessGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void> {
-    return this.#engine.write("noteGroup", step, group);
+    return this.#engine.write("setProcessGroup", step, group);
   }
 
   findClaimHolder(step: StepKey): Promise<LostExecution | undefined> {
@@ -119,7 +119,7 @@ export class SqlTranscript implements Transcript {
   }
 
   setEvaluationWarning(evaluation: string, warning: string): Promise<void> {
-    return this.#engine.write("warnOfEvaluation", evaluation, warning);
+    return this.#engine.write("setEvaluationWarning", evaluation, warning);
   }
 
   closeEvaluation(closing: EvaluationClosing): Promise<unknown> {
@@ -153,7 +153,7 @@ export class SqlTranscript implements Transcript {
   }
 
   saveSnapshot(snapshot: NewSnapshot): Promise<void> {
-    return this.#engine.write("keepSnapshot", snapshot);
+    return this.#engine.write("saveSnapshot", snapshot);
   }
 
   readSnapshots(
@@ -164,7 +164,7 @@ export class SqlTranscript implements Transcript {
   }
 
   detachForks(session: string): Promise<number> {
-    return this.#engine.write("bequeath", session);
+    return this.#engine.write("detachForks", session);
   }
 
   readSession(id: string): Promise<SessionRecord | undefined> {
@@ -224,11 +224,11 @@ export class SqlTranscript implements Transcript {
   }
 
   registerProcess(process: WorkerProcess): Promise<void> {
-    return this.#engine.write("signIn", process);
+    return this.#engine.write("registerProcess", process);
   }
 
   unregisterProcess(processId: string): Promise<void> {
-    return this.#engine.write("signOut", processId);
+    return this.#engine.write("unregisterProcess", processId);
   }
 
   listProcesses(host: string): Promise<readonly WorkerProcess[]> {
