@@ -2,5 +2,7 @@
 // for them.
 import { HTTP_LIMITS } from "../../../dist/models/http-client.js";
 
-for (const name of ["firstByteTimeoutMs", "silenceTimeoutMs", "idleTimeoutMs"])
-  if (HTTP_LIMITS[name] !== undefined) HTTP_LIMITS[name] /= 100;
+for (const name of ["firstByteTimeoutMs", "bodyTimeoutMs", "stallTimeoutMs"]) {
+  if (HTTP_LIMITS[name] === undefined) throw new Error(`The client for vendors has no limit ${name}`);
+  HTTP_LIMITS[name] /= 100;
+}
