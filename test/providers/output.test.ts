@@ -5,7 +5,7 @@ import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic
 import { fitsGrammar, selectOutputMode } from "../../src/models/anthropic-messages/output-format.ts";
 import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
-import { toResponseFormat } from "../../src/models/openai-completions/response-format.ts";
+import { toResponseFormat } from "../../src/models/openai-completions/request.ts";
 import { supportsStrictMode } from "../../src/models/openai-output.ts";
 import type { ThinkingLevel } from "../../src/schema/model.ts";
 import type { StructuredOutput } from "../../src/schema/output.ts";

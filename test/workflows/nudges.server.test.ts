@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { announcesMissingCall } from "../../src/activities/model/announced-call.ts";
+import { announcesMissingCall } from "../../src/activities/model/answer-digest.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
 import type { Logger } from "../../src/platform/log.ts";

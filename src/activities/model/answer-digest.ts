@@ -1,5 +1,6 @@
 import { computeCost } from "../../core/budget/usage.ts";
 import type { CallDigest, ModelDigest } from "../../core/machine/state/digest.ts";
+import { announcesToolCall } from "../../core/machine/tool-intent.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
 import { isOverflowText } from "../../platform/text/overflow.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
@@ -8,7 +9,6 @@ import type { AssistantMessage, ToolCallContent } from "../../schema/message.ts"
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { announcesMissingCall } from "./announced-call.ts";
 import { getAvailableTools, getToolsForParsing } from "./available-tools.ts";
 import { collectFacts } from "./call-facts.ts";
 import { parseCall } from "./read-call.ts";
@@ -86,4 +86,20 @@ async function buildCallDigest(
 
 export function getAnswerText(message: AssistantMessage): string {
   return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+/**
+ * Returns whether an answer announces a tool call that it could have made and did not make (IRON-10). The text stays
+ * in the activity; the machine gets only the verdict.
+ *
+ * @param tools - The number of tools that the model was offered.
+ */
+export function announcesMissingCall(
+  { content, stopReason }: AssistantMessage,
+  { nudges }: Pick<AgentDefinition, "nudges">,
+  tools: number,
+): boolean {
+  if (!nudges.enabled || tools === 0 || stopReason !== "stop") return false;
+  if (content.some(({ type }) => type === "toolCall")) return false;
+  return announcesToolCall(content.map((part) => (part.type === "text" ? part.text : "")).join(""));
 }

@@ -1,9 +1,11 @@
+import { isNudge } from "../../core/machine/nudges.ts";
+import type { Outbox } from "../../core/machine/state/outbox.ts";
 import { reachKillPoint } from "../../platform/kill-point.ts";
+import type { Logger } from "../../platform/log.ts";
 import type { ClaimResult, Step } from "../../store/transcript/step.ts";
 import type { WriteTarget } from "../../store/transcript/store-write.ts";
 import type { CallModelInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { logNudges } from "../model/log-nudges.ts";
 import { announceEvents } from "./live-output.ts";
 import { resolveOutbox } from "./resolve-outbox.ts";
 
@@ -33,4 +35,13 @@ export async function claimStep(
   announceEvents(hub, step, loopId, turn, written.events);
   if (claimed.type === "claimed") logNudges(log, outbox, { session: step.session, loopId, turn });
   return claimed;
+}
+
+/** Logs nudges. A nudge travels with the next step, and is logged when that step is claimed. */
+function logNudges(
+  log: Logger,
+  { entries }: Outbox,
+  where: { readonly session: string; readonly loopId: string; readonly turn: number },
+): void {
+  if (entries.some(isNudge)) log.info(where, "The model announced a tool call and made none: nudged");
 }

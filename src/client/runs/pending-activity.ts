@@ -1,10 +1,9 @@
-import type { WorkflowExecutionDescription } from "@temporalio/client";
-import { defaultPayloadConverter } from "@temporalio/common";
+import type { Client, WorkflowExecutionDescription } from "@temporalio/client";
+import { defaultPayloadConverter, type ProtoFailure } from "@temporalio/common";
 import type { StepWait } from "../../conversation/step-wait.ts";
 import { removeKeysFromIdentity } from "../../platform/encryption/worker-keys.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { ClientLink } from "../connection/client-link.ts";
-import { decodeFailureMessage } from "./decode-failure-message.ts";
 
 export { formatWait } from "../../conversation/step-wait.ts";
 
@@ -93,4 +92,24 @@ type Timestamp = { readonly seconds?: unknown; readonly nanos?: number | null } 
 function toDate(stamp: Timestamp): Date | undefined {
   const seconds = Number(stamp?.seconds ?? 0);
   return seconds === 0 ? undefined : new Date(seconds * 1000 + (stamp?.nanos ?? 0) / 1e6);
+}
+
+/** Returns the decrypted message of a failure, or the reason why it cannot be decrypted. */
+async function decodeFailureMessage(
+  client: Client,
+  workflowId: string,
+  failure: ProtoFailure | null | undefined,
+): Promise<string | undefined> {
+  if (!failure?.encodedAttributes) return failure?.message ?? undefined;
+  const { payloadCodecs } = client.options.loadedDataConverter;
+  const context = { type: "workflow", namespace: client.options.namespace, workflowId } as const;
+  try {
+    let payloads = [failure.encodedAttributes];
+    for (const codec of payloadCodecs) payloads = await codec.decode(payloads, context);
+    const [payload] = payloads;
+    const message = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
+    return (message as { message?: string } | undefined)?.message ?? failure.message ?? undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

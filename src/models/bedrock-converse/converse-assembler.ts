@@ -1,4 +1,4 @@
-import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
 import { asCount, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
@@ -8,7 +8,6 @@ import { reconcileStopReason } from "../reconcile-stop-reason.ts";
 import type { ServerEvent } from "../stream-format.ts";
 import { BlockCollector } from "./block-collector.ts";
 import { createFrameError } from "./create-frame-error.ts";
-import { toUsage } from "./usage.ts";
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   end_turn: "stop",
@@ -103,4 +102,14 @@ export class ConverseAssembler implements Assembler {
       throw createBrokenStreamError(this.#context.vendor, `an event "${event}" that is not JSON: ${data}`);
     return fields;
   }
+}
+
+/** `inputTokens` excludes tokens that were read from a cache or written to one. The API does not count reasoning. */
+function toUsage(usage: JsonObject | undefined): Usage {
+  const input = asCount(usage?.["inputTokens"]) ?? 0;
+  const output = asCount(usage?.["outputTokens"]) ?? 0;
+  const cacheRead = asCount(usage?.["cacheReadInputTokens"]) ?? 0;
+  const cacheWrite = asCount(usage?.["cacheWriteInputTokens"]) ?? 0;
+  const totalTokens = asCount(usage?.["totalTokens"]) ?? input + output + cacheRead + cacheWrite;
+  return { input, output, reasoning: 0, cacheRead, cacheWrite, totalTokens };
 }

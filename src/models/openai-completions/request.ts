@@ -1,13 +1,14 @@
 import type { OpenAiCompat } from "../../schema/model.ts";
+import { outputName, type StructuredOutput } from "../../schema/output.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
 import { isCacheEnabled } from "../cache-key.ts";
 import { buildConversation } from "../conversation.ts";
 import { selectEffort } from "../openai-models.ts";
+import { supportsStrictMode } from "../openai-output.ts";
 import type { ModelRequest } from "../provider.ts";
 import { applyCacheMarks, takesCacheKey } from "./cache-marks.ts";
 import { resolveCompat } from "./compat.ts";
 import { forbidsReasoningWithTools, selectIdRule, takesTemperature } from "./quirks.ts";
-import { toResponseFormat } from "./response-format.ts";
 import type { WireRequest, WireTool } from "./wire.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
@@ -59,4 +60,11 @@ function buildThinkingFields({ model, thinking, tools }: ModelRequest, compat: O
 
 function toWireTool({ name, description, parameters }: ToolDefinition): WireTool {
   return { type: "function", function: { name, description, parameters } };
+}
+
+export function toResponseFormat(output: StructuredOutput): NonNullable<WireRequest["response_format"]> {
+  if (output.type === "json") return { type: "json_object" };
+  const { schema } = output;
+  const strict = output.strict ?? supportsStrictMode(schema);
+  return { type: "json_schema", json_schema: { name: outputName(output), schema, strict } };
 }

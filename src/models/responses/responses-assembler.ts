@@ -8,7 +8,6 @@ import { reconcileStopReason } from "../reconcile-stop-reason.ts";
 import type { ServerEvent } from "../stream-format.ts";
 import { createEventError, createResponseError } from "./create-event-error.ts";
 import { ItemCollector } from "./item-collector.ts";
-import { NO_USAGE, toUsage } from "./usage.ts";
 
 /** End events of a stream. The response's status decides; the event's name is used if there is none. */
 const STATUS_BY_EVENT: Readonly<Record<string, string>> = {
@@ -149,3 +148,23 @@ export class ResponsesAssembler implements Assembler {
     };
   }
 }
+
+/** Converts the counters. The vendor's input count includes cache reads and writes; Holdfast's does not. */
+function toUsage(usage: JsonObject): Usage {
+  const all = asCount(usage["input_tokens"]) ?? 0;
+  const output = asCount(usage["output_tokens"]) ?? 0;
+  const details = asObject(usage["input_tokens_details"]);
+  const cacheRead = Math.min(asCount(details?.["cached_tokens"]) ?? 0, all);
+  const cacheWrite = Math.min(asCount(details?.["cache_write_tokens"]) ?? 0, all - cacheRead);
+  const thought = asCount(asObject(usage["output_tokens_details"])?.["reasoning_tokens"]) ?? 0;
+  return {
+    input: all - cacheRead - cacheWrite,
+    output,
+    reasoning: Math.min(thought, output),
+    cacheRead,
+    cacheWrite,
+    totalTokens: asCount(usage["total_tokens"]) ?? all + output,
+  };
+}
+
+const NO_USAGE: Usage = toUsage({});

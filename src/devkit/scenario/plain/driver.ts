@@ -2,12 +2,13 @@ import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import type { Command } from "../../../core/machine/state/command.ts";
 import type { TaskReport, TaskRequest } from "../../../core/machine/state/task.ts";
 import { buildTaskMessage } from "../../../core/machine/task.ts";
+import type { Continuation } from "../../../schema/definition.ts";
 import { maskVariableValue } from "../events.ts";
-import type { PlayResult, RunStart } from "../play-result.ts";
+import type { MemoryTranscript } from "../memory-transcript.ts";
+import { buildContinuation, type ContinuedFrom, type PlayResult, type RunStart } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { callTools } from "./call-tools.ts";
 import { perform } from "./perform.ts";
-import { resolveContinuation } from "./run-start.ts";
 import type { Stage } from "./stage.ts";
 
 /** The maximum number of commands of one run; more indicate an endless loop. */
@@ -115,4 +116,24 @@ function forEver({ machine }: Stage, nth: number): string {
   const calls = listPendingApprovals(machine.state).map(({ toolCallId, tool }) => `${toolCallId} (${tool})`);
   const moment = `{"during": "approval"${nth === 0 ? "" : `, "nth": ${nth}`}}`;
   return `arrives: ${calls.join(", ")} would wait for approval forever: answer at ${moment}, or set agent.approvals.timeoutMs`;
+}
+
+/** Resolves where a run continues to a position of the transcript. */
+function resolveContinuation(
+  transcript: MemoryTranscript,
+  { continued }: RunStart,
+): Continuation | undefined {
+  if (continued === undefined) return undefined;
+  return buildContinuation(continued, findPosition(transcript, continued));
+}
+
+function findPosition(transcript: MemoryTranscript, { at, loop }: ContinuedFrom) {
+  if (at === undefined && loop === undefined) return undefined;
+  const branch = transcript.getBranch(loop);
+  if (branch === undefined) {
+    throw new ScenarioError([
+      `arrives: loop ${loop} does not exist; the number of loops is ${transcript.loops.length}`,
+    ]);
+  }
+  return { branch, position: at ?? transcript.listEntries(branch).length };
 }

@@ -1,3 +1,4 @@
+import { readTaskText } from "../../../activities/close-loop/task-text.ts";
 import { checkHooks } from "../../../activities/hooks/ask-hooks.ts";
 import { checkOutput } from "../../../activities/model/structured-output.ts";
 import { admitPrompts } from "../../../activities/open-loop/admit-prompts.ts";
@@ -11,11 +12,11 @@ import { checkNames } from "../../../activities/step/check-names.ts";
 import { parseInput } from "../../../activities/step/definitions.ts";
 import { DefinitionError } from "../../../activities/step/failure.ts";
 import type { OpenLoopCommand } from "../../../core/machine/state/command.ts";
+import type { TaskRef } from "../../../core/machine/state/task.ts";
 import { type AgentDefinition, Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
 import { type Stage, toStep } from "./stage.ts";
-import { wordsOfTask } from "./task-words.ts";
 import { createHookContext } from "./world.ts";
 
 export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
@@ -95,4 +96,12 @@ function mustGoOn({ transcript, session }: Stage, { at, kind }: Continuation, pr
     throw new ScenarioError([`arrives: "at" is ${at.position}, but that branch has only ${end} messages`]);
   }
   assertContinuable(session, entries?.slice(0, at?.position), kind.type === "compaction" || prompts > 0);
+}
+
+/** Reads the text of a task from its caller's record. */
+async function wordsOfTask({ place, transcript }: Stage, task: TaskRef): Promise<string> {
+  const record = place?.caller.transcript ?? transcript;
+  return await readTaskText(task, {
+    readEntries: async (_, branch, from, to) => record.listEntries(branch).slice(from, to),
+  });
 }

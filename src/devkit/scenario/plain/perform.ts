@@ -2,9 +2,12 @@ import { findLastAnswer } from "../../../activities/close-loop/task-text.ts";
 import { buildClosedDigest, getMaxTextBytes } from "../../../activities/close-loop/write-steps.ts";
 import { filterMessages } from "../../../activities/filter-input/filter-input.ts";
 import { notifyLoopEnd } from "../../../activities/hooks/loop-hooks.ts";
+import { buildHookDigest, runAllHooks } from "../../../activities/hooks/run-hook.ts";
 import type {
   CloseLoopCommand,
   FilterInputCommand,
+  RecordCommand,
+  RunHookCommand,
   StepCommand,
 } from "../../../core/machine/state/command.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
@@ -12,9 +15,7 @@ import { callModel, compact } from "./call-model.ts";
 import type { Happening } from "./machine.ts";
 import { moveDefinition } from "./move-definition.ts";
 import { openLoop } from "./open-loop.ts";
-import { record } from "./record.ts";
 import type { Made } from "./results.ts";
-import { runHook } from "./run-hook.ts";
 import { type Stage, toStep } from "./stage.ts";
 import { createHookContext } from "./world.ts";
 
@@ -89,4 +90,23 @@ async function filterInput({ definition, filters, log }: Stage, command: FilterI
   const { signal } = new AbortController();
   const verdicts = await filterMessages(words, definition.inputFilters, { filters, log }, signal);
   return { happening: { type: "input-filtered", digest: { branch: "", verdicts } } };
+}
+
+function record({ transcript }: Stage, command: RecordCommand, branch: string): Made {
+  transcript.putInbox(command.inbox);
+  return { happening: { type: "recorded", digest: { branch } } };
+}
+
+/** A signal that never aborts: nothing stops a run during its hooks. */
+const UNSTOPPED = new AbortController().signal;
+
+/** Calls the hooks of one point as the activity does. Nothing arrives meanwhile. */
+async function runHook(stage: Stage, command: RunHookCommand, branch: string): Promise<Made> {
+  const asking = {
+    definition: stage.definition,
+    dependencies: createHookContext(stage),
+    signal: UNSTOPPED,
+  };
+  const runs = await runAllHooks({ ...command, branch }, toStep(command), asking);
+  return { happening: { type: "hooks-answered", digest: buildHookDigest(runs) } };
 }

@@ -1,8 +1,8 @@
 import { Agent, fetch as send } from "undici";
+import { asNumber, asObject } from "../json.ts";
 import { findErrorReason, McpError } from "../mcp-error.ts";
 import { MAX_MESSAGES_PER_SECOND, MessageRateLimit } from "../message-rate-limit.ts";
 import { MAX_MESSAGE_BYTES } from "../stdio/server-process.ts";
-import { getRequestIds } from "./request-ids.ts";
 import { ResponseMeter } from "./response-meter.ts";
 import type { TokenSource } from "./token-source.ts";
 
@@ -122,4 +122,16 @@ function meterBody(
       await reader.cancel(reason);
     },
   });
+}
+
+/** Returns the ids of the requests in a body: the messages that expect an answer. */
+function getRequestIds(body: unknown): readonly number[] {
+  if (typeof body !== "string" || !body.startsWith("{")) return [];
+  try {
+    const message = asObject(JSON.parse(body));
+    const id = asNumber(message?.["id"]);
+    return message?.["method"] === undefined || id === undefined ? [] : [id];
+  } catch {
+    return [];
+  }
 }

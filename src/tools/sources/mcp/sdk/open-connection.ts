@@ -9,7 +9,6 @@ import { HttpTransport } from "./http-transport.ts";
 import { RequestTrackingTransport } from "./request-tracking-transport.ts";
 import { connectClient } from "./sdk-connection.ts";
 import { type SignInOptions, SignInProvider } from "./sign-in-provider.ts";
-import { SSE_ERROR_PATTERN } from "./sse-error-pattern.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 // Assembles a connection. A replacement of this library must provide the same two functions.
@@ -107,3 +106,7 @@ export async function openHttp(
     request,
   );
 }
+
+/** Matches the library's errors about an unreadable event or an abandoned stream. */
+const SSE_ERROR_PATTERN =
+  /invalid_union|invalid_type|unrecognized_keys|is not valid JSON|in JSON at|Maximum reconnection attempts/;
