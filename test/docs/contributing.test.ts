@@ -11,7 +11,7 @@ test("every file that the page points to exists", () => {
   expect(named.length).toBeGreaterThan(30);
   // The files that the worked examples create.
   const missing = named.filter((path) => !existsSync(new URL(path, ROOT)));
-  expect(missing).toEqual(["src/tools/count-lines.ts", "src/workflows/relay.ts"]);
+  expect(missing).toEqual(["src/tools/builtin/count-lines-tool.ts", "src/workflows/relay.ts"]);
 });
 
 test("at least twelve questions are answered", () => {

@@ -1,6 +1,5 @@
 import type { Amounts } from "../../core/budget/account-state.ts";
-import { addAmounts, NO_AMOUNTS, toAmounts } from "../../core/budget/amounts.ts";
-import type { Spent } from "../../core/budget/limits.ts";
+import { addAmounts, type CountedSpending, NO_AMOUNTS, toAmounts } from "../../core/budget/amounts.ts";
 import { addCosts, computeCost } from "../../core/budget/usage.ts";
 import type { TaskReport } from "../../core/machine/state/task.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
@@ -77,13 +76,13 @@ const ONE_CHILD: Amounts = { ...NO_AMOUNTS, children: 1 };
 export async function readSpent(
   { loopId, usage, turns, costUsd, definitionHash }: LoopRecord,
   transcript: TranscriptReader,
-): Promise<Omit<Spent, "durationMs">> {
+): Promise<CountedSpending> {
   if (usage !== undefined) {
     return { turns: turns ?? 0, tokens: usage.input + usage.output, costUsd: costUsd ?? null };
   }
   let definition = await transcript.readDefinition(definitionHash);
   let fallback: ModelFallback["to"] | undefined;
-  let sum: Omit<Spent, "durationMs"> = { turns: 0, tokens: 0, costUsd: 0 };
+  let sum: CountedSpending = { turns: 0, tokens: 0, costUsd: 0 };
   for (const { body } of await transcript.readEvents(loopId, 0)) {
     if (body.type === "DefinitionChanged" && body.applied)
       definition = await transcript.readDefinition(body.to);

@@ -34,8 +34,11 @@ export function toUsd(nanoUsd: Cost): Cost {
   return nanoUsd === null ? null : nanoUsd / NANO;
 }
 
+/** What an agent's own spending counts for its parent. */
+export type CountedSpending = Pick<Spent, "turns" | "tokens" | "costUsd">;
+
 /** Converts what one agent itself has spent, without the agents below it. */
-export function toAmounts({ turns, tokens, costUsd }: Omit<Spent, "durationMs">): Amounts {
+export function toAmounts({ turns, tokens, costUsd }: CountedSpending): Amounts {
   return { turns, tokens, nanoUsd: toNanoUsd(costUsd), children: 0 };
 }
 

@@ -14,6 +14,9 @@ export type Spent = {
   readonly costUsd: Cost;
 };
 
+/** What a job itself spends. */
+export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
+
 /** Computes what a loop itself has spent, without its sub-agents. */
 export function computeSpent(loop: OpenLoop, nowMs: number): Spent {
   return {

@@ -1,6 +1,7 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import { toUsd } from "../budget/amounts.ts";
+import { NO_SPENDING } from "../budget/limits.ts";
 import { buildBudget } from "../budget/loop-budget.ts";
 import type { Cost } from "../budget/usage.ts";
 import { getOutcomeCode } from "../machine/outcome-code.ts";
@@ -10,7 +11,6 @@ import {
   type JobMode,
   type JobPart,
   type JobState,
-  NO_SPENDING,
   type PartCounts,
   partWord,
 } from "./job.ts";

@@ -3,7 +3,7 @@ import type { Outcome } from "../../schema/record.ts";
 import { openAccount, sumUsed } from "../budget/account.ts";
 import type { Account, Amounts } from "../budget/account-state.ts";
 import { buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
-import type { Spent } from "../budget/limits.ts";
+import { NO_SPENDING } from "../budget/limits.ts";
 import { getOutcomeCode } from "../machine/outcome-code.ts";
 import type { OutcomeCode } from "../machine/state/ended-children.ts";
 import type { TaskReport } from "../machine/state/task.ts";
@@ -142,9 +142,6 @@ export function requestStop(state: JobState, reason: string): JobState {
 export function getStopOutcome({ stop }: JobState): Extract<Outcome, { type: "stopped" }> | undefined {
   return stop === undefined ? undefined : { type: "stopped", reason: stop.reason };
 }
-
-/** A job itself spends nothing. */
-export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
 
 /** Returns what all ended parts have spent. */
 export function getSpentByJob({ account }: Pick<JobState, "account">): Amounts {

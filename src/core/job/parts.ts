@@ -2,11 +2,12 @@ import type { Outcome } from "../../schema/record.ts";
 import { computeRemaining, settle } from "../budget/account.ts";
 import type { Allowance, Amounts } from "../budget/account-state.ts";
 import { addAmounts, NO_AMOUNTS } from "../budget/amounts.ts";
+import { NO_SPENDING } from "../budget/limits.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
 import { findExhaustedBudget } from "../budget/shortage.ts";
 import type { NextRound, TaskReport } from "../machine/state/task.ts";
 import type { PartEnd } from "../machine/task.ts";
-import { changePart, DEPTH, getStopOutcome, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
+import { changePart, DEPTH, getStopOutcome, type JobPart, type JobState } from "./job.ts";
 
 // The life of a part: a share is reserved, the part begins and ends, its share is settled.
 
