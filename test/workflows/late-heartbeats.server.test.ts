@@ -64,9 +64,22 @@ const patient = defineTool({
   },
 });
 
+let stalledExecutions = 0;
+const stalled = defineTool({
+  name: "stalled",
+  description: "Keeps its process busy, then ends early when it is cancelled",
+  parameters: z.object({}),
+  execute: async (_, { signal }) => {
+    stalledExecutions += 1;
+    block();
+    await sleep(3000, undefined, { signal });
+    return "done all the same";
+  },
+});
+
 let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openTestEnvironment({ tools: [busy, patient], wrap: watched });
+  stage = await openTestEnvironment({ tools: [busy, patient, stalled], wrap: watched });
 });
 afterAll(() => stage.close());
 
@@ -94,6 +107,20 @@ thoroughTest(
     expect(await session.run("Go")).toMatchObject({ text: "Good." });
     expect((await session.readConversation())[2]).toBe("toolResult: done in time");
     expect(patientExecutions).toBe(1);
+  },
+  40_000,
+);
+
+thoroughTest(
+  "a call that Temporal dispatched again because of late heartbeats is not cancelled: the next execution takes its result",
+  async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [{ name: "stalled", arguments: {} }] }, { text: "Good." }],
+      agent: { tools: ["stalled"] },
+    });
+    expect(await session.run("Go")).toMatchObject({ text: "Good." });
+    expect((await session.readConversation())[2]).toBe("toolResult: done all the same");
+    expect(stalledExecutions).toBe(1);
   },
   40_000,
 );

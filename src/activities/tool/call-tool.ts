@@ -14,6 +14,7 @@ import { assertNotStalled, withHeartbeat } from "../step/heartbeat.ts";
 import { createLiveOutput } from "../step/live-output.ts";
 import { buildIdempotencyKey, getCurrentStep } from "../step/step.ts";
 import { runStoredStep, type StepResult, storeStep } from "../step/stored-step.ts";
+import { createCallSignal } from "./call-signal.ts";
 import { fetchSecrets, listDefinitionSecrets } from "./definition-secrets.ts";
 import { execute } from "./execute.ts";
 import { buildErrorExecution } from "./execution.ts";
@@ -165,6 +166,11 @@ async function runTool(
   const secrets = listDefinitionSecrets(definition, dependencies.secrets);
   const hidesKeys = definition.redact?.toolOutput === true;
   const live = createMaskedOutput(createLiveOutput(dependencies.hub, step, input), secrets, hidesKeys);
+  const activity = Context.current();
+  const { signal, end } =
+    tool.replay === "unsafe"
+      ? createCallSignal(activity, () => isRunOpen(activity))
+      : { signal: activity.cancellationSignal, end: () => undefined };
   const execution = execute(tool, call, {
     step,
     workspace: definition.workspace ?? dependencies.defaultWorkspace,
@@ -176,11 +182,27 @@ async function runTool(
     claim: own === undefined ? undefined : dependencies.transcript,
     begin,
     questions: input.questions ?? [],
-    signal: Context.current().cancellationSignal,
+    signal,
     log: dependencies.log,
     mask: createOutputMask(secrets, hidesKeys),
   });
-  return await execution.finally(live.end);
+  return await execution.finally(() => {
+    end();
+    live.end();
+  });
+}
+
+/** A call must end soon where the server does not say that its run goes on. */
+const DESCRIBE_TIMEOUT_MS = 2000;
+
+/** Asks the server whether the run that requested the call is still open. */
+async function isRunOpen({ client, info }: Context): Promise<boolean> {
+  const { workflowId, runId } = info.workflowExecution ?? {};
+  if (workflowId === undefined) return false;
+  const { status } = await client.withDeadline(Date.now() + DESCRIBE_TIMEOUT_MS, () =>
+    client.workflow.getHandle(workflowId, runId).describe(),
+  );
+  return status.name === "RUNNING";
 }
 
 /** Answers a call about the view itself. An earlier execution changed nothing, and would have answered the same. */
