@@ -3,7 +3,7 @@ import { Runtime } from "@temporalio/worker";
 import { createVersioning, parseSeconds } from "../config/worker-environment.ts";
 import { createLogger } from "../platform/log.ts";
 import { createWorker } from "./create-worker.ts";
-import type { HoldfastWorker } from "./options.ts";
+import { shutdownOnSignals } from "./shutdown-on-signals.ts";
 import { loadTools } from "./worker-tools.ts";
 
 /** How long a process that has no work left may take to end by itself. */
@@ -65,21 +65,4 @@ export async function runWorkerProgram(): Promise<void> {
   await running;
   // Steps that were released at once may still run in this process.
   setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
-}
-
-const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
-
-/**
- * Shuts a worker down on signals: the first signal starts an orderly shutdown, the second releases running steps at
- * once, the third ends the process.
- */
-function shutdownOnSignals(worker: Pick<HoldfastWorker, "shutdown">): void {
-  let signalCount = 0;
-  for (const [signal, number] of Object.entries(SIGNALS)) {
-    process.on(signal, () => {
-      signalCount += 1;
-      if (signalCount > 2) process.exit(128 + number);
-      worker.shutdown();
-    });
-  }
 }
