@@ -34,8 +34,8 @@ const Arguments = z
   .max(MAX_LIST)
   .superRefine((values, context) => {
     for (const [index, word] of values.entries()) {
-      const behindFlag = SECRET_ARGUMENT.test(values[index - 1] ?? "") && !word.startsWith("-");
-      if (!holdsSecret(word) && !(behindFlag && isLiteralSecret(word))) continue;
+      const followsFlag = SECRET_ARGUMENT.test(values[index - 1] ?? "") && !word.startsWith("-");
+      if (!holdsSecret(word) && !(followsFlag && isLiteralSecret(word))) continue;
       context.addIssue({ code: "custom", path: [index], message: `looks like a secret; ${BY_REFERENCE}` });
     }
   });

@@ -93,7 +93,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     taskQueue: target.taskQueue,
     storage: new Storage(
       resolveHome(options.home),
-      { openTranscript: transcript, openHub: hub },
+      { transcript, hub },
       getDatabaseUrl(options.database),
       options.encryption,
     ),

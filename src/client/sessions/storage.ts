@@ -14,8 +14,8 @@ export class Storage {
   /** The database that holds all stores, if one is specified. */
   readonly database: string | undefined;
   readonly #provided: {
-    readonly openTranscript: Transcript | undefined;
-    readonly openHub: StreamHub | undefined;
+    readonly transcript: Transcript | undefined;
+    readonly hub: StreamHub | undefined;
   };
   #transcript: Promise<Transcript> | undefined;
   readonly #encryption: EncryptionOptions | undefined;
@@ -23,7 +23,7 @@ export class Storage {
 
   constructor(
     home: Home,
-    provided: { openTranscript: Transcript | undefined; openHub: StreamHub | undefined },
+    provided: { transcript: Transcript | undefined; hub: StreamHub | undefined },
     database?: string,
     encryption?: EncryptionOptions,
   ) {
@@ -39,7 +39,7 @@ export class Storage {
 
   /** Opens the transcript; creates it if there is none. */
   async openTranscript(): Promise<Transcript> {
-    if (this.#provided.openTranscript !== undefined) return this.#provided.openTranscript;
+    if (this.#provided.transcript !== undefined) return this.#provided.transcript;
     this.#transcript ??= openTranscript(this.place);
     try {
       return await this.#transcript;
@@ -51,14 +51,14 @@ export class Storage {
 
   /** Opens the transcript; returns nothing if none was ever created. */
   async openExistingTranscript(): Promise<Transcript | undefined> {
-    const known = this.#provided.openTranscript !== undefined || this.#transcript !== undefined;
+    const known = this.#provided.transcript !== undefined || this.#transcript !== undefined;
     return known || this.database !== undefined || existsSync(this.home.transcript)
       ? this.openTranscript()
       : undefined;
   }
 
   openHub(): StreamHub {
-    if (this.#provided.openHub !== undefined) return this.#provided.openHub;
+    if (this.#provided.hub !== undefined) return this.#provided.hub;
     this.#hub ??= openHub({
       folder: this.home.folder,
       database: this.database,

@@ -107,7 +107,7 @@ function runApprovedCall(state: State, phase: CallingTools, index: number, call:
   if (!alone) return { ...ran.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
   const given = dispatch(ran.state);
   const unit = { ...phase.batch, outboxCall: takesOutbox(ran.call.status) ? index : -1 };
-  return { ...given.state, phase: { ...rest, dispatch: given.issue, calls, batch: unit } };
+  return { ...given.state, phase: { ...rest, dispatch: given.dispatch, calls, batch: unit } };
 }
 
 function denyCall(

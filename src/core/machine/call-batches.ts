@@ -42,7 +42,7 @@ export function startCalls(
   const given = dispatch(state);
   const phase: CallingTools = {
     type: "calling-tools",
-    dispatch: given.issue,
+    dispatch: given.dispatch,
     position,
     calls: pending,
     batch: { from: 0, to: 0, outboxCall: -1, base: position + 1 },
@@ -118,7 +118,7 @@ function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<num
   const { flush: _, ...rest } = phase;
   return continueCalls(given.state, {
     ...rest,
-    dispatch: given.issue,
+    dispatch: given.dispatch,
     calls,
     batch: { from, to, outboxCall: carrier, base },
   });
@@ -134,7 +134,7 @@ export function continueCalls(state: State, phase: CallingTools): State {
   if (!has("awaiting-user") && !has("running")) return endBatch({ ...state, phase }, phase);
   if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
   const given = dispatch(state);
-  return { ...given.state, phase: { ...phase, flush: given.issue } };
+  return { ...given.state, phase: { ...phase, flush: given.dispatch } };
 }
 
 /** Reports whether the call is running and is not a sub-agent. */

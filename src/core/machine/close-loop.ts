@@ -34,7 +34,7 @@ export function closeLoop(state: State, outcome: Outcome): State {
     ...(outcome.type === "rejected" ? { rejection: outcome.reason } : {}),
   });
   const given = dispatch(ended);
-  return { ...given.state, phase: { type: "closing", dispatch: given.issue, outcome } };
+  return { ...given.state, phase: { type: "closing", dispatch: given.dispatch, outcome } };
 }
 
 export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: ClosedDigest): State {
@@ -95,7 +95,7 @@ function recordToInbox(state: State): State {
     ...given.state,
     queues: { ...state.queues, steering: [], followUps: [] },
     last: countDelivered(state.last, inbox.length),
-    phase: { type: "recording", dispatch: given.issue, inbox, continueWith: { type: "end" } },
+    phase: { type: "recording", dispatch: given.dispatch, inbox, continueWith: { type: "end" } },
   };
 }
 

@@ -34,7 +34,7 @@ export function findCompactionReason(state: State): CompactionReason | undefined
 export function startCompaction(state: State, reason: CompactionReason): State {
   const { requestedCompaction: _, ...rest } = state;
   const given = dispatch(rest);
-  return { ...given.state, phase: { type: "compacting", dispatch: given.issue, reason } };
+  return { ...given.state, phase: { type: "compacting", dispatch: given.dispatch, reason } };
 }
 
 /** Applies the smaller view; emits events only when something has changed. */

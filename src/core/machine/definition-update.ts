@@ -27,7 +27,7 @@ export function startDefinitionUpdate(state: State, to: string, then: AfterUpdat
   const given = dispatch(rest);
   return {
     ...given.state,
-    phase: { type: "updating-definition", dispatch: given.issue, to, continueWith: then },
+    phase: { type: "updating-definition", dispatch: given.dispatch, to, continueWith: then },
   };
 }
 

@@ -10,10 +10,10 @@ import type { State } from "./state/state.ts";
 export const MAX_LOST_IN_A_ROW = 3;
 
 /** Numbers a new command. The command carries what waits in the outbox at this moment. */
-export function dispatch(state: State): { state: State; issue: Dispatch } {
+export function dispatch(state: State): { state: State; dispatch: Dispatch } {
   return {
     state: { ...state, nextCommand: state.nextCommand + 1 },
-    issue: {
+    dispatch: {
       number: state.nextCommand,
       generation: 0,
       lostWorkers: 0,

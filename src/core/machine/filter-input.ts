@@ -38,7 +38,7 @@ function getQueueName(source: TurnSource): "steering" | "followUps" | undefined 
 export function startFiltering(state: State, source: TurnSource, messages: readonly InboundMessage[]): State {
   const given = dispatch(state);
   const ids = messages.slice(0, MAX_AT_ONCE).map(({ id }) => id);
-  return { ...given.state, phase: { type: "filtering", dispatch: given.issue, source, ids } };
+  return { ...given.state, phase: { type: "filtering", dispatch: given.dispatch, source, ids } };
 }
 
 /** Returns the messages that the filters check, without those that were cleared in the meantime. */

@@ -18,7 +18,7 @@ export function openLoop(state: State, prompts: readonly Prompt[], continuation?
     state.goal === "" && state.redactContent !== true
       ? redactPreview(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES)
       : state.goal;
-  const phase = { type: "opening" as const, dispatch: given.issue, prompts };
+  const phase = { type: "opening" as const, dispatch: given.dispatch, prompts };
   return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
 }
 

@@ -12,6 +12,6 @@ export function prepareRotation(state: State, resume: Resume): State {
   const given = dispatch(state);
   return {
     ...given.state,
-    phase: { type: "recording", dispatch: given.issue, inbox: [], continueWith: resume },
+    phase: { type: "recording", dispatch: given.dispatch, inbox: [], continueWith: resume },
   };
 }

@@ -19,7 +19,7 @@ export function hasHook(state: State, point: HookPoint): boolean {
 
 export function askHooks(state: State, question: HookQuestion): State {
   const given = dispatch(state);
-  const phase = { type: "running-hooks" as const, dispatch: given.issue, question };
+  const phase = { type: "running-hooks" as const, dispatch: given.dispatch, question };
   return { ...given.state, phase: state.stop === undefined ? phase : { ...phase, isBrief: true } };
 }
 

@@ -225,7 +225,7 @@ function takeNotices(state: State): State {
 
 function askModel(state: State, compacted = false): State {
   const given = dispatch(state);
-  const phase = { type: "calling-model" as const, dispatch: given.issue, attemptsBefore: 0 };
+  const phase = { type: "calling-model" as const, dispatch: given.dispatch, attemptsBefore: 0 };
   return { ...given.state, phase: { ...phase, ...(compacted ? { isCompacted: compacted } : {}) } };
 }
 

@@ -16,7 +16,7 @@ type SourceEnding =
   /** All brackets are closed. */
   | "closed"
   /** Brackets are missing after a complete value. */
-  | "behind-value"
+  | "after-value"
   /** The source ends after a comma, a colon or an opening bracket, or within a text, a number or a word. */
   | "within";
 
@@ -71,7 +71,7 @@ export function scan(source: string): ScannedSource {
       at += found.length;
     }
   }
-  return { tokens, ending: depth <= 0 ? "closed" : isWhole ? "behind-value" : "within" };
+  return { tokens, ending: depth <= 0 ? "closed" : isWhole ? "after-value" : "within" };
 }
 
 function readWord(source: string, from: number): string {

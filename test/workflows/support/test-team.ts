@@ -23,7 +23,7 @@ export const createLink = (stage: TestEnvironment): ClientLink => ({
   address: stage.address,
   namespace: stage.namespace,
   taskQueue: stage.taskQueue,
-  storage: new Storage(resolveHome(stage.home), { openTranscript: stage.transcript, openHub: undefined }),
+  storage: new Storage(resolveHome(stage.home), { transcript: stage.transcript, hub: undefined }),
   searchAttributes: true,
   settings: {},
 });

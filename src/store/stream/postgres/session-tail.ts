@@ -3,7 +3,7 @@ import type { PositionedDelta } from "./delta-rows.ts";
 /** The number of newest deltas in memory. Slower watchers read the database themselves. */
 const MAX_CACHED = 1000;
 
-type Read = (behind: number, limit: number) => Promise<readonly PositionedDelta[]>;
+type Read = (after: number, limit: number) => Promise<readonly PositionedDelta[]>;
 
 /** The newest deltas of a session, read once for all watchers of this process. */
 export class SessionTail {

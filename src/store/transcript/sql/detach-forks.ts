@@ -33,8 +33,8 @@ export function* detachForks(session: string): Work<number> {
 /** Finds branches of other sessions that begin on a branch of this session. */
 function* findForks(session: string): Work<readonly BranchRow[]> {
   const rows = yield* all<{ ref: number }>(
-    `SELECT heirs.ref FROM branches AS heirs JOIN branches AS parents ON parents.ref = heirs.parent
-     WHERE parents.session = ? AND heirs.session <> ? ORDER BY heirs.ref`,
+    `SELECT forks.ref FROM branches AS forks JOIN branches AS parents ON parents.ref = forks.parent
+     WHERE parents.session = ? AND forks.session <> ? ORDER BY forks.ref`,
     session,
     session,
   );
