@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import {
   type ApprovalRequest,
-  escapeInvisible,
   formatApprovalRequest,
   formatArgumentsJson,
-  formatDuration,
   formatWaitingCall,
   formatWaitingRows,
   getComparedPath,
   isTruncated,
 } from "../../src/apps/cli/approval-view.ts";
 import { formatCommandLine, quoteShellWord } from "../../src/apps/cli/command-line.ts";
+import { escapeInvisible } from "../../src/apps/cli/escape-invisible.ts";
 import { createPalette } from "../../src/apps/cli/palette.ts";
+import { formatDuration } from "../../src/apps/cli/text.ts";
 
 const paint = createPalette({ isTTY: false }, {});
 

@@ -4,9 +4,10 @@ import { assertNever } from "../../platform/text/assert-never.ts";
 import { formatCommandLine } from "./command-line.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { CurrentFile } from "./current-file.ts";
+import { escapeInvisible, formatJson, joinLines, splitLines } from "./escape-invisible.ts";
 import { diffLines, type LineChange } from "./line-changes.ts";
 import type { Palette } from "./palette.ts";
-import { formatCount } from "./text.ts";
+import { formatCount, formatDuration } from "./text.ts";
 
 // How a waiting call is displayed to the user: exactly as it would run, with nothing hidden.
 
@@ -239,36 +240,6 @@ function truncateLines(lines: readonly string[], paint: Palette): readonly strin
   return omitted === 0 ? kept : [...kept, paint.dim(`… ${omitted} more lines`)];
 }
 
-function splitLines(text: string): readonly string[] {
-  return escapeInvisible(text).split("\n");
-}
-
-function joinLines(text: string): string {
-  return escapeInvisible(text).replaceAll("\n", "\\n");
-}
-
-/** Escapes control and invisible characters, which could hide or reorder the text of what runs. */
-export function escapeInvisible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character === "\n" || character === "\t" ? character : escapeCharacter(character),
-  );
-}
-
-function formatJson(value: unknown): string {
-  return (JSON.stringify(value) ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from({ length: character.length }, (_, at) => escapeCodeUnit(character.charCodeAt(at))).join(""),
-  );
-}
-
-function escapeCharacter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : escapeCodeUnit(code);
-}
-
-function escapeCodeUnit(code: number): string {
-  return `\\u${code.toString(16).padStart(4, "0")}`;
-}
-
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -287,19 +258,4 @@ function hasOnly<Name extends string>(
 
 function formatTime(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-const UNITS = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-] as const;
-
-/** Formats a duration in its largest whole unit. */
-export function formatDuration(ms: number): string {
-  for (const [name, size] of UNITS) {
-    const whole = Math.floor(ms / size);
-    if (whole >= 1) return formatCount(whole, name);
-  }
-  return "less than a minute";
 }

@@ -66,3 +66,18 @@ export function formatCostCell(costUsd: number | null): string {
 export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** Formats a duration in its largest whole unit. */
+export function formatDuration(ms: number): string {
+  for (const [name, size] of UNITS) {
+    const whole = Math.floor(ms / size);
+    if (whole >= 1) return formatCount(whole, name);
+  }
+  return "less than a minute";
+}

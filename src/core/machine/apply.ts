@@ -30,12 +30,8 @@ import {
 } from "./step-failures.ts";
 import { addWaitedTime, computeWaitedMs } from "./time-waited.ts";
 import { applyToolListChange } from "./tool-list-change.ts";
-import {
-  applyModelReply,
-  continueAfterFilters,
-  finishCompaction,
-  handleCompactionStepFailure,
-} from "./turn.ts";
+import { applyModelReply, continueAfterFilters } from "./turn.ts";
+import { finishCompaction, handleCompactionStepFailure } from "./turn-compaction.ts";
 import { handleWaitTimer, stopWaiting } from "./vendor-wait.ts";
 
 /**

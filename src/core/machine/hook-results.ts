@@ -15,7 +15,8 @@ import type { HookDigest, HookResult } from "./state/digest.ts";
 import type { HookQuestion } from "./state/hook-question.ts";
 import type { StepFailure } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
-import { applyCompactionDenial, continueAfterCompaction, skipCompaction, startTurn } from "./turn.ts";
+import { startTurn } from "./turn.ts";
+import { applyCompactionDenial, continueAfterCompaction, skipCompaction } from "./turn-compaction.ts";
 import { continueAfterTurn, finishTurn, startNextTurn } from "./turn-end.ts";
 
 // How a run continues after a hook's answer. A stop that arrived in the meantime takes precedence.

@@ -6,7 +6,7 @@ import { requeuePrompts } from "./queues.ts";
 import type { Failure } from "./state/digest.ts";
 import type { StepFailure } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
-import { handleOverflow } from "./turn.ts";
+import { handleOverflow } from "./turn-compaction.ts";
 import { abortTurn, endWithoutAnswer } from "./turn-end.ts";
 import { waitForVendor } from "./vendor-wait.ts";
 

@@ -4,37 +4,31 @@ import { addCosts, addUsage, NO_USAGE } from "../budget/usage.ts";
 import { extendView, sumViewTokens } from "../view/view.ts";
 import { appendMessage, emitMessageEvents, emitPromptEvents } from "./append-message.ts";
 import { fadeTags } from "./apply-reverts.ts";
+import { askModel } from "./ask-model.ts";
 import { startCalls } from "./call-batches.ts";
 import { answerFinalCalls } from "./call-results.ts";
 import { findExhaustedLimit } from "./child-shares.ts";
 import { closeLoop } from "./close-loop.ts";
-import {
-  applyCompaction,
-  findCompactionReason,
-  formatOverflow,
-  handleCompactionFailure,
-  startCompaction,
-} from "./compact-view.ts";
-import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
+import { findCompactionReason } from "./compact-view.ts";
+import { beginCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
 import { getReportedSize } from "./compaction-trigger.ts";
 import { startDefinitionUpdate } from "./definition-update.ts";
-import { completeDispatch, dispatch } from "./dispatch.ts";
+import { completeDispatch } from "./dispatch.ts";
 import { applyVerdicts, listUnfiltered, startFiltering } from "./filter-input.ts";
 import { appendNudge, isNudgeDue, resetNudges } from "./nudges.ts";
 import { emit } from "./outbox.ts";
-import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
+import { type PhaseOf, requireLoop } from "./phase.ts";
 import { pollQueue } from "./queues.ts";
 import { resetRepeats } from "./repeated-failures.ts";
 import { prepareRotation } from "./rotation.ts";
 import { askHooks, hasHook } from "./run-hooks.ts";
-import type { CompactionReason } from "./state/compaction.ts";
-import type { CompactDigest, Failure, FilterDigest, ModelDigest, OutputVerdict } from "./state/digest.ts";
+import type { FilterDigest, ModelDigest, OutputVerdict } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
-import type { StepFailure } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
 import type { TurnSource } from "./state/turn-ending.ts";
 import { appendRepairMessage, applyVerdict, formatVerdict, resetMismatch } from "./structured-output.ts";
-import { abortTurn, endWithoutAnswer, resolveNextSource, startNextTurn } from "./turn-end.ts";
+import { handleOverflow, startTurnCompaction } from "./turn-compaction.ts";
+import { resolveNextSource, startNextTurn } from "./turn-end.ts";
 
 /**
  * Begins a turn, or ends the loop instead (X-02): stop, definition update, limits, filters, [before-turn], TurnStart, the
@@ -91,86 +85,6 @@ function askOrCompact(state: State): State {
   return due === undefined ? askModel(state) : startTurnCompaction(state, due);
 }
 
-function startTurnCompaction(state: State, reason: CompactionReason): State {
-  return hasHook(state, "before-compaction")
-    ? askHooks(state, { point: "before-compaction", reason })
-    : startCompaction(state, reason);
-}
-
-/** Requests the answer for which the view was made smaller; a compaction loop has none (CMP-13). */
-export function continueAfterCompaction(state: State, overflow = false): State {
-  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : askModel(state, overflow);
-}
-
-/** Skips the compaction after a stop. */
-export function skipCompaction(state: State, reason: string): State {
-  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abortTurn(state, reason);
-}
-
-/** Skips this compaction. A context that the vendor has rejected is not sent again unchanged (CB-05). */
-export function applyCompactionDenial(
-  state: State,
-  compactionReason: CompactionReason,
-  { hook, reason }: { readonly hook: string; readonly reason: string },
-): State {
-  if (compactionReason.type !== "overflow") {
-    const { requestedCompaction: _, ...rest } = state;
-    return continueAfterCompaction(rest);
-  }
-  const message = `${formatOverflow(state, compactionReason.said, false)} A compaction was denied by hook "${hook}": ${reason}`;
-  return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
-}
-
-export function finishCompaction(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
-  const smaller = applyCompaction(state, phase, digest);
-  if (state.stop !== undefined) return skipCompaction(smaller, state.stop.reason);
-  const overflow = phase.reason.type === "overflow";
-  if (overflow && digest.spans === undefined) {
-    const message = "nothing more can be removed from it";
-    return endUncompacted(smaller, phase.reason, { fault: "overflow", message });
-  }
-  if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
-    return continueAfterCompaction(smaller, overflow);
-  const { messagesBefore, messagesAfter, tokensBefore, tokensAfter } = digest;
-  const counts = { messagesBefore, messagesAfter, tokensBefore, tokensAfter };
-  return askHooks(smaller, { point: "after-compaction", counts, isOverflow: overflow });
-}
-
-/** Sends a context that only grew unchanged; a context that the vendor has rejected is not sent. */
-export function handleCompactionStepFailure(
-  state: State,
-  phase: PhaseOf<"compacting">,
-  failure: StepFailure,
-): State {
-  if (state.stop !== undefined) {
-    return skipCompaction(state, state.stop.reason);
-  }
-  const next = handleCompactionFailure(state, phase, failure);
-  if (next.type === "again") return next.state;
-  if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
-  if (next.type === "rejected" && phase.reason.type !== "overflow") return askModel(state);
-  const { fault, message } = next.failure;
-  return endUncompacted(state, phase.reason, { fault, message });
-}
-
-function endUncompacted(state: State, reason: CompactionReason, { fault, message }: Failure): State {
-  const before = reason.type === "overflow" ? `${formatOverflow(state, reason.said, false)} ` : "";
-  const text = `${before}The context could not be made smaller: ${message}`;
-  return endWithoutAnswer(state, "error", text, { type: "failed", fault, message: text });
-}
-
-/**
- * Handles the vendor's report that the context does not fit: it is made smaller and sent again once (OVF-05, X-09). A
- * rejected context is never sent again unchanged.
- */
-export function handleOverflow(state: State, phase: PhaseOf<"calling-model">, text: string): State {
-  if (requirePinned(state).context !== undefined && phase.isCompacted !== true) {
-    return startTurnCompaction(state, { type: "overflow", said: text });
-  }
-  const message = formatOverflow(state, text, phase.isCompacted === true);
-  return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
-}
-
 /** Ends the run without a request: every prompt was known, because a retried send had already arrived. */
 function endWithoutRequest(state: State): State {
   return closeLoop(state, { type: "delivered", messages: 0 });
@@ -221,12 +135,6 @@ function takeNotices(state: State): State {
       loop,
     },
   );
-}
-
-function askModel(state: State, compacted = false): State {
-  const given = dispatch(state);
-  const phase = { type: "calling-model" as const, dispatch: given.dispatch, attemptsBefore: 0 };
-  return { ...given.state, phase: { ...phase, ...(compacted ? { isCompacted: compacted } : {}) } };
 }
 
 /** Ends the loop at a limit with a message in the conversation, not with an error (LOOP-12). */
