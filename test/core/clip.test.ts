@@ -9,24 +9,25 @@ import {
 import type { AgentMessage, ToolResultMessage, UserMessage } from "../../src/schema/message.ts";
 import { entriesOf, result, texts, user } from "./compaction-messages.ts";
 
-describe("a text that is clipped", () => {
-  test("keeps head and tail around a marker that names the tool, the message and the place", () => {
+describe("a clipped text", () => {
+  test("keeps head and tail around a marker that names the tool, the message and the position", () => {
     expect(clipText(`${"a".repeat(500)}${"b".repeat(500)}`, 320, 7)).toBe(
       `${"a".repeat(106)}\n\n[... 789 characters omitted; to read them, call read_full_message with {"message": 7, "from": 106} ...]\n\n${"b".repeat(105)}`,
     );
   });
 
-  test("is no longer than it may be, is never longer than it was, and cuts no character in two", () => {
+  test("exceeds neither its limit nor its original length, and splits no character", () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: "binary", maxLength: 2000 }),
+        fc.string({ unit: "binary", maxLength: 2000, size: "max" }),
         fc.integer({ min: MIN_CLIPPED_CHARS, max: 1500 }),
         (text, most) => {
           const clipped = clipText(text, most, 12);
           expect(clipped.length).toBeLessThanOrEqual(Math.max(most, 0));
           expect(clipped.length).toBeLessThanOrEqual(text.length);
           if (clipped === text) return;
-          const found = /\[\.\.\. (\d+) characters left out.*"from": (\d+)/.exec(clipped);
+          const found = /\[\.\.\. (\d+) characters omitted.*"from": (\d+)/.exec(clipped);
+          expect(found).not.toBeNull();
           const [omitted, from] = [Number(found?.[1]), Number(found?.[2])];
           expect(clipped.startsWith(text.slice(0, from))).toBe(true);
           expect(clipped.endsWith(text.slice(from + omitted))).toBe(true);
@@ -38,11 +39,11 @@ describe("a text that is clipped", () => {
   });
 });
 
-describe("a message that is clipped", () => {
+describe("a message to be clipped", () => {
   const image = (bytes: number) =>
     ({ type: "image", data: "A".repeat(bytes), mimeType: "image/png" }) as const;
 
-  test("counts its characters over all of its texts, and keeps small images", () => {
+  test("has its characters counted over all its text parts, and keeps small images", () => {
     const said = user("") as UserMessage;
     const parts = [
       { type: "text" as const, text: "x".repeat(600) },
@@ -61,12 +62,12 @@ describe("a message that is clipped", () => {
     ]);
   });
 
-  test("comes back as it is where it fits", () => {
+  test("is returned unchanged if it fits", () => {
     const said = user("short") as UserMessage;
     expect(clipMessage(said, 0, 400)).toBe(said);
   });
 
-  test("is a person's, or a result; what the machine says, and answers, stay as they are", () => {
+  test("is clipped by the limit for user messages only if a user wrote it, and not by the limits for results", () => {
     const [entry] = entriesOf([user("w".repeat(900))]);
     if (entry === undefined) throw new Error("there is one");
     const length = (message: AgentMessage) => texts([message])[0]?.length;
