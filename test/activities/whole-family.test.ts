@@ -45,7 +45,7 @@ test("a session is deleted with all its descendants, unless one of them is pinne
   }
 });
 
-test("a deleted family leaves nothing behind and does not affect others", async () => {
+test("a deleted family leaves no data and does not affect others", async () => {
   const transcript = await family();
   const forgotten: string[] = [];
   const found = await findDeletableFamily(

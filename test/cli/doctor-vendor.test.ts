@@ -232,7 +232,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
       expect(said.advice).toContain(named(said.model));
     });
 
-    test("is busy, and says for how long", async () => {
+    test("is busy, and states for how long", async () => {
       model.script({ apiKey: KEY, faults: [{ fault: "rate-limited", retryAfterSeconds: 7, times: 9 }] });
       const { code, said } = await doctor(vendor, KEY);
       expect([code, said]).toMatchObject([
@@ -241,7 +241,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
       ]);
     });
 
-    test("is not there", async () => {
+    test("is unreachable", async () => {
       const closed = await LoopbackServer.start(() => undefined);
       await closed.stop();
       const { pathname } = new URL(vendor.at(model));

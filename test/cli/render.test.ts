@@ -125,7 +125,7 @@ test("a tool call displays its name and summary once, its live output, and its e
   expect(text).toBe("● bash npm test\nok 1\n✓ bash\n");
 });
 
-test("a tool call that nobody watched displays the beginning of its result; an error is always displayed", () => {
+test("a tool call without live output displays the beginning of its result; an error is always displayed", () => {
   expect(shown(begun, event(ended(false), result("1\n2\n3\n4\n5\n6\n7\n8")))).toBe(
     "● bash\n  1\n  2\n  3\n  4\n  5\n  6\n  … 2 more lines\n✓ bash\n",
   );

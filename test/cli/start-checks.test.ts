@@ -26,7 +26,7 @@ function terminal() {
   return { streams, said: () => String(stderr.read() ?? "") };
 }
 
-/** Nobody can make a folder here, not even root, and no byte is free: this imitates a read-only and full disk. */
+/** No folder can be created here, not even by root, and no byte is free: this imitates a read-only and full disk. */
 const NO_DISK = "/proc";
 
 test("a home that cannot be created stops every start with advice, before anything is started", async () => {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A program that stands for the worker. */
+/** A program in the role of the worker. */
 async function program(source: string): Promise<readonly string[]> {
   const file = join(folder, "worker.mjs");
   await writeFile(file, source);

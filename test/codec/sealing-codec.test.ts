@@ -43,7 +43,7 @@ describe("payloads are encrypted on their way to Temporal [TMP-09]", () => {
     expect(await new EncryptionCodec(NO_ENCRYPTION).encode([words], of("w"))).toEqual([words]);
   });
 
-  test("a process without the key is told the key's name", async () => {
+  test("a process without the key receives an error with the key's name", async () => {
     const sealed = await a.encode([words], of("w"));
     await expect(new EncryptionCodec(NO_ENCRYPTION).decode(sealed)).rejects.toThrow(
       /key "a".*which has none/,

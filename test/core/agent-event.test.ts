@@ -10,7 +10,7 @@ import { calls, large, says, usageOf } from "./support/script.ts";
 
 const INITIAL: ContinuationKind = { type: "initial" };
 
-/** The events of a loop, whole, each checked against its schema and through JSON. */
+/** The complete events of a loop, each checked against its schema after a JSON round trip. */
 function told(run: Run, loopId = "s.test.1", kind: ContinuationKind = INITIAL): AgentEvent[] {
   const place = { agentId: "helper", sessionId: "s", loopId, kind };
   return run.transcript.listEvents(loopId).map((stored) => {
@@ -30,8 +30,8 @@ const of = <Type extends AgentEvent["type"]>(events: readonly AgentEvent[], type
   events.filter((event): event is Extract<AgentEvent, { type: Type }> => event.type === type);
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-describe("recorded events, whole", () => {
-  test("AgentStart: once, first, with agent, session, loop, parent, kind and time [EVT-02, X-08, TYP-04]", async () => {
+describe("recorded events, completed for observers", () => {
+  test("AgentStart is the first event, occurs once, and contains agent, session, loop, parent, kind and time [EVT-02, X-08, TYP-04]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     const [first, second] = [told(run), told(run, "s.test.2")];
     expect(first.findIndex(({ type }) => type === "AgentStart")).toBe(0);
@@ -60,7 +60,7 @@ describe("recorded events, whole", () => {
     ["is stopped", (run: Run) => run.stop("enough").lose("stored").settle()],
     ["is given up", (run: Run) => run.lose("stored").lose("claimed").lose("claimed").settle()],
   ])(
-    "the turn before which a stored compaction was lost %s: it ended without an answer [EVT-05, ABT-02]",
+    "a turn whose stored compaction was lost ends without an answer when it %s [EVT-05, ABT-02]",
     async (_, end) => {
       const replies = [large(calls("edit")), large(calls("edit")), large(calls("edit")), says("done")];
       const run = play({ replies, compactAbove: 300 });
@@ -75,7 +75,7 @@ describe("recorded events, whole", () => {
   );
 
   test.each(["default", "rerun", "branch"] as const)(
-    "a continuation of kind %s names the last loop as its parent [X-08]",
+    "a continuation of kind %s names the previous loop as its parent [X-08]",
     async (type) => {
       const tag = "2026-01-01T00:00:00Z";
       const kind: Continuation["kind"] = type === "default" ? { type } : { type, tag };
@@ -98,7 +98,7 @@ describe("recorded events, whole", () => {
     }
   });
 
-  test("AgentEnd: every message that the loop made, in order, and the usage of all turns [EVT-03, LOOP-15]", async () => {
+  test("AgentEnd contains every message of the loop, in order, and the usage of all turns [EVT-03, LOOP-15]", async () => {
     const run = await play({
       replies: [{ ...calls("bash"), usage: usageOf(10, 2) }, says("end", { usage: usageOf(20, 3) })],
     }).settle();
@@ -109,7 +109,7 @@ describe("recorded events, whole", () => {
     expect(end?.messages).toEqual(run.transcript.listEntries("main").map(({ message }) => message));
   });
 
-  test("AgentEnd of a later loop holds its own messages only [EVT-03]", async () => {
+  test("AgentEnd of a later loop contains only the messages of that loop [EVT-03]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     const [end] = of(told(run, "s.test.2"), "AgentEnd");
     expect(end?.messages).toEqual(
@@ -120,14 +120,14 @@ describe("recorded events, whole", () => {
     );
   });
 
-  test("AgentEnd of a rejected prompt says why and holds nothing [EVT-03, EVT-07]", async () => {
+  test("AgentEnd of a rejected prompt contains the reason and no messages [EVT-03, EVT-07]", async () => {
     const events = told(await play({ prompts: ["bad"], rejects: "bad" }).settle());
     const [rejected] = of(events, "InputRejected");
     expect(rejected).toEqual({ type: "InputRejected", loopId: "s.test.1", reason: expect.any(String) });
     expect(of(events, "AgentEnd")).toMatchObject([{ messages: [], rejection: rejected?.reason }]);
   });
 
-  test("TurnStart and TurnEnd: index, time, trigger, the answer, its usage, its results [EVT-04]", async () => {
+  test("TurnStart and TurnEnd contain the index, time, trigger, answer, usage and tool results [EVT-04]", async () => {
     const run = await play({
       replies: [{ ...calls("bash", "edit"), usage: usageOf(10, 2) }, says("end")],
     }).settle();
@@ -145,7 +145,7 @@ describe("recorded events, whole", () => {
       expect(event.timestamp).toMatch(RFC3339);
   });
 
-  test("messages come as a start followed at once by its end, with the message in both [EVT-05]", async () => {
+  test("MessageStart is followed immediately by MessageEnd, both with the complete message [EVT-05]", async () => {
     const run = await play({ replies: [calls("bash")] }).settle();
     const events = told(run);
     for (const [index, event] of events.entries()) {
@@ -157,7 +157,7 @@ describe("recorded events, whole", () => {
     );
   });
 
-  test("a tool's start holds the arguments, its end the result [EVT-06]", async () => {
+  test("ToolExecutionStart contains the arguments, ToolExecutionEnd the result [EVT-06]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(0, true)
@@ -185,7 +185,7 @@ describe("recorded events, whole", () => {
     ]);
   });
 
-  test("compaction's sizes and times [EVT-09]", async () => {
+  test("compaction events contain sizes and timestamps [EVT-09]", async () => {
     const run = await play({
       compactAbove: 300,
       replies: [large(calls("bash")), large(calls("bash")), says("end")],
@@ -218,7 +218,7 @@ describe("recorded events, whole", () => {
     ]);
   });
 
-  test("a failure has no event of its own: the answer says it, in a message that is closed", async () => {
+  test("a failed model call is reported by MessageEnd and TurnEnd, in an answer with stop reason error", async () => {
     const events = told(await play().until("call-model").fail("auth", "401: no such key").settle());
     const errors = events.filter(
       (event) => event.type === "MessageEnd" && event.message.role === "assistant",
@@ -228,7 +228,7 @@ describe("recorded events, whole", () => {
   });
 });
 
-describe("what a model does to its own view", () => {
+describe("events about the view, the definition and the model", () => {
   const place = { agentId: "a", sessionId: "s", loopId: "s.test.1", kind: INITIAL };
   const user = (timestamp: number): AgentMessage => ({
     role: "user",
@@ -248,7 +248,7 @@ describe("what a model does to its own view", () => {
     timestamp,
   });
 
-  test("a prune names what left by its time stamps, not the words of people, and the memo by its words [EVT-10]", () => {
+  test("PrunApplied lists the timestamps of the pruned messages, without user messages, and the text of the memo [EVT-10]", () => {
     const body = {
       type: "PrunApplied" as const,
       pruned: [
@@ -271,7 +271,7 @@ describe("what a model does to its own view", () => {
     });
   });
 
-  test("a revert says where to, what was left, and why not [PHI-04]", () => {
+  test("RevertApplied of a rejected revert contains its category and the reason [PHI-04]", () => {
     const body = {
       type: "RevertApplied" as const,
       category: "failure" as const,
@@ -282,7 +282,7 @@ describe("what a model does to its own view", () => {
     expect(event).toEqual({ ...body, loopId: "s.test.1" });
   });
 
-  test("a move to another definition says what changes and when; where its terms are kept is the record's affair [3.8]", () => {
+  test("DefinitionChanged says what changes and when, and omits where its terms are stored [3.8]", () => {
     const change = { field: "model", description: "id a → b", takesEffect: "next-turn" as const };
     const told = { from: "a", to: "b", applied: true, changes: [change], warnings: ["dear"] };
     const body = { type: "DefinitionChanged" as const, ...told, terms: "hash" };
@@ -292,7 +292,7 @@ describe("what a model does to its own view", () => {
     expect(AgentEvent.parse(event)).toEqual(event);
   });
 
-  test("a fallback names the model that answers, and why those before it did not [PROV-28]", () => {
+  test("ModelFallback names the model that answers and why the earlier ones did not [PROV-28]", () => {
     const from = [{ provider: "anthropic", model: "a", fault: "rate-limited", message: "overloaded" }];
     const told = { to: { provider: "openai", model: "b" }, from };
     const body = { type: "ModelFallback" as const, turn: 2, ...told };
@@ -306,7 +306,7 @@ describe("what a model does to its own view", () => {
 describe("the schema of events", () => {
   const kinds = AgentEvent.options.map(({ shape }) => shape.type.value);
 
-  test("has its kinds, those of a revert, of a move and of a fallback among them, none for errors, and only those of parallel evaluation name no loop [EVT-01, EVT-11, X-24]", () => {
+  test("has exactly these types, including reverts, definition changes and fallbacks, but none for errors; only those of parallel evaluation have no loop id [EVT-01, EVT-11, X-24]", () => {
     expect([...kinds].sort()).toEqual([
       "AgentEnd",
       "AgentStart",
@@ -334,7 +334,7 @@ describe("the schema of events", () => {
     expect(unnamed.map(({ shape }) => shape.type.value)).toEqual(["ParallelLoopStart", "ParallelLoopEnd"]);
   });
 
-  test("an event is of the loop whose record holds it, whatever runs beside it [EVT-11]", () => {
+  test("an event has the loop id of the record that contains it, whatever runs in parallel [EVT-11]", () => {
     const branches = ["s.test.1", "s.other.1"];
     const event: LoopEvent = {
       loopId: "",

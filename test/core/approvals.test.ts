@@ -12,7 +12,7 @@ const waiting = (run: ReturnType<typeof play>) =>
   listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
 describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => {
-  test("waits, while its siblings go on, and what happened meanwhile is written down", async () => {
+  test("waits while its sibling calls run, and the events of that time are recorded", async () => {
     const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
     await run.until("call-tools");
     expect(run.running).toEqual([1]);
@@ -28,7 +28,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.eventLines().at(-1)).toContain("MessageEnd");
   });
 
-  test("runs when it is approved; the rule and the answer are in the record", async () => {
+  test("runs when it is approved; the record contains the rule and the answer", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
     await run.until("wait").answer("c0.0").settle();
     expect(run.lines).toContain("bash: bash ok");
@@ -38,7 +38,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(started?.body).toMatchObject({ permission: { outcome: "ask", rule: 0, answer: "approved" } });
   });
 
-  test("runs with the arguments that the person put in place", async () => {
+  test("runs with the arguments that the user substituted", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
     await run.until("wait").tell({
       type: "approval-answered",
@@ -51,7 +51,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.lines).toContain("bash: bash ok");
   });
 
-  test("gives one error result with the reason when it is refused, an End without a Start, and the run goes on (X-04)", async () => {
+  test("gets one error result with the reason when it is denied, and an End without a Start; the run continues (X-04)", async () => {
     const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
     await run.until("call-tools").tool(1).until("wait");
     await run.answer("c0.0", false).settle();
@@ -66,7 +66,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
   });
 
-  test("that was denied by the policy is never asked for, and says which rule", async () => {
+  test("that the policy denies needs no answer, and its result names the rule", async () => {
     const permissions = { rules: [{ tool: "bash", outcome: "deny" as const }] };
     const run = play({ replies: [calls("bash"), says("done")], permissions });
     await run.settle();
@@ -76,7 +76,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.executed).toEqual([]);
   });
 
-  test("several wait at once and are answered in any order; each call has one result, in call order [TOOL-08]", async () => {
+  test("can wait together with others; answers arrive in any order, and each call has one result, in call order [TOOL-08]", async () => {
     const run = play({ replies: [calls("bash", "bash", "bash"), says("done")], permissions: ASK_BASH });
     await run.until("wait");
     expect(waiting(run)).toEqual(["c0.0", "c0.1", "c0.2"]);
@@ -92,7 +92,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     ]);
   });
 
-  test("an answer to a call that does not wait changes nothing", async () => {
+  test("ignores an answer to an unknown call, and a second answer", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
     await run.until("wait");
     const before = run.state.phase;
@@ -102,7 +102,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.lines).toContain("bash: bash ok");
   });
 
-  test("an answer that comes when no call is under way changes nothing", async () => {
+  test("ignores an answer that arrives when no call is pending", async () => {
     const run = await play().until("call-model");
     const { command } = run;
     await run.answer("c0.0");
@@ -110,7 +110,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect((await run.settle().answer("c0.0")).command.type).toBe("finish");
   });
 
-  test("nobody answers in time: it is refused, and says so", async () => {
+  test("is denied at the timeout, and its result says so", async () => {
     const run = play({
       replies: [calls("bash"), says("done")],
       permissions: ASK_BASH,
@@ -125,7 +125,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.lines.find((line) => line.startsWith("bash"))).toContain("nobody answered in time");
   });
 
-  test("the time is up at its millisecond, not before", async () => {
+  test("times out exactly at its deadline, not before", async () => {
     const run = await play({
       replies: [calls("bash"), says("done")],
       permissions: ASK_BASH,
@@ -140,14 +140,14 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(waiting(run)).toEqual([]);
   });
 
-  test("stop ends the waiting, with a result for each call and the terminal event", async () => {
+  test("is cancelled by a stop, which gives each waiting call a result and ends the run", async () => {
     const run = play({ replies: [calls("bash", "bash")], permissions: ASK_BASH });
     await run.until("wait").stop("enough").settle();
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
     expect(run.lines.filter((line) => line.includes("Cancelled"))).toHaveLength(2);
   });
 
-  test("always: the same command is not asked for again, another one is", async () => {
+  test("needs no second approval after always, but another command does", async () => {
     const run = play({
       replies: [bash("git push origin"), bash("git push origin"), bash("git push --force"), says("done")],
       permissions: ASK_BASH,
@@ -162,7 +162,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     await run.answer("c2.0", false).settle();
   });
 
-  test("always, with other arguments than those that were shown: the next one is asked for", async () => {
+  test("needs approval again after always with changed arguments", async () => {
     const push = () => bash("git push origin");
     const run = play({ replies: [push(), push(), says("done")], permissions: ASK_BASH });
     await run.until("wait").tell({
@@ -174,14 +174,14 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 
-  test("always, for a command that cannot be read: the next one is asked for all the same", async () => {
+  test("needs approval again after always for a command that cannot be parsed", async () => {
     const opaque = bash("git $(cat which)");
     const run = play({ replies: [opaque, opaque, says("done")], permissions: ASK_BASH });
     await run.until("wait").answer("c0.0", true, true).settle();
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 
-  test("always, for a command that reads its input from elsewhere: the next one is asked for", async () => {
+  test("needs approval again after always for a command with redirected input", async () => {
     const fed = bash("psql db < dump");
     const run = play({ replies: [fed, fed, says("done")], permissions: ASK_BASH });
     await run.until("wait");
@@ -190,7 +190,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 
-  test("a tool that wants to be confirmed is asked for unless a rule allows it", async () => {
+  test("includes a call of a tool that requires confirmation, unless a rule allows it", async () => {
     const tools = { bash: { replay: "unsafe" as const, quick: false, confirm: true } };
     const asked = play({ replies: [calls("bash"), says("done")], tools });
     expect(waiting(await asked.until("wait"))).toEqual(["c0.0"]);
@@ -199,7 +199,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(allowed.executed).toHaveLength(1);
   });
 
-  test("the default asks for unsafe tools when a person is there, and not otherwise", async () => {
+  test("includes under ask-unsafe a call of an unsafe tool in an interactive run, but not in mode run", async () => {
     const permissions = { otherwise: "ask-unsafe" as const };
     const replies = [calls("edit", "bash"), says("done")];
     const there = await play({ replies, permissions, mode: "interactive" }).until("call-tools").tool(0);
@@ -207,7 +207,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect((await play({ replies, permissions }).settle()).executed).toHaveLength(2);
   });
 
-  test("a run that was pinned before there were settings for it asks, and waits for ever", async () => {
+  test("waits without a timeout in a run that was pinned before approval settings existed", async () => {
     const run = play({ replies: [calls("bash")], permissions: ASK_BASH });
     const opened = await run.perform(run.command as OpenLoopCommand);
     if (opened.type !== "loop-opened") throw new Error(opened.type);
@@ -221,7 +221,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });
 
-  test("a wait of days survives continue-as-new and a state that was written out", async () => {
+  test("survives a wait of days, a rotation request and a JSON round trip of the state", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH, throughJson: true });
     await run
       .until("wait")
@@ -233,11 +233,11 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
   });
 });
 
-describe("writing down what happened while a person is asked", () => {
+describe("recording events while a call waits for approval", () => {
   const asked = () => play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
   const writing = () => asked().until("call-tools").tool(1);
 
-  test("is given out again after a lost worker, under the same number", async () => {
+  test("is dispatched again after its worker is lost, with the same command number", async () => {
     const run = await writing();
     const { command } = run;
     await run.lose("stored");
@@ -248,7 +248,7 @@ describe("writing down what happened while a person is asked", () => {
     expect(run.lines).toContain("bash: bash ok");
   });
 
-  test("goes on under its number while people answer, and what they let run comes behind it", async () => {
+  test("keeps its command while users answer; an approved call starts after it", async () => {
     const replies = [calls("bash", "bash"), says("done")];
     const run = await play({ replies, permissions: ASK_BASH }).until("record");
     const { command } = run;
@@ -260,7 +260,7 @@ describe("writing down what happened while a person is asked", () => {
     expect(run.lines.slice(2, 4)).toEqual(["bash!: Denied by the user: no", "bash: bash ok"]);
   });
 
-  test("is left to the next command when it has failed: the person is waited for all the same", async () => {
+  test("leaves its events to the next command when it fails; the call keeps waiting", async () => {
     const run = await writing().fail("other", "the disk is full");
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     const waits = run.state.outbox.events.length;
@@ -271,7 +271,7 @@ describe("writing down what happened while a person is asked", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("is over when it is answered twice: the second changes nothing", async () => {
+  test("ignores a failure reported before it starts or after it ends", async () => {
     const again = { type: "record-failed" as const, failure: { type: "lost" as const, attempts: 0 } };
     const before = await asked().until("call-tools");
     const running = before.state.phase;

@@ -20,12 +20,12 @@ const begun = () =>
   );
 const failed = { type: "failed", fault: "invalid", message: PROBLEM };
 
-describe("a run that was started with a prompt without words", () => {
-  test("fails and says so, and no model is asked", () => {
+describe("a run that is started with a blank prompt", () => {
+  test("fails with the reason, without a model call", () => {
     expect(next(begun())).toMatchObject({ type: "finish", last: { outcome: failed } });
   });
 
-  test("leaves what came with the start in the inbox first", () => {
+  test("first stores a message that arrived with the start in the inbox", () => {
     const steered = apply(begun(), { type: "steered", message: { id: "m", text: "x", atMs: 1 }, atMs: 1 });
     expect(next(steered)).toMatchObject({ type: "record", inbox: [{ id: "m" }] });
     const recorded = apply(steered, { type: "recorded", digest: { branch: "" }, atMs: 2 });

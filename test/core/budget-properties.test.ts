@@ -18,7 +18,7 @@ import { type Action, MAX_STEP, Tree } from "./budget-tree.ts";
 const RUNS = getRunCount(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
-describe("any tree, in any order", () => {
+describe("any budget tree, with actions in any order", () => {
   const limit = (max: number) =>
     oneof({ weight: 4, arbitrary: integer({ min: 1, max }) }, { weight: 1, arbitrary: constant(null) });
   const own = (depth: number) =>
@@ -56,7 +56,7 @@ describe("any tree, in any order", () => {
     { weight: 2, arbitrary: record({ type: constant("continue-as-new" as const), who }) },
   );
 
-  test("no limit is passed by more than the steps in flight, nothing set aside is below zero or left over, and all that was spent adds up", () => {
+  test("exceeds no limit by more than the steps in flight, has no negative or leftover reservation, and accounts for all spending", () => {
     check(
       property(
         own(4).map((root) => ({ ...root, depth: 4 })),

@@ -61,7 +61,7 @@ const begin = (account: Account, own: readonly Partial<Allowance>[], spent = UNS
   reserve(account, spent, asked(...own), 0, keep);
 
 describe("an account", () => {
-  test("a definition's limits are the allowance; its time begins when it begins [LIM-02]", () => {
+  test("takes its allowance from a definition's limits; its deadline counts from the start [LIM-02]", () => {
     const limits = Limits.parse({ maxTurns: 5, maxTotalTokens: null, maxDurationMs: 1000, maxCostUsd: 0.25 });
     expect(buildAllowance(limits, { maxDepth: 3, maxChildren: null }, 7000)).toEqual({
       turns: 5,
@@ -78,7 +78,7 @@ describe("an account", () => {
     });
   });
 
-  test("what is left is the allowance less one's own, less what ended children spent, less what is set aside", () => {
+  test("computes the remainder as the allowance minus its own spending, that of ended children, and reservations", () => {
     const account: Account = {
       own: allowed({
         turns: 50,
@@ -127,7 +127,7 @@ describe("an account", () => {
     });
   });
 
-  test("a child that is settled gives back what it has not spent, once", () => {
+  test("recovers what a settled or released child has not spent, once", () => {
     const { account } = begin(openAccount(allowed({ tokens: 900, children: 10 })), [
       { tokens: 200, children: 0 },
       { tokens: 300, children: 4, depth: 1 },
@@ -144,7 +144,7 @@ describe("an account", () => {
     expect(sumReserved(released)).toEqual(NO_AMOUNTS);
   });
 
-  test("limits that are raised or lowered keep what was spent, and never pass what the parent gave", () => {
+  test("preserves its spending when its limits change, and never exceeds the parent's share", () => {
     const account = openAccount(allowed({ tokens: 100, turns: 5 }), allowed({ tokens: 300, turns: 5 }));
     const spent = { ...UNSPENT, tokens: 90, turns: 2 };
     expect(computeRemaining(setOwnAllowance(account, allowed({ tokens: 200 })), spent, 0)).toMatchObject({
@@ -164,14 +164,14 @@ describe("an account", () => {
     });
   });
 
-  test("time that does not count moves one's own deadline, and not the parent's", () => {
+  test("extends its own deadline by excluded time, but not the parent's", () => {
     const account = openAccount(allowed({ deadlineMs: 100 }), allowed({ deadlineMs: 150 }));
     expect(computeRemaining(extendDeadline(account, 30), UNSPENT, 50).timeMs).toBe(80);
     expect(computeRemaining(extendDeadline(account, 300), UNSPENT, 50).timeMs).toBe(100);
     expect(extendDeadline(openAccount(FREE), 30)).toEqual(openAccount(FREE));
   });
 
-  test("dollars are exact over ten thousand children, where sums of fractions drift", () => {
+  test("sums dollars exactly over ten thousand children, where floating-point sums drift", () => {
     const one = toAmounts({ ...UNSPENT, costUsd: 0.1 });
     const sum = Array.from({ length: 10_000 }).reduce<typeof NO_AMOUNTS>(
       (total) => addAmounts(total, one),
@@ -184,8 +184,8 @@ describe("an account", () => {
   });
 });
 
-describe("setting aside for children that begin together", () => {
-  test("shares are fair: the agent keeps one, and what a child cannot use goes to the others", () => {
+describe("reservations for children that start together", () => {
+  test("are fair: the agent keeps one share, and what a child cannot use goes to the others", () => {
     const thousand = openAccount(allowed({ tokens: 1000 }));
     expect(sharesOf("tokens", begin(thousand, [{}, {}, {}]).reservations)).toEqual([250, 250, 250]);
     expect(sharesOf("tokens", begin(thousand, [{}, {}, {}], UNSPENT, 0).reservations)).toEqual([
@@ -201,7 +201,7 @@ describe("setting aside for children that begin together", () => {
     expect(sharesOf("tokens", begin(openAccount(FREE), [{}, { tokens: 7 }]).reservations)).toEqual([null, 7]);
   });
 
-  test("depth shrinks by a level, the deadline is the earlier one, and children are shared out with those below", () => {
+  test("reduce the depth by one level, use the earlier deadline, and divide the sub-agent budget", () => {
     const account = openAccount(allowed({ deadlineMs: 500, depth: 2, children: 11 }));
     const { reservations } = begin(account, [
       { deadlineMs: 300, depth: 9 },
@@ -215,7 +215,7 @@ describe("setting aside for children that begin together", () => {
     ]);
   });
 
-  test("when there is not enough for all, the first begin and the others are told why", () => {
+  test("go to the first children when there is not enough for all; the others are denied with the reason", () => {
     const account = openAccount(allowed({ children: 2, turns: 60 }));
     const { account: after, reservations } = begin(account, [{ depth: 0 }, { depth: 0 }, { depth: 0 }]);
     expect(sharesOf("turns", reservations)).toEqual([20, 20, "denied"]);
@@ -236,7 +236,7 @@ describe("setting aside for children that begin together", () => {
     ).toEqual([1, 1, 1]);
   });
 
-  test("nothing is left: of depth, time, turns, tokens, dollars", () => {
+  test("are denied when too little depth, time, turns, tokens or dollars remain, and the reason says which", () => {
     const refusalOf = (own: Partial<Allowance>, spent: Partial<Spent> = {}) =>
       givenOf(begin(openAccount(allowed(own)), [{}], { ...UNSPENT, ...spent }).reservations)[0];
     expect(refusalOf({ depth: 0 })).toBe(
@@ -254,13 +254,13 @@ describe("setting aside for children that begin together", () => {
     );
   });
 
-  test("a child that is at work cannot be set aside for again", () => {
+  test("are rejected for a child that already has one", () => {
     const { account } = begin(openAccount(FREE), [{}]);
     expect(() => begin(account, [{}])).toThrow(/c0 already has a reservation/);
     expect(() => reserve(openAccount(FREE), UNSPENT, [...asked({}), ...asked({})], 0)).toThrow(/already/);
   });
 
-  test("shares never pass the amount or a cap, leave nothing that a child could use, and differ only by their caps", () => {
+  test("never exceed the amount or a cap, leave nothing that a child could use, and differ only by their caps", () => {
     const caps = listOf(oneof(nat(40), constant(null)), { minLength: 1, maxLength: 8 });
     check(
       property(nat(200), caps, constantFrom(0, 1), (amount, capped, kept) => {
@@ -278,7 +278,7 @@ describe("setting aside for children that begin together", () => {
   });
 });
 
-test("a budget that is spent or set aside is told in words, the tree's and the parent's [LIM-03]", () => {
+test("an exhausted budget is described in a message, for the agent's own limits and the parent's share [LIM-03]", () => {
   const { account } = begin(openAccount(allowed({ tokens: 900 })), [{ tokens: 400 }]);
   expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 499 }, 0)).toBeUndefined();
   expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 500 }, 0)).toBe(
@@ -295,7 +295,7 @@ test("a budget that is spent or set aside is told in words, the tree's and the p
   expect(findExhaustedBudget(child, UNSPENT, 90)).toBe("Budget of time reached: the deadline has passed");
 });
 
-test("behind a child whose cost is unknown nothing is left of a budget of dollars, and nothing else changes", () => {
+test("after a child with an unknown cost, nothing remains of a dollar budget, and no other budget changes", () => {
   const spent = { ...NO_AMOUNTS, turns: 1, nanoUsd: null };
   const bounded = {
     ...openAccount({ ...FREE, nanoUsd: toNanoUsd(2), depth: 1 }),

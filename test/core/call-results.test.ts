@@ -3,7 +3,7 @@ import { estimateMessage } from "../../src/core/view/estimate.ts";
 import { play, type Run } from "./support/run.ts";
 import { type CallScript, calls, says } from "./support/script.ts";
 
-// What is written of calls and of their results, whoever has made them.
+// What the record contains about calls and their results, whether tools or the machine produced them.
 
 const FINAL: CallScript = { name: "final_answer", arguments: { count: 1 } };
 const bodies = (run: Run) => run.transcript.listEvents("s.test.1").map(({ body }) => body);
@@ -17,7 +17,7 @@ describe("results that the machine writes itself", () => {
     play({ mode: "interactive", replies: [calls("nothing", "bash"), says("done")] }).settle();
   const judged = () => play({ mode: "interactive", output: "call", replies: [calls(FINAL)] }).settle();
 
-  test("are the machine's in the record, and those of tools are the tools'", async () => {
+  test("have the origin machine in the record; results of tools have the origin tool", async () => {
     expect(written(await told()).map(({ origin }) => origin)).toEqual([
       "prompt",
       "model",
@@ -28,13 +28,13 @@ describe("results that the machine writes itself", () => {
     expect(written(await judged()).map(({ origin }) => origin)).toEqual(["prompt", "model", "machine"]);
   });
 
-  test("weigh in the context what they weigh as messages [CTX-03]", async () => {
+  test("count in the context with the token estimate of their messages [CTX-03]", async () => {
     for (const run of [await told(), await judged()]) {
       expect(weight(run)).toBe(written(run).reduce((sum, { message }) => sum + estimateMessage(message), 0));
     }
   });
 
-  test("stand in the turn of their answer [CMP-11]", async () => {
+  test("belong to the turn of their answer [CMP-11]", async () => {
     expect((await told()).state.view.spans.map(({ from, to }) => [from, to])).toEqual([
       [0, 1],
       [1, 4],
@@ -43,7 +43,7 @@ describe("results that the machine writes itself", () => {
   });
 });
 
-describe("why a call was run or not", () => {
+describe("the permission decision of a call", () => {
   const DENIED = { outcome: "deny", rule: 0 };
   const ASKED = { outcome: "ask", rule: 1, answer: "approved" };
   const permissions = {
@@ -53,7 +53,7 @@ describe("why a call was run or not", () => {
     ],
   };
 
-  test("stands where it starts, or at its end when it never did, and nowhere for a tool that is none [PERM-01, X-04]", async () => {
+  test("is in its start event, in its end event if it never started, and in neither for an unknown tool [PERM-01, X-04]", async () => {
     const run = play({ replies: [calls("edit", "bash", "nothing")], permissions });
     await run.until("wait").answer("c0.1").settle();
     expect(about(run, "edit")).toMatchObject([{ type: "ToolExecutionEnd", permission: DENIED }]);
@@ -64,8 +64,8 @@ describe("why a call was run or not", () => {
   });
 });
 
-describe("hooks behind tools", () => {
-  test("leave the events of results alone that they are not told of [EVT-14]", async () => {
+describe("after-tool hooks", () => {
+  test("run only for calls that ran, and every result still has its message events [EVT-14]", async () => {
     const run = await play({
       hooks: ["after-tool"],
       permissions: { rules: [{ tool: "edit", outcome: "deny" }] },
@@ -77,7 +77,7 @@ describe("hooks behind tools", () => {
     expect(run.hooked.map(({ line }) => line)).toEqual(["after-tool bash"]);
   });
 
-  test("are told whether a call has failed, also one that was given up [EVT-14, TOOL-05]", async () => {
+  test("receive whether a call failed, including one whose host is gone [EVT-14, TOOL-05]", async () => {
     const run = await play({ hooks: ["after-tool"], replies: [calls("bash", "edit", "read")] }).until(
       "call-tools",
     );
@@ -96,7 +96,7 @@ describe("hooks behind tools", () => {
   });
 });
 
-test("a call that was cancelled, and nobody has stopped the run, has a result that says so [TOOL-05, ABT-01]", async () => {
+test("a call that is cancelled without a stop of the run has a result that says so [TOOL-05, ABT-01]", async () => {
   const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
   await run.setBack({ type: "cancelled" }, "nothing", 0).settle();
   expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit: edit ok", "model: done"]);

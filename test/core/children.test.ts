@@ -23,7 +23,7 @@ const called = (run: Run) => (run.command as CallToolsCommand).calls;
 const texts = (run: Run) => run.lines.slice(2);
 
 describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
-  test("is a run of its own with a share of what is left; its result stands in the call's place", async () => {
+  test("becomes a separate run with a share of the remaining budget; its answer is the call's result", async () => {
     const run = await delegating("scout").until("call-tools");
     expect(called(run)[0]?.child).toMatchObject({
       definitionHash: "scout",
@@ -34,13 +34,13 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     expect(run.state.loop).toBeUndefined();
   });
 
-  test("is shown with its session while it is at work", async () => {
+  test("contains the session of the sub-agent after it has started", async () => {
     const run = await delegating("scout").until("call-tools");
     await run.tell({ type: "child-started", call: 0, session: "s.sub-1" });
     expect(called(run)[0]?.child?.session).toBe("s.sub-1");
   });
 
-  test("has what waits written down beside it, once", async () => {
+  test("has pending events recorded while it runs, once", async () => {
     const run = await delegating("scout", "writer").until("call-tools");
     const { recordCommand } = run.command as CallToolsCommand;
     expect(recordCommand?.outbox.events.map(({ body }) => body.type)).toContain("ToolExecutionStart");
@@ -51,7 +51,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     await run.settle();
   });
 
-  test("beside other tools leaves the outbox to them [TOOL-08]", async () => {
+  test("next to other tools leaves the outbox to them; results stay in call order [TOOL-08]", async () => {
     const run = await delegating("scout", "edit", "writer").until("call-tools");
     expect(run.command).not.toHaveProperty("recordCommand");
     await run.child(2).tool(1).child(0).settle();
@@ -66,7 +66,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
       { type: "ended", by: "guard", reason: "late" } as const,
       'The sub-agent was ended by hook "guard": late',
     ],
-  ])("that came to no answer says so in an error result [SUB-06, TOOL-16]", async (outcome, words) => {
+  ])("that does not answer has an error result with the reason [SUB-06, TOOL-16]", async (outcome, words) => {
     const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();
     const result = run.transcript.listEntries("main")[2]?.message;
     expect(result).toMatchObject({
@@ -77,14 +77,14 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     expect(texts(run)[0]).toContain(words);
   });
 
-  test("that met a limit is a result that says which", async () => {
+  test("that reaches a limit has a result, not an error, that names the limit", async () => {
     const outcome = { type: "limit-reached", reason: "Max turns reached (10/10)" } as const;
     const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();
     expect(run.transcript.listEntries("main")[2]?.message).toMatchObject({ isError: false });
     expect(texts(run)[0]).toContain("[Sub-agent stopped: Max turns reached (10/10)]");
   });
 
-  test("that is gone gives an error result; a second word of it changes nothing", async () => {
+  test("that is lost has an error result; a second report of the loss is ignored", async () => {
     const run = await delegating("scout", "writer").until("call-tools");
     await run.tell({ type: "child-lost", call: 0, reason: "it was terminated" });
     const { state } = run;
@@ -94,7 +94,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     expect(texts(run)[0]).toContain("ended without a result: it was terminated");
   });
 
-  test("behind a stop its result is in the record, and no turn follows [ABT-01]", async () => {
+  test("still has its result recorded after a stop, and no turn follows [ABT-01]", async () => {
     const run = await delegating("scout").until("call-tools").stop("enough");
     await run.child(0, { outcome: { type: "stopped", reason: "enough" } }).settle();
     expect(texts(run)).toHaveLength(1);
@@ -102,8 +102,8 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
   });
 });
 
-describe("what sub-agents may spend [SUB-03]", () => {
-  test("counts for the loop that has called them, with what comes back", async () => {
+describe("the budget of sub-agents [SUB-03]", () => {
+  test("is a share of what their caller has left, reduced by what earlier ones used", async () => {
     const run = play({
       tools,
       limits: { maxTurns: 6 },
@@ -117,7 +117,7 @@ describe("what sub-agents may spend [SUB-03]", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("that have used up everything end the loop with a message", async () => {
+  test("ends the caller's loop with a message when they have used all of it", async () => {
     const run = play({ tools, limits: { maxTotalTokens: 1000 }, replies: [calls("scout"), says("never")] });
     await run
       .until("call-tools")
@@ -127,7 +127,7 @@ describe("what sub-agents may spend [SUB-03]", () => {
     expect(run.lines.at(-1)).toContain("Budget of tokens reached");
   });
 
-  test("one for whom nothing is left is not begun, and the model is told [LIM-03]", async () => {
+  test("prevents their start when too little remains, and the model receives the reason [LIM-03]", async () => {
     const run = play({ tools, limits: { maxTurns: 2 }, replies: [calls("scout", "writer"), says("done")] });
     await run.settle();
     expect(texts(run).slice(0, 2)).toEqual([
@@ -137,26 +137,26 @@ describe("what sub-agents may spend [SUB-03]", () => {
   });
 });
 
-describe("time in which a sub-agent waits for a person", () => {
+describe("time in which a sub-agent waits for a user", () => {
   const waited = { waitedMs: 60_000 };
   const limited = { tools, limits: { maxDurationMs: 30_000 } };
   const ending = async (run: Run) => (await run.settle()).state.last?.outcome.type;
 
-  test("is not of its caller's when it works alone", async () => {
+  test("does not count for its caller when it runs alone", async () => {
     const run = await play({ ...limited, replies: [calls("scout"), says("done")] }).until("call-tools");
     expect(await ending(await run.pass(61_000).child(0, waited))).toBe("answered");
   });
 
   test.each([
     ["the definition says so", { waitingCounts: true }, ["scout"]],
-    ["others work beside it", {}, ["scout", "writer"]],
-  ])("is when %s", async (_, setting, names) => {
+    ["other calls run at the same time", {}, ["scout", "writer"]],
+  ])("counts when %s", async (_, setting, names) => {
     const run = play({ ...limited, ...setting, replies: [calls(...names), says("done")] });
     await run.until("call-tools").pass(61_000).child(0, waited);
     expect(await ending(run)).toBe("limit-reached");
   });
 
-  test("is told in its report, and moves the end of the time that it was given", async () => {
+  test("is part of the caller's report, and extends the deadline of the caller's share", async () => {
     const share = { turns: null, tokens: null, nanoUsd: null, children: 1, depth: 1 };
     const of = async (waitedMs: number) => {
       const run = play({
@@ -174,10 +174,10 @@ describe("time in which a sub-agent waits for a person", () => {
   });
 });
 
-describe("a run that is a part of another's work", () => {
+describe("a run that is a sub-agent of another", () => {
   const share = { turns: 2, tokens: null, nanoUsd: null, children: 1, deadlineMs: null, depth: 1 };
 
-  test("ends with a report, which counts what its sub-agents have used too", async () => {
+  test("ends with a report that includes what its own sub-agents used", async () => {
     const run = play({ tools, share: { ...share, turns: 5 }, replies: [calls("scout"), says("done")] });
     await run.until("call-tools").child(0, { used: { turns: 2, tokens: 10, nanoUsd: 5, children: 0 } });
     await run.settle();
@@ -192,17 +192,17 @@ describe("a run that is a part of another's work", () => {
     });
   });
 
-  test("ends with a message when its share is used up", async () => {
+  test("ends with the outcome limit-reached when its share is used up", async () => {
     const run = play({ tools, share, replies: [calls("edit"), calls("edit"), says("never")] });
     await run.settle();
     expect(run.command).toMatchObject({ report: { outcome: { type: "limit-reached" }, used: { turns: 2 } } });
   });
 });
 
-describe("what people are shown of sub-agents", () => {
+describe("status and dashboard of a run with sub-agents", () => {
   const used = { turns: 2, tokens: 30, nanoUsd: 500_000_000, children: 1 };
 
-  test("what is used, set aside and left of the budget, with all below", async () => {
+  test("show the used, reserved and remaining budget, sub-agents included", async () => {
     const run = play({
       tools,
       limits: { maxTurns: 10, maxCostUsd: 2 },
@@ -231,7 +231,7 @@ describe("what people are shown of sub-agents", () => {
     expect(buildStatus(run.state).budget).toBeUndefined();
   });
 
-  test("their cost is in the cost of their caller, when they are over", async () => {
+  test("include the cost of sub-agents once they have ended", async () => {
     const run = await play({ tools, replies: [calls("scout"), says("x")] }).until("call-tools");
     expect(buildStatus(run.state).costUsd).toBe(0);
     await run.child(0, { used });
@@ -241,7 +241,7 @@ describe("what people are shown of sub-agents", () => {
     expect(buildStatus(run.state).costUsd).toBe(0.5);
   });
 
-  test("those at work first, then the newest that are over: ten rows and a count", async () => {
+  test("list running sub-agents first, then ended ones: ten rows and the counts", async () => {
     const many = Array.from({ length: 30 }, () => "scout");
     const run = play({
       tools,

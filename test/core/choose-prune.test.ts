@@ -28,7 +28,7 @@ const result = (toolCallId: string): AgentMessage => ({
 });
 const own: AgentMessage = { role: "extension", kind: "mood", data: "calm", timestamp: 1 };
 
-test("in a conversation that goes on, answers and results of before can be pruned; words of people and an application's own cannot [LOOP-05, PRUN-01]", () => {
+test("in a continued conversation, earlier answers and results can be pruned; messages of users and of the application cannot [LOOP-05, PRUN-01]", () => {
   const messages = [user("go"), answer("a"), result("a"), own, user("steered"), answer(), answer("b")];
   const entries = messages.map(
     (message, position): Entry => ({
@@ -44,7 +44,7 @@ test("in a conversation that goes on, answers and results of before can be prune
   const { pruned } = chosen.request;
   const gone = [...entries.keys()].filter((at) => pruned.some(({ from, to }) => at >= from && at < to));
   const roles = gone.map((at) => messages[at]?.role);
-  // A range may span words of people: of a pruned range they are what is left.
+  // A range may span user messages: they remain when the range is pruned.
   expect(new Set(roles.filter((role) => role !== "user" && role !== "extension"))).toEqual(
     new Set(["assistant", "toolResult"]),
   );

@@ -13,7 +13,7 @@ const kinds = (run: ReturnType<typeof play>) =>
   run.commands.map(({ type }) => type).filter((type) => type === "call-model" || type === "compact");
 
 describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () => {
-  test("is made smaller right before the answer, and the model is asked with the smaller one", async () => {
+  test("is compacted immediately before the model call, which uses the compacted view", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).settle();
     expect(kinds(run)).toContain("compact");
     const at = run.commands.findLastIndex(({ type }) => type === "compact");
@@ -23,7 +23,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(asked?.view.ranges[0]).toMatchObject({ from: 0, replacement: { section: 0 } });
   });
 
-  test("says so in events, between TurnStart and the answer, and only when something has changed (X-11)", async () => {
+  test("emits compaction events directly after TurnStart, and only if something changed (X-11)", async () => {
     const lines = (await play({ replies: TURNS, compactAbove: 300 }).settle()).eventLines();
     const started = lines.findIndex((line) => line.startsWith("CompactionStarted"));
     expect(lines[started + 1]).toContain("CompactionEnded");
@@ -33,7 +33,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(small.eventLines().filter((line) => line.startsWith("Compaction"))).toEqual([]);
   });
 
-  test("counts as the vendor counts, and by estimate what came later (CTX-05)", async () => {
+  test("is measured by the vendor's token count plus an estimate of later messages (CTX-05)", async () => {
     const replies = [{ ...calls("edit"), usage: usageOf(900, 50) }, says("done")];
     const run = await play({ replies }).until("call-tools");
     expect(countContextTokens(run.state)).toBe(950);
@@ -46,14 +46,14 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     ]);
   });
 
-  test("is looked for before each call of the model, and never where the definition has switched it off [LOOP-14]", async () => {
+  test("is compacted before each model call, and never if the definition disables compaction [LOOP-14]", async () => {
     const replies = [calls("edit"), calls("edit"), says("done")];
     const each = ["compact", "call-model"];
     expect(kinds(await play({ replies, compactAbove: 2 }).settle())).toEqual([...each, ...each, ...each]);
     expect(kinds(await play({ replies }).settle())).toEqual(["call-model", "call-model", "call-model"]);
   });
 
-  test("is made smaller above its bound, and not at it [CTX-09]", async () => {
+  test("is compacted above its threshold, but not at it [CTX-09]", async () => {
     const { state } = await play({ compactAbove: 1_000_000 }).until("call-model");
     const due = (compactAbove: number) =>
       findCompactionReason({
@@ -64,7 +64,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(due(countContextTokens(state) - 1)).toEqual({ type: "size" });
   });
 
-  test("is not pruned afterwards: what a model may take out begins behind the compaction [PRUN-09]", async () => {
+  test("cannot be pruned before the compaction: what a model may prune begins after it [PRUN-09]", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).until("compact");
     const position = run.state.length;
     await run.step();
@@ -73,20 +73,20 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(run.state.length).toBeGreaterThan(position);
   });
 
-  test("never without a bound: the definition has switched it off", async () => {
+  test("is never compacted if the definition disables compaction, whatever its size", async () => {
     const replies = [{ ...calls("edit"), usage: usageOf(1_000_000, 0) }, says("done")];
     expect(kinds(await play({ replies }).settle())).toEqual(["call-model", "call-model"]);
   });
 
-  test("that could not be made smaller is sent as it is", async () => {
+  test("is sent unchanged if its compaction fails", async () => {
     const run = await play({ replies: [says("done")], compactAbove: 2 }).until("compact");
     await run.fail("other").settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 });
 
-describe("what a compaction has cost [LIM-02]", () => {
-  /** The first that changes something, with what its model has cost. */
+describe("the cost of a compaction [LIM-02]", () => {
+  /** Performs the first compaction and reports it with the usage and cost of its model. */
   const compactedFor = async (run: Run, costUsd?: number): Promise<Run> => {
     await run.until("compact");
     const told = await run.perform(run.command as CompactCommand);
@@ -103,7 +103,7 @@ describe("what a compaction has cost [LIM-02]", () => {
     says("done"),
   ];
 
-  test("is the loop's, beside its answers", async () => {
+  test("is added to the usage and cost of the loop", async () => {
     const run = await compactedFor(play({ replies, compactAbove: 900 }), 0.25);
     expect(run.state.loop).toMatchObject({
       costUsd: 0.75,
@@ -111,12 +111,12 @@ describe("what a compaction has cost [LIM-02]", () => {
     });
   });
 
-  test("is its tokens alone where nobody knows the price", async () => {
+  test("consists of tokens only if the price is unknown", async () => {
     const run = await compactedFor(play({ replies, compactAbove: 900 }));
     expect(run.state.loop).toMatchObject({ costUsd: 0.5, usage: { input: 1070, output: 35 } });
   });
 
-  test("can end the loop by its limits", async () => {
+  test("can end the loop at its cost limit", async () => {
     const run = await (
       await compactedFor(play({ replies, compactAbove: 900, limits: { maxCostUsd: 1.2 } }), 0.25)
     ).settle();
@@ -125,15 +125,15 @@ describe("what a compaction has cost [LIM-02]", () => {
   });
 });
 
-describe("a person asks for a compaction [CMP-13, CMP-14, CTX-18]", () => {
-  test("it comes before the next answer, once, with the words that say what matters", async () => {
+describe("a compaction that a user requests [CMP-13, CMP-14, CTX-18]", () => {
+  test("runs once, with the focus from the request", async () => {
     const run = await play({ replies: TURNS, compactAbove: 1_000_000 }).until("call-tools");
     await run.compact("the prices").settle();
     const asked = run.commands.filter((command) => command.type === "compact");
     expect(asked).toMatchObject([{ reason: { type: "request", focus: "the prices" } }]);
   });
 
-  test("where the definition has switched compaction off, nothing comes of it", async () => {
+  test("is ignored if the definition disables compaction", async () => {
     const run = await play({ replies: TURNS, mode: "interactive" }).until("call-tools").compact().settle();
     await run.compact().settle();
     expect(run.commands.filter(({ type }) => type === "compact")).toEqual([]);
@@ -141,12 +141,12 @@ describe("a person asks for a compaction [CMP-13, CMP-14, CTX-18]", () => {
   });
 });
 
-describe("a compaction of a session at rest [CMP-13, LOOP-06]", () => {
+describe("a compaction of a run that waits for a prompt [CMP-13, LOOP-06]", () => {
   const rest = () => play({ replies: TURNS, mode: "interactive", compactAbove: 1_000_000 }).settle();
   const eventsOfLast = (run: ReturnType<typeof play>) =>
     run.transcript.listEvents(run.transcript.records.at(-1)?.loopId ?? "").map(({ body }) => body);
 
-  test("is a loop of its own that asks no model, has no turn, and leaves the run at rest", async () => {
+  test("is a separate loop without a model call or a turn, and the run waits again afterwards", async () => {
     const run = await rest();
     const asked = run.asked.length;
     await run.compact("the prices").settle();
@@ -167,14 +167,14 @@ describe("a compaction of a session at rest [CMP-13, LOOP-06]", () => {
     expect(run.state.view.spans[0]).toMatchObject({ from: 0, replacement: { section: 0 } });
   });
 
-  test("that is stopped in the middle ends as stopped, once", async () => {
+  test("that is stopped while it runs ends as stopped, once", async () => {
     const run = await rest().compact().until("compact").stop("enough");
     await run.setBack({ type: "cancelled" }).settle();
     expect(eventsOfLast(run).map(({ type }) => type)).toEqual(["AgentStart", "AgentEnd"]);
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
 
-  test("that fails says so, and the view stays", async () => {
+  test("that fails reports the error and leaves the view unchanged", async () => {
     const run = await rest();
     const { spans } = run.state.view;
     await run.compact().until("compact").fail("api", "no").settle();
@@ -183,9 +183,9 @@ describe("a compaction of a session at rest [CMP-13, LOOP-06]", () => {
   });
 });
 
-describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
+describe("a context that the vendor rejects as too long [OVF-04, OVF-05, X-09]", () => {
   const three = [calls("edit"), calls("edit"), calls("edit")];
-  /** Three turns are over, of which the first can be summed up. */
+  /** A run after three turns, the first of which can be summarised. */
   const grown = async (...replies: readonly Reply[]) => {
     const run = play({ replies: [...three, ...replies], compactAbove: 1_000_000 });
     while (run.asked.length < 3) await run.step();
@@ -193,21 +193,21 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
   };
   const kindsBehind = (run: Run) => kinds(run).slice(3);
 
-  test("is made smaller by force and sent once more", async () => {
+  test("is compacted and sent once more", async () => {
     const run = await grown();
     await run.fail("overflow", "prompt is too long").settle();
     expect(kindsBehind(run)).toEqual(["compact", "call-model"]);
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("also when the vendor says it in its answer, which the next request does not repeat", async () => {
+  test("is also compacted and sent once more if the vendor reports the overflow in its answer", async () => {
     const run = await grown(says("", { stopReason: "error", error: "prompt is too long" }));
     await run.settle();
     expect(kindsBehind(run)).toEqual(["call-model", "compact", "call-model"]);
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("twice: the loop ends with an error that says what was tried", async () => {
+  test("twice ends the loop with an error that names the attempted compaction", async () => {
     const run = await grown();
     await run.fail("overflow", "prompt is too long").until("call-model");
     await run.fail("overflow", "prompt is too long").settle();
@@ -216,7 +216,7 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
     expect(outcome?.type === "failed" && outcome.message).toMatch(/even after a compaction in turn 3/);
   });
 
-  test("and that cannot be made smaller is not sent again: the loop ends, and claims no compaction", async () => {
+  test("and that cannot be made smaller is not sent again: the loop fails and emits no compaction event", async () => {
     const run = await play({ compactAbove: 1_000_000 }).until("call-model");
     await run.fail("overflow", "prompt is too long").until("compact");
     const digest = {
@@ -240,7 +240,7 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
     expect(JSON.stringify(after.outbox)).not.toContain("Compaction");
   });
 
-  test("without context management it ends the loop at once", async () => {
+  test("ends the loop immediately if the definition disables compaction", async () => {
     const run = await play({}).until("call-model").fail("overflow", "prompt is too long").settle();
     expect(run.state.last?.outcome).toEqual({
       type: "failed",
@@ -251,7 +251,7 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
     expect(kinds(run)).toEqual([]);
   });
 
-  test("in each turn anew", async () => {
+  test("is compacted and sent again in every turn that overflows", async () => {
     const run = await grown(calls("edit"), says("done"));
     await run.fail("overflow").until("call-tools").until("call-model");
     await run.fail("overflow").settle();
@@ -259,20 +259,20 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
   });
 });
 
-describe("a compaction whose worker dies", () => {
-  test("is done again, and nothing is written twice", async () => {
+describe("an interrupted compaction", () => {
+  test("is repeated after a lost worker, and nothing is stored twice", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).until("compact");
     await run.lose("stored").lose("claimed").settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("three times ends the loop: nobody knows what stands where the answer would go", async () => {
+  test("fails the loop with worker-lost after three lost workers", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).until("compact");
     await run.lose().lose().lose().settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
   });
 
-  test("was cancelled, and nobody has stopped the run: the loop ends and says so", async () => {
+  test("fails the loop with the reason if it is cancelled without a stop", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).until("compact");
     const asked = run.asked.length;
     await run.setBack({ type: "cancelled" }).settle();
@@ -284,7 +284,7 @@ describe("a compaction whose worker dies", () => {
     });
   });
 
-  test("stop in the middle of it ends the run", async () => {
+  test("ends the run as stopped if a stop arrives", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).until("compact").stop("enough");
     await run.setBack({ type: "cancelled" }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });

@@ -40,7 +40,7 @@ const PATIENCE_MS = 120_000;
 const ROOMY = 1_000_000;
 const WINDOW = { maxContextTokens: 100_000 };
 
-/** The sections of a plan that there is room for. */
+/** Returns the sections of the plan; throws if no plan fits. */
 function planBlock(
   entries: readonly Entry[],
   settings: CompactionConfig,
@@ -60,7 +60,7 @@ const summaryOf = (section: Section | undefined) =>
     ? section.form.summary
     : undefined;
 
-/** What a model sees of a plan. */
+/** The messages that a model sees under a plan. */
 function shown(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
   return sections.flatMap(({ from, to, form: as }) => {
     const inside = entries.filter(({ position }) => position >= from && position < to);
@@ -73,7 +73,7 @@ function shown(sections: readonly Section[], entries: readonly Entry[]): readonl
 }
 
 describe("turns", () => {
-  test("are the entries of one turn id; an entry without one is a turn of its own [CMP-11]", () => {
+  test("group the entries with the same turn id; an entry without one is a separate turn [CMP-11]", () => {
     const entries = entriesOf([user("old"), user("older"), ...loop("L.1", 2), user("later")], 5);
     const turns = groupTurns(entries);
     expect(turns.map((turn) => turn.entries.length)).toEqual([1, 1, 3, 2, 1]);
@@ -93,7 +93,7 @@ describe("turns", () => {
     expect(groupTurns(entriesOf(apart)).map((turn) => turn.entries.length)).toEqual([3, 1]);
   });
 
-  test("have the id of the first of their entries that says one [CMP-09, CMP-11]", () => {
+  test("take their id from the first entry that has one [CMP-09, CMP-11]", () => {
     const late = [
       answer("", ["a", "b"]),
       inTurn(result("a", "1"), "L.1", 4),
@@ -106,12 +106,12 @@ describe("turns", () => {
     ]);
   });
 
-  test("take an application's message along with what it follows [CMP-11]", () => {
+  test("include an application's message with the entry that it follows [CMP-11]", () => {
     const mixed = [inTurn(user("hi"), "L.1", 0), extension(1), inTurn(answer("yes"), "L.1", 0)];
     expect(groupTurns(entriesOf(mixed)).length).toBe(1);
   });
 
-  test("the same number in another loop is another turn, and loops are told apart [CMP-07, CMP-16]", () => {
+  test("are distinct if the same index is in another loop, and are grouped by loop [CMP-07, CMP-16]", () => {
     const turns = groupTurns(entriesOf([user("inbox"), ...loop("L.1", 1), ...loop("L.2", 2), user("x")]));
     expect(turns.length).toBe(5);
     expect(groupLoops(turns).map((loopTurns) => loopTurns.length)).toEqual([2, 3]);
@@ -119,13 +119,13 @@ describe("turns", () => {
   });
 });
 
-describe("the line of a turn", () => {
+describe("the summary line of a turn", () => {
   const lineOf = (...messages: AgentMessage[]) => {
     const entries = entriesOf(messages.map((message) => inTurn(message, "L.1", 0)));
     return formatTurn(groupTurns(entries)[0] as never);
   };
 
-  test("says what people said and what the answer said or did [CMP-04]", () => {
+  test("contains the user's text, and the answer's text or its number of tool calls [CMP-04]", () => {
     expect(lineOf(user("fix\n the  tests"), answer("on it", ["a"]), result("a", "secret"))).toBe(
       "[Summary] User: fix the tests Assistant: on it",
     );
@@ -134,7 +134,7 @@ describe("the line of a turn", () => {
     expect(lineOf(user("hi"), extension("own"), answer("yes"))).toBe("[Summary] User: hi Assistant: yes");
   });
 
-  test("names what is no text, and has all parts of a message with a space between [CMP-04]", () => {
+  test("names parts that are not text, and joins all parts of a message with spaces [CMP-04]", () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     const text = (words: string) => ({ type: "text" as const, text: words });
     const shown = { ...user(""), content: [text(" look"), image, text("here\n")] } as AgentMessage;
@@ -144,14 +144,14 @@ describe("the line of a turn", () => {
     expect(lineOf(blank)).toBe("[Summary] Assistant: [Assistant response]");
   });
 
-  test("cuts no words that are just as long as they may be, counted in characters [CMP-04]", () => {
+  test("cuts a text only above the maximum length, counted in characters [CMP-04]", () => {
     for (const words of ["x".repeat(200), "😀".repeat(150)]) {
       expect(lineOf(user(words))).toBe(`[Summary] User: ${words}`);
     }
     expect(lineOf(user("x".repeat(201)))).toBe(`[Summary] User: ${"x".repeat(199)}…`);
   });
 
-  test("is one line, and not long [CMP-04]", () => {
+  test("is a single line of bounded length [CMP-04]", () => {
     const long = lineOf(
       user("😀".repeat(1000)),
       user(lines(900)),
@@ -176,7 +176,7 @@ describe("a summary", () => {
     ]);
   });
 
-  test("drops the turns beyond its tokens, and counts them [CMP-04]", () => {
+  test("drops the turns beyond its token limit, and states their number [CMP-04]", () => {
     const turns = four();
     const whole = estimateMessage(buildPlaceholder(summarise(turns, 2000, estimateMessage), 0));
     expect(summarise(turns, whole, estimateMessage)).not.toContain("more");
@@ -190,7 +190,7 @@ describe("a summary", () => {
     expect(summarise(turns, 9, estimateMessage)).toBe("");
   });
 
-  test("tells the last turn where its line is shorter than one that counts it [CMP-04]", () => {
+  test("shows the last turn if its line is shorter than a line that counts it [CMP-04]", () => {
     const turns = groupTurns(entriesOf([answer("asked"), answer("x")]));
     const lengthOf = (message: AgentMessage) => texts([message]).join("").length;
     const whole = "[Summary] Assistant: asked\n[Summary] Assistant: x";
@@ -198,7 +198,7 @@ describe("a summary", () => {
     expect(summarise(turns, whole.length - 1, lengthOf)).toBe("[... 2 more turn(s) ...]");
   });
 
-  test("is never longer than it may be [CMP-04]", () => {
+  test("never exceeds its token limit [CMP-04]", () => {
     fc.assert(
       property(soundMessages, nat(300), (messages, maxTokens) => {
         const text = summarise(groupTurns(entriesOf(messages)), maxTokens, estimateMessage);
@@ -210,7 +210,7 @@ describe("a summary", () => {
 });
 
 describe("the default plan", () => {
-  test("keeps the first turns, sums up the middle, keeps the last ones with their outputs cut [CMP-03]", () => {
+  test("keeps the first turns, summarises the middle, and keeps the last turns with truncated outputs [CMP-03]", () => {
     // Turn 0 has three entries (0 to 2), every other turn two: turn n begins at 2n + 1.
     const entries = entriesOf(loop("L.1", 20, lines(60)));
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
@@ -224,7 +224,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
   });
 
-  test("is of sections, each a range of turns with both ends and what stands for it [CMP-02]", () => {
+  test("consists of sections, each an inclusive range of turns and the form that replaces it [CMP-02]", () => {
     const entries = entriesOf(loop("L.1", 20, lines(60)));
     const turns = groupTurns(entries);
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
@@ -254,20 +254,20 @@ describe("the default plan", () => {
     expect(middle).toHaveLength(16);
   });
 
-  test("leaves a loop without a middle as it is [CMP-08, X-15]", () => {
+  test("leaves a loop without a middle unchanged [CMP-08, X-15]", () => {
     const entries = entriesOf(loop("L.1", 12, lines(60)));
     expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 25, "whole"]]);
     expect(planBlock([], config(), ROOMY, WINDOW)).toEqual([]);
   });
 
-  test("leaves a loop of any length up to its first and last turns as it is [CMP-08, X-15]", () => {
+  test("leaves a loop of any length up to the first and last turns unchanged [CMP-08, X-15]", () => {
     for (let turns = 1; turns <= 12; turns++) {
       const entries = entriesOf(loop("L.1", turns));
       expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 2 * turns + 1, "whole"]]);
     }
   });
 
-  test("keeps what an application has put into the conversation [CMP-11]", () => {
+  test("keeps messages that the application has added to the conversation [CMP-11]", () => {
     const entries = entriesOf([
       inTurn(user("hi"), "L.1", 0),
       extension("own"),
@@ -278,7 +278,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(entries.map(({ message }) => message)));
   });
 
-  test("sums up earlier loops within scope and leaves older ones out [CMP-05, CMP-07]", () => {
+  test("summarises earlier loops within scope and omits older ones [CMP-05, CMP-07]", () => {
     const entries = entriesOf(["L.1", "L.2", "L.3", "L.4", "L.5"].flatMap((id) => loop(id, 1)));
     const three = planBlock(entries, config(), ROOMY, WINDOW);
     expect(forms(three)).toEqual([
@@ -294,7 +294,7 @@ describe("the default plan", () => {
     expect(planBlock(entries, config({ scope }), ROOMY, { maxContextTokens: two }).length).toBe(3);
   });
 
-  test("gives way over the budget: fewer recent turns first [CTX-15, CMP-03]", () => {
+  test("keeps fewer recent turns first when it exceeds the budget [CTX-15, CMP-03]", () => {
     const entries = entriesOf(loop("L.1", 20, "x".repeat(400)));
     const roomy = planBlock(entries, config(), ROOMY, WINDOW);
     const tight = planBlock(entries, config(), tokensOf(roomy) - 1, WINDOW);
@@ -303,14 +303,14 @@ describe("the default plan", () => {
     expect(tighter.map(({ turns }) => turns)).toEqual([2, 16, 1, 1]);
   });
 
-  test("gives way with fewer recent turns, never with more, whatever a summary costs [CTX-15]", () => {
+  test("keeps fewer recent turns over the budget, never more, whatever a summary costs [CTX-15]", () => {
     const entries = entriesOf(loop("L.1", 13));
     const summariseTurns = (turns: readonly unknown[]) => (turns.length === 1 ? "x".repeat(8000) : "");
     const sections = planBlock(entries, config(), 1000, { ...WINDOW, summarise: summariseTurns });
     expect(sections.map(({ turns }) => turns)).toEqual([2, 2, 8, 1]);
   });
 
-  test("halves the lines of results that were read, before it leaves their turn out [CTX-15]", () => {
+  test("halves the lines of results that an answer has read before it drops their turn [CTX-15]", () => {
     const read = [...loop("L.1", 3, lines(60, "some words of a line")), inTurn(answer("so"), "L.1", 2)];
     const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 3)]);
     const settings = config({ keepFirstTurns: 0, keepRecentTurns: 3 });
@@ -325,13 +325,13 @@ describe("the default plan", () => {
     ]);
   });
 
-  test("leaves results that no answer has read whole while there is room, whatever their lines [CTX-15]", () => {
+  test("keeps unread results whole while they fit, whatever their number of lines [CTX-15]", () => {
     const entries = entriesOf([...loop("L.1", 3), ...loop("L.2", 6, lines(600))]);
     const sections = planBlock(entries, config(), 4000, WINDOW);
     expect(sections.at(-1)).toMatchObject({ from: 18, to: 20, form: "whole" });
   });
 
-  test("shares what is left among results that no answer has read, by their size [CTX-15]", () => {
+  test("divides the remaining budget evenly among large unread results, and keeps a small one whole [CTX-15]", () => {
     const json = (length: number) => `{"rows":"${"ab".repeat(length / 2)}"}`;
     const outputs = [json(200_000), "short", json(180_000)];
     const entries = entriesOf([
@@ -350,7 +350,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBeLessThanOrEqual(20_000);
   });
 
-  test("cuts results that were read to characters too: minified JSON is one line [CTX-12, CTX-15]", () => {
+  test("also limits the characters of results that an answer has read: minified JSON is one line [CTX-12, CTX-15]", () => {
     const read = [...loop("L.1", 3, "x".repeat(200_000)), inTurn(answer("so"), "L.1", 3)];
     const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 4)]);
     const sections = planBlock(entries, config({ keepFirstTurns: 0 }), 20_000, WINDOW);
@@ -358,7 +358,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
   });
 
-  test("at last the newest turns that fit, behind a marker and the words that the loop answers [CTX-14, CTX-15]", () => {
+  test("as a last resort keeps the newest turns that fit, after a marker and the user messages that the loop answers [CTX-14, CTX-15]", () => {
     const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20, "x".repeat(400))]);
     const long = () => "x".repeat(4000);
     const sections = planBlock(entries, config(), 310, { ...WINDOW, summarise: long });
@@ -374,7 +374,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBeLessThanOrEqual(310);
   });
 
-  test("one token decides whether the words stay whole, and too few are refused with a reason [CTX-14, CTX-15]", () => {
+  test("keeps user messages whole in exactly the budget, clips them one token below, and rejects too small a budget with the reason [CTX-14, CTX-15]", () => {
     const asked = entriesOf([inTurn(user("why? ".repeat(800)), "L.1", 0)]);
     const whole = totalOf(asked.map(({ message }) => message));
     expect(forms(planBlock(asked, config(), whole, WINDOW))).toEqual([[0, 1, "whole"]]);
@@ -387,7 +387,7 @@ describe("the default plan", () => {
     });
   });
 
-  test("an answer with a call that is too long becomes a text with its results, and takes no words along [CTX-15]", () => {
+  test("turns an answer with an oversized call and its results into one text, separate from user messages [CTX-15]", () => {
     const call = {
       type: "toolCall" as const,
       id: "a",
@@ -407,7 +407,7 @@ describe("the default plan", () => {
     expect(text).toMatch(/\[Result of read\] written$/);
   });
 
-  test("words of people in the middle stay, behind the text that stands for it [CMP-03]", () => {
+  test("keeps user messages of the middle, after the text that replaces it [CMP-03]", () => {
     const steered = (text: string, turn: number) => inTurn(user(text), "L.1", turn);
     const turns = loop("L.1", 20);
     const entries = entriesOf([...turns.slice(0, 11), steered("in French", 5), ...turns.slice(11)]).map(
@@ -418,7 +418,7 @@ describe("the default plan", () => {
     expect(sections[0]?.form).toMatchObject({ userTextFrom: 0 });
   });
 
-  test("a loop without words of its own goes on with those of the loop before it", () => {
+  test("keeps the user messages of the previous loop if a loop has none", () => {
     const going = loop("L.2", 3).slice(1);
     const entries = entriesOf([...loop("L.1", 2), ...going]);
     const scope = { type: "fixed", loops: 0 };
@@ -431,7 +431,7 @@ describe("the default plan", () => {
     expect(texts(shown(sections, entries))[1]).toBe("prompt of L.1");
   });
 
-  test("with nothing to keep and nothing to say, what is unread and the words are left [X-15]", () => {
+  test("with no turns to keep and no summary, keeps the unread turn and the user messages [X-15]", () => {
     const entries = entriesOf(loop("L.1", 4));
     const none = config({ keepFirstTurns: 0, keepRecentTurns: 0, maxSummaryTokens: 0 });
     expect(texts(shown(planBlock(entries, none, ROOMY, WINDOW), entries))).toEqual([
@@ -442,7 +442,7 @@ describe("the default plan", () => {
     ]);
   });
 
-  test("shows nothing that was not given: a section ends at a hole [PHI-13g]", () => {
+  test("shows only the given entries: a section ends where entries are missing [PHI-13g]", () => {
     const entries = entriesOf(loop("L.1", 6)).filter(({ position }) => position < 3 || position > 6);
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
     expect(forms(sections)).toEqual([
@@ -452,7 +452,7 @@ describe("the default plan", () => {
     expect(sections.map(({ turns }) => turns)).toEqual([1, 3]);
   });
 
-  test("leaves out what an earlier compaction has put down, and begins from the record again [CMP-01, PHI-13g]", () => {
+  test("omits the message of an earlier compaction, and starts again from the record [CMP-01, PHI-13g]", () => {
     const entries = entriesOf(loop("L.1", 3));
     const note = {
       ...extension({ sections: [{ text: "x".repeat(4000) }] }),
@@ -471,7 +471,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBeLessThan(200);
   });
 
-  test("counts what a view adds where a call has no result [CTX-15]", () => {
+  test("counts what a view adds for a call without a result [CTX-15]", () => {
     const asking = inTurn(answer("", ["a", "b"]), "L.1", 0);
     for (const before of [[], [user("hi")], [user("hi"), user("there")]]) {
       const entries = entriesOf([...before.map((message) => inTurn(message, "L.1", 0)), asking]);
@@ -480,7 +480,7 @@ describe("the default plan", () => {
     }
   });
 
-  test("takes the words of another strategy, and a marker where it has none [CMP-10, CMP-14]", () => {
+  test("uses the text of another summariser, and a marker if it returns none [CMP-10, CMP-14]", () => {
     const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20)]);
     const summariseTurns = (turns: readonly unknown[], maxTokens: number) =>
       turns.length === 1 ? "" : `${turns.length} turns in ${maxTokens} tokens`;
@@ -494,7 +494,7 @@ describe("the default plan", () => {
     ]);
   });
 
-  test("another counter decides, where one is given [CTX-04]", () => {
+  test("uses another token counter if one is given [CTX-04]", () => {
     const entries = entriesOf(loop("L.1", 20));
     const sections = planBlock(entries, config(), 20, { ...WINDOW, count: () => 1 });
     expect(sections.map(({ turns, tokens }) => [turns, tokens])).toEqual([
@@ -506,14 +506,14 @@ describe("the default plan", () => {
   });
 });
 
-/** As the model gets it, orphans answered. */
+/** The messages as the model receives them, with results for orphaned calls. */
 function seen(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
   const parts = shown(sections, entries);
   const range = { from: 0, to: parts.length };
   return materialise({ branch: "main", ranges: [range] } as never, entriesOf(parts));
 }
 
-/** Any entries: turn ids of a few loops, or none, or in disorder; positions with holes. */
+/** Any entries: turn ids of a few loops, missing or out of order; positions with gaps. */
 function placed(messages: Arbitrary<AgentMessage[]>): Arbitrary<Entry[]> {
   const place = record({ loop: constantFrom("L.1", "L.2"), begins: boolean(), hole: nat(9), bare: nat(9) });
   return tuple(messages, array(place, { minLength: 60, maxLength: 60 })).map(([given, places]) => {
@@ -537,7 +537,7 @@ const configs = record({
   scope: constantFrom({ type: "fixed", loops: 1 }, { type: "fixed", loops: 3 }, { type: "token-budget" }),
 }).map((changes) => config(changes));
 
-describe("any entries, any budget", () => {
+describe("a plan for any entries and any budget", () => {
   const always = (
     entries: Arbitrary<Entry[]>,
     checked: (sections: readonly Section[], given: readonly Entry[], budget: number) => void,
@@ -551,7 +551,7 @@ describe("any entries, any budget", () => {
     );
 
   test(
-    "never goes over the budget, and counts what it shows [CTX-15]",
+    "never exceeds the budget, and counts at least what it shows [CTX-15]",
     () => {
       always(placed(anyMessages), (sections, entries, budget) => {
         const tokens = tokensOf(sections);
@@ -564,7 +564,7 @@ describe("any entries, any budget", () => {
   );
 
   test(
-    "sections are in order, without overlap, and show only what was given [CMP-08, PHI-13g]",
+    "has sections in order, without overlap, that show only the given entries [CMP-08, PHI-13g]",
     () => {
       always(placed(anyMessages), (sections, entries) => {
         let behind = 0;
@@ -580,7 +580,7 @@ describe("any entries, any budget", () => {
   );
 
   test(
-    "shows a call and its result, or neither, and in the same form [CMP-08, CMP-09, CTX-15]",
+    "shows a call and its result in the same form, or neither [CMP-08, CMP-09, CTX-15]",
     () => {
       always(placed(anyMessages), (sections, entries) => {
         const formAt = (position: number) => {
@@ -598,7 +598,7 @@ describe("any entries, any budget", () => {
   );
 
   test(
-    "fits as a model gets it, and holds no orphan [CTX-15, PRUN-11]",
+    "fits the budget as the model receives it, and contains no orphan [CTX-15, PRUN-11]",
     () => {
       always(placed(soundMessages), (sections, entries, budget) => {
         const messages = seen(sections, entries);

@@ -44,8 +44,8 @@ function sectionsOf(plan: CheckedPlan): readonly Section[] {
 
 const problemOf = (plan: CheckedPlan) => (plan.ok ? "nothing" : plan.problem);
 
-describe("what a strategy wants", () => {
-  test("is taken when each entry is in one section, and counted anew [CMP-10]", () => {
+describe("the plan of a custom strategy", () => {
+  test("is accepted if each entry is in exactly one section, and its tokens are recounted [CMP-10]", () => {
     const long = entriesOf([user("go"), answer("", ["a"]), result("a", lines(100)), user("and now")]);
     const plan = checkPlan(
       [
@@ -65,7 +65,7 @@ describe("what a strategy wants", () => {
     expect(sectionsOf(plan)[2]?.tokens).toBe(totalOf([user("and now")]));
   });
 
-  test("is divided where entries are missing, so that none of them comes back [CMP-10]", () => {
+  test("is split where entries are missing, so that none of them reappears; a text is not split [CMP-10]", () => {
     const entries = [...entriesOf([user("a")], 3), ...entriesOf([user("b"), user("c")], 6)];
     const plan = checkPlan([{ from: 0, to: 10, form: "whole" }], entries, ROOMY);
     expect(sectionsOf(plan).map(({ from, to }) => [from, to])).toEqual([
@@ -76,7 +76,7 @@ describe("what a strategy wants", () => {
     expect(sectionsOf(text).map(({ from, to }) => [from, to])).toEqual([[3, 8]]);
   });
 
-  test("does not hold what the machine keeps for people [CMP-10]", () => {
+  test("does not cover the compaction messages that the machine stores for users [CMP-10]", () => {
     const kept: AgentMessage = { role: "extension", kind: COMPACTION_KIND, data: {}, timestamp: 0 };
     const entries = entriesOf([user("a"), kept, extension("own"), user("b")]);
     expect(selectPlannableEntries(entries).map(({ position }) => position)).toEqual([0, 2, 3]);
@@ -125,11 +125,11 @@ describe("what a strategy wants", () => {
       [{ from: 0, to: 5, form: notes("x".repeat(5000)) }],
       "has a text of 1254 tokens; at most 1000 are allowed",
     ],
-  ] as const)("is refused, with what is wrong: %j [CMP-10, CMP-08]", (wanted, problem) => {
+  ] as const)("is rejected with the reason: %j [CMP-10, CMP-08]", (wanted, problem) => {
     expect(problemOf(checkPlan(wanted, TALK, ROOMY))).toContain(problem);
   });
 
-  test("may be nothing: then a line says how many are gone, and no history is seen [CTX-16, CTX-14]", () => {
+  test("may be empty: then one line replaces the history and says how many messages were removed [CTX-16, CTX-14]", () => {
     const [section, ...more] = sectionsOf(checkPlan([], TALK, { budget: 50, maxTextTokens: 0 }));
     expect(more).toEqual([]);
     expect(section).toMatchObject({
@@ -142,7 +142,7 @@ describe("what a strategy wants", () => {
     expect(problemOf(checkPlan([], TALK, { ...ROOMY, budget: 1 }))).toMatch(/the budget is 1$/);
   });
 
-  test("is refused over its budget, or in too many pieces [CMP-10, CTX-15]", () => {
+  test("is rejected above its token budget or with too many sections [CMP-10, CTX-15]", () => {
     expect(problemOf(checkPlan([{ from: 0, to: 5, form: "whole" }], TALK, { ...ROOMY, budget: 10 }))).toMatch(
       /has \d+ tokens; the budget is 10/,
     );
@@ -151,7 +151,7 @@ describe("what a strategy wants", () => {
     expect(problemOf(checkPlan(each, many, ROOMY))).toContain("has 40 sections; at most 32 are allowed");
   });
 
-  test("is taken with just as many tokens and sections as it may have [CMP-10, CTX-15]", () => {
+  test("is accepted with exactly the maximum number of tokens and sections [CMP-10, CTX-15]", () => {
     const whole = [{ from: 0, to: 5, form: "whole" as const }];
     const all = totalOf(TALK.map(({ message }) => message));
     expect(checkPlan(whole, TALK, { ...ROOMY, budget: all }).ok).toBe(true);
@@ -165,7 +165,7 @@ describe("what a strategy wants", () => {
     expect(sectionsOf(checkPlan(each, most, ROOMY))).toHaveLength(32);
   });
 
-  test("is refused with a section that lies in a hole [CMP-10]", () => {
+  test("is rejected if a section covers only missing entries [CMP-10]", () => {
     const apart = [...entriesOf([user("a")]), ...entriesOf([user("b")], 4)];
     const wanted = [
       { from: 0, to: 1, form: "whole" as const },
@@ -187,7 +187,7 @@ function blindPlan(pieces: readonly Piece[]) {
   });
 }
 
-/** Each piece has an entry at least, and ends before no result; the last one takes the rest. */
+/** Each piece covers at least one entry and never ends before a result; the last one covers the rest. */
 function soundPlan(pieces: readonly Piece[], entries: readonly Entry[]) {
   let at = 0;
   return pieces.flatMap(({ length, form }, index) => {
@@ -199,7 +199,7 @@ function soundPlan(pieces: readonly Piece[], entries: readonly Entry[]) {
   });
 }
 
-test("whatever is wanted: a plan that is taken keeps every entry once, no orphan, no token too many [CMP-10, CMP-08, CTX-15, PHI-13g]", () => {
+test("any accepted plan covers every entry once, leaves no orphan, and stays within its budget [CMP-10, CMP-08, CTX-15, PHI-13g]", () => {
   const forms = oneof(
     constant<SectionForm>("whole"),
     nat(5).map((cut): SectionForm => ({ maxLines: cut })),
@@ -210,7 +210,7 @@ test("whatever is wanted: a plan that is taken keeps every entry once, no orphan
     property(
       soundMessages,
       array(record({ length: nat(9), form: forms }), { maxLength: 8 }),
-      // Most plans that are drawn blindly are refused: three of four keep calls with their results, and reach the end.
+      // Most blindly generated plans are rejected, so three of four keep calls with their results and reach the end.
       nat(3).map((drawn) => drawn > 0),
       oneof(nat(3000), constant(100_000)),
       (messages, pieces, sound, budget) => {

@@ -33,7 +33,7 @@ const image = (bytes: number) => ({
 
 type Talk = {
   readonly entries: readonly Entry[];
-  /** Positions of what people have said to the loop at work. */
+  /** Positions of the user messages that the current loop answers. */
   readonly words: readonly number[];
   /** Positions of results that no answer has read. */
   readonly unread: readonly number[];
@@ -61,7 +61,7 @@ const turn = record({
   bigCall: option(nat(6000), { freq: 8, nil: undefined }),
 });
 const loopOfTurns = record({
-  /** Nobody says anything: it goes on with what the loop before it was asked. */
+  /** Without user messages: it continues with those of the previous loop. */
   continues: nat(3).map((drawn) => drawn === 0),
   prompts: array(words, { minLength: 1, maxLength: 2 }),
   turns: array(turn, { maxLength: 9 }),
@@ -184,7 +184,7 @@ const strategies = {
   }),
 } as const;
 
-/** What the model is sent: by the same code as in a run. */
+/** What the model receives, built by the same code as in a run. */
 function seenOf(plan: Extract<Plan, { ok: true }>, entries: readonly Entry[]): readonly Message[] {
   const position = entries.length;
   const sections = plan.sections.flatMap(({ form }) => (isText(form) ? [{ text: form.summary }] : []));
@@ -198,7 +198,7 @@ function seenOf(plan: Extract<Plan, { ok: true }>, entries: readonly Entry[]): r
   return materialise(toViewRanges({ branch: "main", spans }), [...entries, kept]);
 }
 
-/** The text as it was, or its head and tail around a marker by which the rest can be read. */
+/** Whether the text is complete, or has head and tail around a marker that says how to read the rest. */
 function isHeld(shown: string, whole: string, position: number): boolean {
   if (shown.includes(whole)) return true;
   const marker = new RegExp(
@@ -218,7 +218,7 @@ const partsText = (message: Message) =>
 
 describe.each(Object.keys(strategies) as (keyof typeof strategies)[])("the strategy %s", (name) => {
   test(
-    "keeps what must be kept, in a request that a vendor takes and that fits, or says why it cannot [CTX-14, CTX-15, PRUN-11]",
+    "keeps the required messages in a valid request within the budget, or says why it cannot [CTX-14, CTX-15, PRUN-11]",
     async () => {
       let taken = 0;
       await fc.assert(
@@ -226,7 +226,7 @@ describe.each(Object.keys(strategies) as (keyof typeof strategies)[])("the strat
           const plan: Plan = strategy({ entries: talk.entries, budget });
           if (!plan.ok) {
             must(plan.problem !== "", "says why");
-            // Head, tail and marker of each, in characters of three bytes at most, and the answer between them.
+            // Head, tail and marker of each, in characters of at most three bytes, and the answer between them.
             const least = 400 + 260 * (talk.words.length + talk.unread.length);
             must(name === "an application's" || budget < least, `fits in ${budget}, from ${least} on`);
             return;

@@ -41,7 +41,7 @@ function planned(
   return plan.sections;
 }
 
-/** What a model sees of a plan. */
+/** The messages that a model sees under a plan. */
 function shown(sections: readonly Section[], entries: readonly Entry[]): readonly AgentMessage[] {
   return sections.flatMap(({ from, to, form: as }) => {
     const inside = entries.filter(({ position }) => position >= from && position < to);
@@ -56,7 +56,7 @@ function shown(sections: readonly Section[], entries: readonly Entry[]): readonl
 const compacted = (messages: readonly AgentMessage[], options: Options) =>
   shown(planned(messages, options), entriesOf(messages));
 
-/** Loops that are over, so that nobody answers their words any more. */
+/** Assigns messages to an earlier loop, so that the current loop does not answer them. */
 const before = (messages: readonly AgentMessage[]) =>
   messages.map((message, turn) => inTurn(message, "L.0", turn));
 
@@ -70,14 +70,14 @@ describe("cutting a text", () => {
     expect(cutText("a\nb", 0)).toBe("\n\n[... 2 lines truncated ...]\n\n");
   });
 
-  test("leaves a text of just so many lines, and a line break at its end begins none [CTX-12]", () => {
+  test("leaves a text with exactly the maximum number of lines unchanged; a trailing line break starts no line [CTX-12]", () => {
     expect(cutText(lines(50), 50)).toBe(lines(50));
     expect(cutText(`${lines(50)}\n`, 50)).toBe(`${lines(50)}\n`);
     expect(cutText("a\nb\nc\n", 2)).toBe("a\n\n[... 1 lines truncated ...]\n\nc");
     expect(cutText("", 0)).toBe("");
   });
 
-  test("cuts each text of a tool result by itself, and nothing else [CTX-12]", () => {
+  test("cuts each text part of a tool result separately, and nothing else [CTX-12]", () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     const long = { type: "text", text: lines(4) } as const;
     const message = { ...result("a", ""), content: [long, image, { type: "text", text: "x" }, long] };
@@ -92,7 +92,7 @@ describe("cutting a text", () => {
 });
 
 describe("the three tiers", () => {
-  test("messages that fit come back as they are [CTX-11]", () => {
+  test("leave messages that fit unchanged [CTX-11]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(80)), answer("done")];
     expect(planned(messages, OPTIONS).map(({ form }) => form)).toEqual(["whole"]);
     const exactly = { ...OPTIONS, budget: totalOf(messages) };
@@ -100,7 +100,7 @@ describe("the three tiers", () => {
     expect(compacted(messages, { ...exactly, budget: exactly.budget - 1 })).not.toEqual(messages);
   });
 
-  test("stop at tool outputs when that is enough [CTX-11, CTX-12]", () => {
+  test("cut only tool outputs if that is enough [CTX-11, CTX-12]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(400)), answer("done")];
     expect(compacted(messages, { ...OPTIONS, budget: 300 })).toEqual([
       messages[0],
@@ -110,7 +110,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("sum up no answer when shorter outputs are enough [CTX-11, CTX-13]", () => {
+  test("summarise no answer if shorter outputs are enough [CTX-11, CTX-13]", () => {
     const old = answer("old words", ["a"]);
     const messages = [user("hi"), old, result("a", lines(400)), answer("done"), user("more")];
     const options = { ...OPTIONS, budget: 300, keepRecent: 1 };
@@ -122,7 +122,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("then give a summary for each old answer, without its results [CTX-13]", () => {
+  test("then replace each old answer by a summary, without its results [CTX-13]", () => {
     const messages = [
       user("question"),
       answer("short words", ["a", "b"], 11),
@@ -149,7 +149,7 @@ describe("the three tiers", () => {
     expect(left[2]).toBe(messages[5]);
   });
 
-  test("a text of 200 characters is repeated, one of 201 is not [CTX-13]", () => {
+  test("repeat an answer of 200 characters in the summary, but not one of 201 [CTX-13]", () => {
     const old = [
       answer("y".repeat(200)),
       result("x", "z".repeat(2000)),
@@ -162,7 +162,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("the oldest of many pieces are one text, with the words of people behind it [CTX-13]", () => {
+  test("merge the oldest of many sections into one text, followed by their user messages [CTX-13]", () => {
     const messages = Array.from({ length: 40 }, (_, index) => [
       user(`question ${index}`),
       answer(`answer ${index}`, [`c${index}`]),
@@ -178,14 +178,14 @@ describe("the three tiers", () => {
     }
   });
 
-  test("the messages kept from the end begin with the answer, not with its results [CTX-13, CMP-09]", () => {
+  test("start the last messages at an answer, not at its results [CTX-13, CMP-09]", () => {
     const messages = [...before([user("x".repeat(4000)), answer("old")]), ...loop("L.1", 1)];
     const left = compacted(messages, { ...OPTIONS, budget: 200, keepFirst: 0, keepRecent: 1 });
     expect(left.slice(1)).toEqual(messages.slice(2));
     expect(texts(left)[0]).toMatch(/^\[Context compacted: 2 messages removed/);
   });
 
-  test("then keep the first and the last ones with a marker between [CTX-14]", () => {
+  test("then keep the first and the last messages with a marker between them [CTX-14]", () => {
     const old = before(Array.from({ length: 29 }, (_, index) => user(`${index} ${"x".repeat(400)}`)));
     const messages = [...old, inTurn(user("now"), "L.1", 0)];
     const left = compacted(messages, { ...OPTIONS, budget: 600, keepRecent: 3 });
@@ -196,7 +196,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("and the words that the loop answers behind the marker, wherever they stand [CTX-14]", () => {
+  test("and keep the user messages that the loop answers, after the marker, whatever their position [CTX-14]", () => {
     const turns = loop("L.1", 30, "x".repeat(400));
     const messages = [...before([user("old"), answer("fine")]), ...turns];
     const left = compacted(messages, { ...OPTIONS, budget: 330, keepFirst: 0, keepRecent: 4 });
@@ -206,26 +206,26 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("at last keep the newest that fit behind a marker [CTX-14]", () => {
+  test("as a last resort keep the newest messages that fit, after a marker [CTX-14]", () => {
     const old = before(Array.from({ length: 29 }, (_, index) => answer(`${index} ${"x".repeat(397)}`)));
     const messages = [...old, inTurn(user("now"), "L.1", 0)];
     const left = compacted(messages, { ...OPTIONS, budget: 350, keepFirst: 1, keepRecent: 10 });
     expect(texts(left)).toEqual(["[Context compacted: 26 messages removed]", ...texts(messages.slice(26))]);
   });
 
-  test("a budget too small for words and what is unread is refused with a reason [X-13]", () => {
+  test("reject a budget that is too small for the user messages, with the reason [X-13]", () => {
     const plan = planTiered(entriesOf([user("x".repeat(400)), user("hi")]), OPTIONS, 20);
     expect(plan).toMatchObject({ ok: false, problem: expect.stringContaining("do not fit into 20 tokens") });
   });
 
-  test("keeps what no answer has read, however few messages are kept", () => {
+  test("keep the unread result and the prompt, however few messages the settings keep", () => {
     const messages = loop("L.1", 8, "x".repeat(2000));
     const left = compacted(messages, { ...OPTIONS, budget: 700, keepFirst: 0, keepRecent: 0 });
     expect(texts(left).at(-1)).toBe("x".repeat(2000));
     expect(texts(left)).toContain("prompt of L.1");
   });
 
-  test("another counter decides, where one is given [CTX-04]", () => {
+  test("use another token counter if one is given [CTX-04]", () => {
     const old = before(Array.from({ length: 8 }, (_, index) => user(`${index}`)));
     const messages = [...old, inTurn(user("8"), "L.1", 0)];
     const options = { budget: 4, keepFirst: 1, keepRecent: 2, toolOutputMaxLines: 50, count: () => 1 };
@@ -245,9 +245,9 @@ const options = record({
   toolOutputMaxLines: nat(60),
 });
 
-describe("any conversation, any budget", () => {
+describe("a plan for any conversation and any budget", () => {
   test(
-    "never goes over the budget, and counts what it shows [CTX-15]",
+    "never exceeds the budget, and counts at least what it shows [CTX-15]",
     () => {
       check(
         property(anyMessages, options, (messages, { budget, ...config }) => {
@@ -264,7 +264,7 @@ describe("any conversation, any budget", () => {
   );
 
   test(
-    "makes no orphan where there was none, whatever ids repeat [CTX-15, GAP-08]",
+    "creates no orphan where there was none, even if ids repeat [CTX-15, GAP-08]",
     () => {
       check(
         property(soundMessages, options, (messages, { budget, ...config }) => {
@@ -278,7 +278,7 @@ describe("any conversation, any budget", () => {
   );
 
   test(
-    "what fits is shown as it is [CTX-11]",
+    "shows what fits unchanged [CTX-11]",
     () => {
       check(
         property(soundMessages, options, (messages, given) => {

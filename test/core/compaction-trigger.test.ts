@@ -34,7 +34,7 @@ describe("the configuration", () => {
     });
   });
 
-  test("refuses a misspelt key by name, and numbers that leave no room for messages [CTX-07, CTX-08]", () => {
+  test("rejects a misspelt or missing key by name, and numbers that leave no room for messages [CTX-07, CTX-08]", () => {
     expect(() => CompactionConfig.parse({ keepFirstTurn: 3 })).toThrow(/keepFirstTurn/);
     expect(() => ContextConfig.parse({ maxContextToken: 3 })).toThrow(/maxContextToken/);
     expect(() => ContextConfig.parse({ maxContextTokens: 4000 })).toThrow(/there is no room for messages/);
@@ -50,7 +50,7 @@ describe("the trigger", () => {
     expect(isCompactionDue(DEFAULTS, 81_001)).toBe(true);
     expect(computeHeadroom(DEFAULTS, 81_000)).toBeCloseTo(0.05, 9);
     expect(computeMessageBudget(DEFAULTS)).toBe(96_000);
-    // In binary 0.102 less 0.003 is a hair below 0.099.
+    // In binary floating point, 0.102 - 0.003 is slightly below 0.099.
     const odd = ContextConfig.parse({ compaction: { compactAtPct: 0.102, budgetThresholdPct: 0.003 } });
     expect(computeTriggerLevel(odd)).toBe(5900);
   });
@@ -73,14 +73,14 @@ describe("the trigger", () => {
 describe("the size of a context", () => {
   const usage = { input: 100, output: 20, reasoning: 5, cacheRead: 300, cacheWrite: 40, totalTokens: 9999 };
 
-  test("is the last report and the estimate of what came later [CTX-05]", () => {
+  test("is the last report plus the estimate of later messages [CTX-05]", () => {
     const reported = getReportedSize(usage, 400);
     expect(reported).toEqual({ tokens: 460, estimated: 400 });
     expect(addUnreportedTokens(400, reported)).toBe(460);
     expect(addUnreportedTokens(475, reported)).toBe(535);
   });
 
-  test("is the estimate without a report, and when a vendor reports nothing [CTX-05]", () => {
+  test("is the estimate if there is no report, or if the vendor reports zero tokens [CTX-05]", () => {
     expect(addUnreportedTokens(400)).toBe(400);
     const nothing = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
     expect(getReportedSize(nothing, 400)).toBeUndefined();
@@ -88,13 +88,13 @@ describe("the size of a context", () => {
 });
 
 describe("the scope", () => {
-  test("of a fixed number takes so many earlier loops [CMP-05]", () => {
+  test("with a fixed number includes at most that many earlier loops [CMP-05]", () => {
     expect(countLoopsInScope({ type: "fixed", loops: 3 }, [1, 1, 1, 1, 1], 10)).toBe(3);
     expect(countLoopsInScope({ type: "fixed", loops: 3 }, [1, 1], 10)).toBe(2);
     expect(countLoopsInScope({ type: "fixed", loops: 0 }, [1, 1], 10)).toBe(0);
   });
 
-  test("of a token budget walks back until the window would be passed [CMP-05, CMP-12]", () => {
+  test("with a token budget extends back until the window would be exceeded [CMP-05, CMP-12]", () => {
     const scope = { type: "token-budget" } as const;
     expect(countLoopsInScope(scope, [40, 40, 40, 40], 100)).toBe(2);
     expect(countLoopsInScope(scope, [40, 50, 50], 100)).toBe(2);
@@ -102,7 +102,7 @@ describe("the scope", () => {
     expect(countLoopsInScope(scope, [], 100)).toBe(0);
   });
 
-  test("of a token budget takes a nearest loop that is larger than the window [CMP-05]", () => {
+  test("with a token budget includes the nearest loop even if it is larger than the window [CMP-05]", () => {
     expect(countLoopsInScope({ type: "token-budget" }, [10, 150], 100)).toBe(1);
   });
 });

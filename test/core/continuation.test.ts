@@ -5,7 +5,7 @@ import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { State } from "../../src/core/machine/state/state.ts";
 import type { Continuation } from "../../src/schema/definition.ts";
 
-// A run that is started to go on with a session's conversation, with words that came before and beside the start.
+// A run that is started to continue a session's conversation, with messages that arrive before and with the start.
 
 const message = (id: string) => ({ id, text: id, atMs: 0 });
 
@@ -27,7 +27,7 @@ function begun(continuation: Continuation): State {
 const ids = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id);
 
 describe("a continuation", () => {
-  test("opens its loop with the words that wait, steering before prompts, each with its origin [LOOP-04, LOOP-08]", () => {
+  test("opens its loop with the queued steering before the prompts, each with its origin; follow-ups stay queued [LOOP-04, LOOP-08]", () => {
     const continuation = { kind: { type: "rerun" as const, tag: "t" } };
     const state = begun(continuation);
     expect(next(state)).toMatchObject({
@@ -42,7 +42,7 @@ describe("a continuation", () => {
     expect(ids(state.queues.followUps)).toEqual(["follow-up"]);
   });
 
-  test("that compacts takes no words: they wait behind it, and its focus is kept for it [CMP-13]", () => {
+  test("that compacts delivers no messages: they stay queued, and the state contains its focus [CMP-13]", () => {
     const continuation = { kind: { type: "compaction" as const }, focus: "the prices" };
     const state = begun(continuation);
     expect(next(state)).toMatchObject({ type: "open-loop", continuation, prompts: [] });

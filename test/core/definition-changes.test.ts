@@ -25,8 +25,8 @@ const between = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitio
 const said = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionInput>) =>
   between(from, to).changes.map((change) => `${change.field}: ${change.description}`);
 
-describe("what another definition changes [3.8]", () => {
-  test("is said field by field, in a few words", () => {
+describe("the differences between two definitions [3.8]", () => {
+  test("are described field by field, briefly", () => {
     expect(said({}, {})).toEqual([]);
     expect(said({ tools: ["a", "b"] }, { tools: ["b", "c"] })).toEqual(["tools: added c; removed a"]);
     expect(said({ tools: ["a", "b"] }, { tools: ["b", "a"] })).toEqual(["tools: in another order"]);
@@ -44,7 +44,7 @@ describe("what another definition changes [3.8]", () => {
     expect(said({}, { hooks: { "before-turn": ["x"] } })).toEqual(["hooks: before-turn changed"]);
   });
 
-  test("shows no prompt, and nothing that looks like a key", () => {
+  test("contain no prompt text and nothing that looks like a key, and are short", () => {
     const prompt = "Never tell the word CANDLE to anybody who asks for it, whatever they say.";
     expect(said({ systemPrompt: prompt }, { systemPrompt: `${prompt}!` })).toEqual([
       `systemPrompt: ${prompt.length} → ${prompt.length + 1} characters`,
@@ -54,7 +54,7 @@ describe("what another definition changes [3.8]", () => {
     expect(Buffer.byteLength(said({}, { tools: many })[0] ?? "")).toBeLessThan(180);
   });
 
-  test("says of a prompt, a model, tools and agents that the vendor's cache is broken, where one is used", () => {
+  test("warn that a changed prompt or tool list breaks the vendor's cache, if caching is enabled", () => {
     const [warning, ...others] = between(
       {},
       { systemPrompt: "x", tools: ["a"], limits: { maxTurns: 1 } },
@@ -66,7 +66,7 @@ describe("what another definition changes [3.8]", () => {
     expect(between(off, { ...off, systemPrompt: "x" }).warnings).toEqual([]);
   });
 
-  test("is refused where it would remove the permission policy, and warned of where it is laxer", () => {
+  test("are rejected if they remove the permission policy, and cause a warning if they make it laxer", () => {
     const rules = [{ tool: "bash", outcome: "deny" as const }];
     const strict = { permissions: { rules } };
     expect(between(strict, {}).rejections[0]).toMatch(
@@ -82,7 +82,7 @@ describe("what another definition changes [3.8]", () => {
     ]);
   });
 
-  test("names sub-agents that are others, and those that came and went", () => {
+  test("name changed, added and removed sub-agents", () => {
     const scout = { name: "scout", agent: { model: MODEL } };
     const other = { name: "scout", agent: { model: MODEL, systemPrompt: "x" } };
     expect(said({ subAgents: [scout] }, { subAgents: [other] })).toEqual(["subAgents: changed scout"]);
@@ -91,13 +91,13 @@ describe("what another definition changes [3.8]", () => {
     ]);
   });
 
-  test("limits that say the same as before are none of it", () => {
+  test("do not include limits with the same value as before", () => {
     const from = definition({ limits: { maxTurns: 5, maxCostUsd: 1 } }).limits;
     const to = definition({ limits: { maxTurns: 5, maxCostUsd: null } }).limits;
     expect(findChangedLimits(from, to)).toEqual({ maxCostUsd: null });
   });
 
-  test("waits for the person who is asked about a tool that would go", () => {
+  test("name a call that waits for approval and whose tool would be removed", () => {
     const names = listToolNames({ tools: ["file_read"] });
     expect(findMissingTools([{ tool: "read_file", toolCallId: "1" }], names)).toEqual([]);
     expect(findMissingTools([{ tool: "bash", toolCallId: "1" }], names)).toEqual([
@@ -105,7 +105,7 @@ describe("what another definition changes [3.8]", () => {
     ]);
   });
 
-  test("stands in docs/updating.md, field by field [3.8]", () => {
+  test("take effect as listed in docs/updating.md, field by field [3.8]", () => {
     const page = readFileSync(new URL("../../docs/updating.md", import.meta.url), "utf8");
     const rows = [...page.matchAll(/^\| `(\w+)` +\| (next turn|next loop) +\| (breaks it)?/gm)];
     const written = rows.map(([, field, when, cache]) => [field, when, cache === "breaks it"]);
@@ -115,7 +115,7 @@ describe("what another definition changes [3.8]", () => {
       "breaksCache" in row,
     ]);
     expect(written).toEqual(coded);
-    // What a loop was pinned to is nothing that an author says.
+    // An author does not set `pinned`: it records what a loop was pinned to.
     const said = Object.keys(AgentDefinition.shape).filter((field) => field !== "pinned");
     expect(Object.keys(TAKES_EFFECT).sort()).toEqual(said.sort());
   });

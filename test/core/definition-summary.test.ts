@@ -10,7 +10,7 @@ const model = {
   id: "m",
 };
 
-test("a summary names all that an agent reaches for: addresses, programs, names of the environment, tools, policy", () => {
+test("a summary lists everything that an agent can access: addresses, programs, environment variables, tools, policy", () => {
   const definition = AgentDefinition.parse({
     name: "stranger",
     model: { ...model, apiKey: "\u0024{MODEL_KEY}" },
@@ -40,7 +40,7 @@ test("a summary names all that an agent reaches for: addresses, programs, names 
   ]);
 });
 
-test("a summary stays short and on lines of its own, whatever a definition holds", () => {
+test("a summary stays short and contains no injected lines, whatever a definition contains", () => {
   const definition = AgentDefinition.parse({
     name: "a\nworkspace: /safe",
     model,

@@ -25,8 +25,8 @@ const IMAGE = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
 const said = (...content: readonly object[]) => ({ ...answer(""), content }) as unknown as AgentMessage;
 const text = (words: string) => ({ type: "text", text: words });
 
-describe("what a judge is shown", () => {
-  test("prior context, query and the last answers, in the published layout [PAR-07, PAR-08]", () => {
+describe("the prompt of a judge", () => {
+  test("contains prior context, query and final answers, in the published layout [PAR-07, PAR-08]", () => {
     const context = [
       user("What is quantum mechanics?"),
       said({ type: "thinking", thinking: "hm" }, text("Let me look.")),
@@ -60,14 +60,14 @@ Think of two magic dice...
 Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`);
   });
 
-  test("without prior context there is no section for it [PAR-07]", () => {
+  test("has no section for prior context if there is none [PAR-07]", () => {
     const material = buildJudgeMaterial([result("a", "x")], [user("one"), extension(1), user("two")], ["r"]);
     expect(buildJudgePrompt(material)).toBe(
       'Original query:\none\ntwo\n\nResponse 1:\nr\n\nWhich response is best? Reply with ONLY the response number (e.g., "1" or "2").',
     );
   });
 
-  test("going on without prompts, the query is the last words of a user, and what stands before it is prior [PAR-09]", () => {
+  test("in a continuation without prompts, uses the last user message as the query and earlier messages as prior context [PAR-09]", () => {
     const context = [
       user("first"),
       answer("done"),
@@ -88,7 +88,7 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
     });
   });
 
-  test("a response is the text of the last answer alone, whole, or empty [PAR-07]", () => {
+  test("contains as a response only the last answer's complete text, or an empty text [PAR-07]", () => {
     expect(
       getLastAnswerText([
         answer("early"),
@@ -100,7 +100,7 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
     expect(getLastAnswerText([user("q")])).toBe("");
   });
 
-  test("a judge without a system prompt of its own has the built-in one [PAR-06]", () => {
+  test("uses the built-in system prompt if the judge has none [PAR-06]", () => {
     expect(buildJudgeSystemPrompt(undefined)).toBe(JUDGE_SYSTEM_PROMPT);
     expect(buildJudgeSystemPrompt(" \n")).toBe(JUDGE_SYSTEM_PROMPT);
     expect(buildJudgeSystemPrompt("Prefer short ones.")).toBe("Prefer short ones.");
@@ -108,7 +108,7 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
   });
 });
 
-describe("the tiers", () => {
+describe("the shortening tiers", () => {
   test("the first keeps the last 80 lines [PAR-11]", () => {
     expect(shortenText(lines(80), 1, 0)).toBe(lines(80));
     expect(shortenText(lines(81), 1, 0)).toBe(lines(81).split("\n").slice(1).join("\n"));
@@ -123,7 +123,7 @@ describe("the tiers", () => {
     expect(shortenText(lines(500), 2, 0)).toBe(lines(500));
   });
 
-  test("the third cuts to four characters a token, shared by the texts, and leaves 200 [PAR-11, X-21]", () => {
+  test("the third cuts to four characters per token, divided among the texts, but to at least 200 [PAR-11, X-21]", () => {
     expect(computeHardLimit(1000, 3)).toBe(1333);
     expect(computeHardLimit(100, 3)).toBe(200);
     expect(computeHardLimit(-5, 1)).toBe(200);
@@ -132,7 +132,7 @@ describe("the tiers", () => {
     expect(shortenText("x".repeat(250), 3, 250)).toBe("x".repeat(250));
   });
 
-  test("the third counts bytes beyond 200 characters, and parts no character [PAR-11]", () => {
+  test("the third counts bytes beyond 200 characters, and splits no character [PAR-11]", () => {
     expect(shortenText("語".repeat(500), 3, 900)).toBe("語".repeat(300));
     expect(shortenText("語".repeat(500), 3, 899)).toBe("語".repeat(299));
     expect(shortenText("😀".repeat(500), 3, 200)).toBe("😀".repeat(200));
@@ -140,13 +140,13 @@ describe("the tiers", () => {
   });
 });
 
-describe("fitting a judge's window", () => {
+describe("fitting the material to a judge's window", () => {
   const fit = (prior: string, responses: readonly string[], budget: number | undefined) =>
     fitMaterial({ prior, query: "q".repeat(9999), responses }, budget);
   const paragraphs = (count: number, size: number) =>
     Array.from({ length: count }, (_, index) => `${index}`.padEnd(size, ".")).join("\n\n");
 
-  test("four fifths of the window are for prior context and responses; no window, no limit [PAR-10]", () => {
+  test("allots four fifths of the window to prior context and responses; without a window there is no limit [PAR-10]", () => {
     expect(computeJudgeBudget({ maxContextTokens: 100_000 })).toBe(80_000);
     expect(computeJudgeBudget({ maxContextTokens: 9 })).toBe(7);
     expect(computeJudgeBudget(null)).toBeUndefined();
@@ -155,7 +155,7 @@ describe("fitting a judge's window", () => {
     expect(huge.material.prior).toHaveLength(900_000);
   });
 
-  test("what just fits is not touched; the query does not count [PAR-10, PAR-11]", () => {
+  test("leaves material that exactly fits unchanged; the query does not count [PAR-10, PAR-11]", () => {
     expect(fit("p".repeat(200), ["r".repeat(100), "r".repeat(100)], 100).tiers).toEqual({
       prior: 0,
       responses: 0,
@@ -163,7 +163,7 @@ describe("fitting a judge's window", () => {
     expect(fit("p".repeat(201), ["r".repeat(100), "r".repeat(100)], 100).tiers.prior).not.toBe(0);
   });
 
-  test("prior context goes through its tiers first, only as far as needed, with the responses whole [PAR-11]", () => {
+  test("first shortens prior context, by as few tiers as needed, with the responses whole [PAR-11]", () => {
     const responses = [paragraphs(9, 90), lines(100)];
     const first = fit(lines(900), responses, 700);
     expect(first.tiers).toEqual({ prior: 1, responses: 0 });
@@ -180,7 +180,7 @@ describe("fitting a judge's window", () => {
     }
   });
 
-  test("a later tier goes on with what the one before has left [PAR-11]", () => {
+  test("applies a later tier to the output of the previous one [PAR-11]", () => {
     const early = Array.from({ length: 100 }, (_, index) => `early ${index}\n`).join("\n");
     const prior = `${early}\n\n${lines(60)}`;
     const { tiers, material } = fit(prior, [], 140);
@@ -188,7 +188,7 @@ describe("fitting a judge's window", () => {
     expect(material.prior).toMatch(/^\nearly 91\n\n\.\.\.\n\nline 1\n/);
   });
 
-  test("then the responses go through theirs, each alike, with prior context as its third tier left it [PAR-11]", () => {
+  test("then shortens the responses, all by the same tier, with prior context at its third tier [PAR-11]", () => {
     const prior = "p".repeat(9000);
     const long = fit(prior, [lines(200), lines(100)], 400);
     expect(long.tiers).toEqual({ prior: 3, responses: 1 });
@@ -205,7 +205,7 @@ describe("fitting a judge's window", () => {
     expect(wide.warning).toBeUndefined();
   });
 
-  test("what cannot fit is judged all the same, with a warning [PAR-12]", () => {
+  test("still builds a prompt if the material cannot fit, with a warning [PAR-12]", () => {
     const responses = Array.from({ length: 5 }, () => "r".repeat(999));
     const { prompt, warning, tiers } = buildFittedJudgePrompt({ prior: "", query: "q", responses }, 240);
     expect(tiers).toEqual({ prior: 3, responses: 3 });
@@ -214,7 +214,7 @@ describe("fitting a judge's window", () => {
     expect(buildFittedJudgePrompt({ prior: "", query: "q", responses }, 250).warning).toBeUndefined();
   });
 
-  test("whatever the texts, it fits, or is cut to the last, and says so [PAR-11, PAR-12]", () => {
+  test("fits any texts, or applies the last tier and warns [PAR-11, PAR-12]", () => {
     const words = oneof(
       nat(300).map((count) => lines(count)),
       nat(9000).map((length) => "x".repeat(length)),

@@ -57,8 +57,8 @@ function ended(state: JobState, part: number, end: PartEnd = { type: "reported",
   return endPart(begun.state, part, end, 1009);
 }
 
-describe("where an evaluation stands", () => {
-  test("turns and dollars are those of all parts that are over, the judge among them", () => {
+describe("the status of an evaluation", () => {
+  test("sums the turns and cost of all ended parts, including the judge", () => {
     expect(status(ended(ended(evaluation(2), 0), 2))).toMatchObject({
       status: "running",
       statusText: "running 2 branches, 1 of them ended",
@@ -71,7 +71,7 @@ describe("where an evaluation stands", () => {
     });
   });
 
-  test("the word follows a stop and the outcome, and the chosen agent is the run's", () => {
+  test("reflects a stop and the outcome, and names the selected agent", () => {
     expect(status({ ...evaluation(1), stop: { reason: "enough" } }).status).toBe("stopping");
     const decision = { selected: 1, decidedBy: "strategy", reason: "Best." } as const;
     expect(status({ ...evaluation(2), outcome: answered }, { phase: "ended", decision })).toMatchObject({
@@ -84,7 +84,7 @@ describe("where an evaluation stands", () => {
     expect(status({ ...evaluation(1), outcome: failed }, { phase: "ended" }).status).toBe("failed");
   });
 
-  test("a reason is short however long the failure was", () => {
+  test("shortens the reason of a failure, whatever its length", () => {
     const outcome = { type: "failed", fault: "x", message: "y".repeat(5000) } as const;
     const end = buildBranchEnd("s.m.1", { type: "reported", report: { ...report, outcome } });
     expect(JSON.stringify(end.status).length).toBeLessThan(260);
@@ -95,7 +95,7 @@ describe("where an evaluation stands", () => {
     ["not-begun", "stopped", /before it began/],
     ["given-up", "stopped", /it was deaf/],
     ["ended", "stopped", /without a result: it was deaf/],
-  ] as const)("a branch that is gone without a report (%s) is one that %s", (cause, type, reason) => {
+  ] as const)("shows a branch that is lost without a report (%s) as %s", (cause, type, reason) => {
     const lost: PartEnd = { type: "lost", reason: "it was deaf", cause };
     expect(buildBranchEnd("s.m.1", lost)).toMatchObject({
       loopId: "s.m.1",
@@ -104,7 +104,7 @@ describe("where an evaluation stands", () => {
     expect(status(ended(evaluation(1), 0, lost)).branches[0]?.status).toBe(type);
   });
 
-  test("the dashboard of the most branches fits the server's bound, whatever they are called", () => {
+  test("fits the server's limit in a dashboard with the maximum number of branches, whatever their names", () => {
     const named = Array.from({ length: 201 }, (_, at) => ({
       ...agent(at + 1),
       agentName: `|${"\u00e4".repeat(300)}\n`,
@@ -116,8 +116,8 @@ describe("where an evaluation stands", () => {
   });
 });
 
-describe("what the parts of an evaluation may spend", () => {
-  test("without limits each has what its own definition says, and no end of its own time is set", () => {
+describe("the budget of an evaluation's parts", () => {
+  test("equals the limits of each definition if the evaluation has none, without a deadline", () => {
     const agents = [agent(1, { maxTurns: 3 }), agent(2)];
     const { reservations } = reserveShares(open(agents), agents.map(shareRequest), 1000, 1);
     expect(reservations).toMatchObject([
@@ -126,7 +126,7 @@ describe("what the parts of an evaluation may spend", () => {
     ]);
   });
 
-  test("limits are shared out, with one share for a judge; who gets none is refused with a reason", () => {
+  test("is divided with one share for the judge; a branch without a share is denied with the reason", () => {
     const agents = [agent(1), agent(2), agent(3), agent(4)];
     const state = open(agents, { maxTurns: 3, maxDurationMs: 500 });
     const shared = reserveShares(state, agents.slice(0, 3).map(shareRequest), 1000, 1);

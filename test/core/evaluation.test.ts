@@ -37,8 +37,8 @@ type Part = readonly [BranchStatus["type"], number, number?];
 const selected = (strategy: PlainStrategy, ...parts: readonly Part[]) =>
   chooseBranch(strategy, branches(...parts)).selected;
 
-describe("strategies that ask no model", () => {
-  test("transparent passes its one branch through, and refuses more before anything begins [PAR-05]", () => {
+describe("strategies without a model call", () => {
+  test("transparent selects its only branch and rejects more than one [PAR-05]", () => {
     expect(chooseBranch("transparent", branches(["answered", 7]))).toEqual({
       selected: 0,
       decidedBy: "strategy",
@@ -51,13 +51,13 @@ describe("strategies that ask no model", () => {
     );
   });
 
-  test("an evaluation of nothing is refused [PAR-04]", () => {
+  test("an evaluation without configurations is rejected [PAR-04]", () => {
     expect(findStrategyProblem("judge", 0)).toMatch(/at least one configuration/);
     expect(findStrategyProblem("judge", 1)).toBeUndefined();
     expect(() => chooseBranch("pick-first", [])).toThrow(/at least one configuration/);
   });
 
-  test("pick-first takes the first, token-efficient the fewest tokens, elaborate the most [PAR-05]", () => {
+  test("pick-first selects the first branch, token-efficient the one with the fewest tokens, elaborate the one with the most [PAR-05]", () => {
     const three = [
       ["answered", 50],
       ["answered", 20],
@@ -72,14 +72,14 @@ describe("strategies that ask no model", () => {
     expect(chooseBranch("elaborate", branches(...three)).reason).toContain("Branch 3 used the most tokens");
   });
 
-  test("equal counts go to the lowest index, whatever order the outcomes come in [PAR-05, GAP-10]", () => {
+  test("ties go to the lowest index, whatever the order of the outcomes [PAR-05, GAP-10]", () => {
     const equal = branches(["answered", 90], ["answered", 20], ["answered", 20], ["answered", 90]).reverse();
     expect(chooseBranch("token-efficient", equal).selected).toBe(1);
     expect(chooseBranch("elaborate", equal).selected).toBe(0);
     expect(chooseBranch("pick-first", equal).selected).toBe(0);
   });
 
-  test("branches that failed, were stopped or went over their budget lose none of the others [GAP-10]", () => {
+  test("branches that failed, were stopped or exceeded their budget do not affect the selection among the others [GAP-10]", () => {
     const mixed = [
       ["failed", 1],
       ["answered", 30],
@@ -98,7 +98,7 @@ describe("strategies that ask no model", () => {
     });
   });
 
-  test("when none answered the first that left a text is taken, else the first, and the decision says so [GAP-10]", () => {
+  test("if no branch answered, the first with a text is selected, otherwise the first, and the decision says so [GAP-10]", () => {
     const worded = branches(["failed", 5, 0], ["stopped", 9, 12], ["over-budget", 1, 80]);
     for (const strategy of ["pick-first", "token-efficient", "elaborate"] as const) {
       expect(chooseBranch(strategy, worded)).toEqual({
@@ -119,7 +119,7 @@ describe("strategies that ask no model", () => {
     { minLength: 1, maxLength: 12 },
   ).map((parts) => branches(...parts));
 
-  test("whatever the branches come to, one that answered is chosen when there is one [PAR-04, GAP-10]", () => {
+  test("for any outcomes, a branch that answered is selected if there is one [PAR-04, GAP-10]", () => {
     const wild = oneof(nat(14), constant(undefined), constant("1"), double(), string());
     check(
       property(
@@ -143,15 +143,15 @@ describe("strategies that ask no model", () => {
   });
 });
 
-describe("strategies of an application", () => {
+describe("custom strategies", () => {
   const outcomes = branches(["failed", 1], ["answered", 30], ["answered", 40]);
 
-  test("the index that one gives is followed [PAR-04]", () => {
+  test("the index that a strategy returns is used [PAR-04]", () => {
     expect(checkCustomChoice("longest", outcomes, 2)).toMatchObject({ selected: 2, decidedBy: "strategy" });
     expect(checkCustomChoice("longest", outcomes, 2).reason).toContain('Strategy "longest" chose branch 3.');
   });
 
-  test("anything but the index of a branch that answered leaves it to the fallback, with the reason [PAR-04, GAP-10]", () => {
+  test("anything but the index of a branch that answered leads to the fallback, with the reason [PAR-04, GAP-10]", () => {
     for (const [given, said] of [
       [0, "0"],
       [3, "3"],
@@ -173,7 +173,7 @@ describe("strategies of an application", () => {
   });
 });
 
-test("each end of a loop is an outcome of its branch [PAR-03]", () => {
+test("each outcome of a loop maps to a status of its branch [PAR-03]", () => {
   const ends: readonly (readonly [Outcome, BranchStatus])[] = [
     [{ type: "answered", stopReason: "stop" }, { type: "answered" }],
     [
@@ -204,7 +204,7 @@ test("each end of a loop is an outcome of its branch [PAR-03]", () => {
   for (const [outcome, status] of ends) expect(toBranchStatus(outcome)).toEqual(status);
 });
 
-test("usage is that of every branch and of the evaluation [PAR-01]", () => {
+test("usage is the sum over every branch and the judge [PAR-01]", () => {
   const judge = { ...NO_USAGE, input: 3, output: 4, totalTokens: 7 };
   expect(sumUsage(branches(["answered", 10], ["failed", 5], ["over-budget", 2]), judge)).toEqual({
     ...NO_USAGE,
@@ -214,7 +214,7 @@ test("usage is that of every branch and of the evaluation [PAR-01]", () => {
   });
 });
 
-test("branches and judge are numbered on, over all their configurations, and never meet an id that there is [PAR-13, X-16]", () => {
+test("branches and judge receive consecutive loop numbers across all their configurations, and never an existing id [PAR-13, X-16]", () => {
   expect(assignLoopNumbers(["p.opus", "p.haiku", "p.opus"], () => 0)).toEqual([1, 2, 3]);
   const last = new Map([
     ["p.opus", 2],

@@ -11,11 +11,11 @@ describe("a JSON value in a model's text", () => {
     ["a bare value", "42", 42],
     ["a fenced block", 'Here:\n```json\n{"a": [1, 2]}\n```\nDone.', { a: [1, 2] }],
     ["a block without a language", "```\n[1]\n```", [1]],
-    ["the block that says json", '```js\n{"no": 1}\n```\n~~~json\n{"yes": 1}\n~~~', { yes: 1 }],
-    ["a block that was not closed", '```json\n{"a": 1}', { a: 1 }],
+    ["the block labelled json", '```js\n{"no": 1}\n```\n~~~json\n{"yes": 1}\n~~~', { yes: 1 }],
+    ["an unclosed block", '```json\n{"a": 1}', { a: 1 }],
     ["a longer fence", '````json\n{"a": "```"}\n````', { a: "```" }],
     ["prose around an object", 'The result is {"a": {"b": "}"}} as asked.', { a: { b: "}" } }],
-    ["an array amid prose", "So: [1, [2]] and no more.", [1, [2]]],
+    ["an array within prose", "So: [1, [2]] and no more.", [1, [2]]],
     ["escaped quotes", 'x {"a": "\\"}\\\\"} y', { a: '"}\\' }],
     ["braces in prose before it", 'Use {name} and [note: {see below}]: {"a": 1}', { a: 1 }],
     ["a brace in prose that is never closed", 'Begin with { and then: {"a": 1}', { a: 1 }],
@@ -26,7 +26,7 @@ describe("a JSON value in a model's text", () => {
     expect(extractJson(text)).toEqual(found(value));
   });
 
-  test("the first that fits is taken, the very first when none does [PHI-09]", () => {
+  test("is the first that matches, or the first of all if none does [PHI-09]", () => {
     const text = 'As in [1], the answer is {"name": "x"}.';
     const isObject = (value: unknown) => typeof value === "object" && !Array.isArray(value);
     expect(extractJson(text)).toEqual(found([1]));
@@ -36,7 +36,7 @@ describe("a JSON value in a model's text", () => {
     expect(extractJson('```json\n1\n```\n{"a": 1}', isObject)).toEqual(found({ a: 1 }));
   });
 
-  test("says why there is none [PHI-09]", () => {
+  test("is reported as missing, cut off or invalid, with the reason [PHI-09]", () => {
     expect(extractJson("No data here.")).toEqual({
       type: "missing",
       reason: "The text holds no JSON object or array.",
@@ -53,12 +53,12 @@ describe("a JSON value in a model's text", () => {
     );
   });
 
-  test("a piece of a broken value is never taken for the whole [PHI-09]", () => {
+  test("is never a part of a broken value [PHI-09]", () => {
     expect(extractJson('{"a": {"b": 1}, c}').type).toBe("invalid");
     expect(extractJson('[{"a": 1}, {"b": ').type).toBe("cut-off");
   });
 
-  test("any object comes back, out of prose and out of a block [PHI-09]", () => {
+  test("is extracted from prose and from a block, for any object or array [PHI-09]", () => {
     const value = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
     fc.assert(
       fc.property(value, fc.nat(3), (given, indent) => {
@@ -71,7 +71,7 @@ describe("a JSON value in a model's text", () => {
     );
   }, 120_000);
 
-  test("a part of an object is never a value [PHI-09]", () => {
+  test("is reported as cut off if an object is truncated [PHI-09]", () => {
     const value = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
     fc.assert(
       fc.property(value, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (given, share) => {
@@ -83,7 +83,7 @@ describe("a JSON value in a model's text", () => {
     );
   });
 
-  test("is looked for in bounded time [PHI-09]", () => {
+  test("is searched for in bounded time [PHI-09]", () => {
     const spentMs = cpuMs(() => {
       for (const hostile of ["[", "{", "[1,", "{x ", "```\n"]) extractJson(hostile.repeat(100_000));
     });

@@ -10,7 +10,7 @@ import { calls, type Judge, type Setting, says } from "./support/script.ts";
 const RUNS = Math.min(500, getRunCount(500));
 const reason = 'not "bad"';
 
-describe("a prompt that is rejected", () => {
+describe("a rejected prompt", () => {
   test("ends its loop before the first turn: no message, no model call [FILT-03, EVT-07]", async () => {
     const run = await play({ prompts: ["bad words"], rejects: "bad" }).settle();
     expect(run.eventLines()).toEqual(["AgentStart initial", "InputRejected", "AgentEnd rejected 0..0"]);
@@ -24,19 +24,19 @@ describe("a prompt that is rejected", () => {
     expect(run.command).toMatchObject({ type: "finish", last: { outcome: { type: "rejected", reason } } });
   });
 
-  test("takes what came together with it along [FILT-03]", async () => {
+  test("discards the prompts submitted with it [FILT-03]", async () => {
     const run = await play({ prompts: ["good", "bad"], rejects: "bad" }).settle();
     expect(run.lines).toEqual([]);
   });
 
-  test("is no rejection of the next, and is not in its view [FILT-02, FILT-03]", async () => {
+  test("does not reject the next prompt, and is not in the conversation [FILT-02, FILT-03]", async () => {
     const run = await play({ prompts: ["bad"], rejects: "bad", mode: "interactive" }).settle();
     expect(run.phase).toBe("waiting");
     await run.prompt("good").settle();
     expect(run.lines).toEqual(["prompt: good", "model: done"]);
   });
 
-  test("stays rejected when the answer of the step was lost [FILT-03]", async () => {
+  test("stays rejected if the result of the step is lost [FILT-03]", async () => {
     const run = await play({ prompts: ["bad"], rejects: "bad" })
       .lose("stored")
       .settle();
@@ -44,7 +44,7 @@ describe("a prompt that is rejected", () => {
     expect(run.asked).toEqual([]);
   });
 
-  test("is what the run says it ended with, when a stop came before [FILT-03]", async () => {
+  test("is the outcome of the run even if a stop arrives first [FILT-03]", async () => {
     const run = await play({ prompts: ["bad"], rejects: "bad" })
       .stop()
       .settle();
@@ -52,8 +52,8 @@ describe("a prompt that is rejected", () => {
   });
 });
 
-describe("what waits with a rejected prompt", () => {
-  test("goes to the inbox when the run ends, in order [PHI-10, PHI-13b]", async () => {
+describe("messages queued with a rejected prompt", () => {
+  test("go to the inbox when the run ends, in order [PHI-10, PHI-13b]", async () => {
     const run = play({ prompts: ["bad"], rejects: "bad", held: true })
       .steer("a")
       .steer("b")
@@ -64,13 +64,13 @@ describe("what waits with a rejected prompt", () => {
     expect(run.lines).toEqual([]);
   });
 
-  test("stays in the inbox when it lay there [PHI-10, PHI-13b]", async () => {
+  test("stay in the inbox if they were there [PHI-10, PHI-13b]", async () => {
     const after = await play({ prompts: [], held: true }).steer("early").tell({ type: "started" }).settle();
     const run = await play({ prompts: ["bad"], rejects: "bad", after, run: "second" }).settle();
     expect(run.inboxTexts).toEqual(["early"]);
   });
 
-  test("waits in its queue for the next prompt of an interactive run, and precedes it [PHI-10, PHI-13b, LOOP-08]", async () => {
+  test("wait for the next prompt of an interactive run; steering precedes it, follow-ups come after it [PHI-10, PHI-13b, LOOP-08]", async () => {
     const run = await play({
       prompts: [],
       rejects: "bad",
@@ -91,7 +91,7 @@ describe("what waits with a rejected prompt", () => {
     ]);
   });
 
-  test("goes to the inbox when an interactive run ends without another prompt [PHI-13b]", async () => {
+  test("go to the inbox when an interactive run ends without another prompt [PHI-13b]", async () => {
     const run = await play({
       prompts: [],
       rejects: "bad",
@@ -102,7 +102,7 @@ describe("what waits with a rejected prompt", () => {
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("is there after the run has continued as new [PHI-13b]", async () => {
+  test("survive continue-as-new [PHI-13b]", async () => {
     const run = await play({ prompts: [], rejects: "bad", mode: "interactive" }).settle();
     await run.steer("a").prompt("bad").rotationDue().settle();
     expect(run.run).toBe("run2");
@@ -114,13 +114,13 @@ describe("what waits with a rejected prompt", () => {
 const bad: Judge = (text) => (text.includes("bad") ? { reject: "not bad" } : undefined);
 const rude: Judge = (text) => (text.includes("rude") ? { warn: "be kind" } : undefined);
 
-/** A run that comes to the end of its first turn with these words waiting. */
+/** A run that reaches the end of its first turn with these messages queued. */
 async function waiting(setting: Setting, say: (run: Run) => Run): Promise<Run> {
   return say(await play(setting).until("call-model")).step();
 }
 
-describe("words that wait in a queue are shown to the filters before a turn takes them up", () => {
-  test("steering and follow-ups pass, each asked about once [PHI-08]", async () => {
+describe("queued messages pass the filters before a turn reads them", () => {
+  test("steering and follow-ups are accepted, each filtered once [PHI-08]", async () => {
     const setting = { judges: bad, replies: [calls("bash"), says("one"), says("two")] };
     const run = await (await waiting(setting, (run) => run.steer("s").followUp("f"))).settle();
     expect(run.judged).toEqual(["hi", "s", "f"]);
@@ -135,13 +135,13 @@ describe("words that wait in a queue are shown to the filters before a turn take
     ]);
   });
 
-  test("a warning stands at the end of the message that it is about [PHI-08, FILT-04]", async () => {
+  test("a warning is appended to the message that it concerns [PHI-08, FILT-04]", async () => {
     const run = await (await waiting({ judges: rude }, (run) => run.steer("rude").steer("kind"))).settle();
     expect(run.lines).toContain("steering: rude[Warning: be kind]");
     expect(run.lines).toContain("steering: kind");
   });
 
-  test("a rejection ends the run between two turns: InputRejected, then AgentEnd, once [PHI-08, FILT-03, EVT-07]", async () => {
+  test("a rejection ends the run after a turn, with one InputRejected, then AgentEnd [PHI-08, FILT-03, EVT-07]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.followUp("bad words"))).settle();
     expect(run.eventLines().slice(-3)).toEqual([
       "TurnEnd 0 at 1 with 0",
@@ -156,7 +156,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.command).toMatchObject({ last: { outcome: { type: "rejected", reason: "not bad" } } });
   });
 
-  test("a rejected message is kept where no model sees it, and comes back to nobody [PHI-08, PHI-13b]", async () => {
+  test("a rejected message is stored where no model sees it, and is not delivered again [PHI-08, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, mode: "interactive" };
     const run = await (await waiting(setting, (run) => run.steer("bad words"))).settle();
     expect(run.phase).toBe("waiting");
@@ -168,7 +168,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(seen.join()).not.toContain("bad");
   });
 
-  test("what waits beside a rejected message keeps waiting, in order [PHI-08, PHI-10, PHI-13b]", async () => {
+  test("messages queued with a rejected message go to the inbox, in order [PHI-08, PHI-10, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, followUpMode: "all" };
     const run = await (
       await waiting(setting, (run) => run.followUp("a").followUp("bad").followUp("c"))
@@ -178,7 +178,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.lines.at(-1)).toBe("refused follow-up: bad");
   });
 
-  test("a message that comes while they are asked is asked about before it is taken up [PHI-08]", async () => {
+  test("a message that arrives during filtering is filtered too before a turn reads it [PHI-08]", async () => {
     const setting: Setting = { judges: bad, steeringMode: "all" };
     const run = await (await waiting(setting, (run) => run.steer("a")))
       .until("filter-input")
@@ -189,7 +189,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("at most 16 in one step [PHI-08]", async () => {
+  test("one step filters at most 16 messages [PHI-08]", async () => {
     const run = await play({ judges: rude, steeringMode: "all" }).until("call-model");
     for (let n = 0; n < 20; n++) await run.steer(`words ${n}`);
     await run.step().settle();
@@ -197,12 +197,12 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(steps).toEqual([16, 4]);
   });
 
-  test("without filters there is no such step [PHI-08]", async () => {
+  test("without filters there is no filter step [PHI-08]", async () => {
     const run = await (await waiting({}, (run) => run.steer("bad").followUp("bad"))).settle();
     expect(run.commands.map(({ type }) => type)).not.toContain("filter-input");
   });
 
-  test("what interrupts leaves the messages in their queue: a stop [PHI-08, PHI-13b]", async () => {
+  test("a stop during filtering sends the messages to the inbox [PHI-08, PHI-13b]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.steer("a").followUp("b"))).until(
       "filter-input",
     );
@@ -212,7 +212,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.command).toMatchObject({ last: { outcome: { type: "stopped" } } });
   });
 
-  test("a limit that was met meanwhile [PHI-08, PHI-13b]", async () => {
+  test("a limit reached during filtering sends the messages to the inbox [PHI-08, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, limits: { maxDurationMs: 1000 } };
     const run = await (await waiting(setting, (run) => run.steer("a")))
       .until("filter-input")
@@ -222,7 +222,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.command).toMatchObject({ last: { outcome: { type: "limit-reached" } } });
   });
 
-  test("continue-as-new, with what the filters have said [PHI-08, PHI-13b]", async () => {
+  test("continue-as-new preserves the verdicts of the filters [PHI-08, PHI-13b]", async () => {
     const run = await (await waiting({ judges: rude }, (run) => run.steer("rude")))
       .until("filter-input")
       .rotationDue();
@@ -232,7 +232,7 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.lines).toContain("steering: rude[Warning: be kind]");
   });
 
-  test("a queue that is cleared: what was refused is not there to be refused [PHI-08]", async () => {
+  test("a message that is cleared from its queue during filtering does not reject the run [PHI-08]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.steer("bad")))
       .until("filter-input")
       .clear("all")
@@ -241,14 +241,14 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
   });
 
-  test("filters that cannot be asked fail the loop, and the words go to the inbox [PHI-08, PHI-10]", async () => {
+  test("unavailable filters fail the loop, and the messages go to the inbox [PHI-08, PHI-10]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.steer("a"))).until("filter-input");
     await run.fail("invalid", "This worker has no input filter").settle();
     expect(run.inboxTexts).toEqual(["a"]);
     expect(run.command).toMatchObject({ last: { outcome: { type: "failed", fault: "invalid" } } });
   });
 
-  test("a worker that dies over it, thrice, likewise; once, it is asked again [PHI-08]", async () => {
+  test("one lost worker repeats the step without calling the filters again; three fail the loop, and the messages go to the inbox [PHI-08]", async () => {
     const once = await (await waiting({ judges: rude }, (run) => run.steer("rude")))
       .until("filter-input")
       .lose("stored")
@@ -262,8 +262,8 @@ describe("words that wait in a queue are shown to the filters before a turn take
   });
 });
 
-describe("words that a loop begins with", () => {
-  test("steering that came before the prompt is asked about by itself; its rejection ends the loop [PHI-08]", async () => {
+describe("messages that a loop starts with", () => {
+  test("steering queued before the prompt is filtered separately, and its rejection ends the loop [PHI-08]", async () => {
     const run = await play({ judges: bad, held: true })
       .steer("bad")
       .steer("a")
@@ -274,7 +274,7 @@ describe("words that a loop begins with", () => {
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("what lies in the inbox too: it leaves the inbox, and does not reject the next loop [PHI-08]", async () => {
+  test("a rejected message of the inbox leaves the inbox, and does not reject the next loop [PHI-08]", async () => {
     const after = await play({ prompts: [], held: true })
       .steer("bad")
       .steer("b")
@@ -287,7 +287,7 @@ describe("words that a loop begins with", () => {
   });
 });
 
-test("any script with rejections keeps every invariant and loses nothing [I1..I5, FILT-03, PHI-10, PHI-13b]", async () => {
+test("any script with rejections preserves every invariant and loses no message [I1..I5, FILT-03, PHI-10, PHI-13b]", async () => {
   let rejected = 0;
   await assert(
     asyncProperty(

@@ -34,8 +34,8 @@ const FORGED: readonly unknown[] = [
   { tool: "bash", other: 1 },
 ];
 
-describe("what a user has allowed for the rest of a session", () => {
-  test("a stored grant that names nothing, or is none, is dropped and never throws", () => {
+describe("grants of a user for the rest of a session", () => {
+  test("omit stored values that are not valid grants, without an error", () => {
     for (const forged of FORGED) {
       expect(readGrants([forged]), JSON.stringify(forged)).toEqual([]);
       expect(readGrants(forged)).toEqual([]);
@@ -43,7 +43,7 @@ describe("what a user has allowed for the rest of a session", () => {
     expect(readGrants([null, { tool: "pay" }, "x"])).toEqual([{ tool: "pay" }]);
   });
 
-  test("an empty list of words covers no command", () => {
+  test("cover no command with an empty list of words", () => {
     for (const grant of [
       { tool: "bash", commands: [[]] },
       { tool: "bash", commands: [["rm"], []] },
@@ -53,7 +53,7 @@ describe("what a user has allowed for the rest of a session", () => {
     }
   });
 
-  test("reading any JSON gives grants that can be asked, and none of another tool's calls is covered", () => {
+  test("can be read from any JSON without an error, and then cover no unrelated command", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const grants = readGrants([value]);
@@ -62,7 +62,7 @@ describe("what a user has allowed for the rest of a session", () => {
     );
   });
 
-  test("covers a program that only handles files with other arguments, and any other with the same words alone", () => {
+  test("cover a known program with other arguments, and any other program only with the same words", () => {
     const known = (...words: string[]) => ({
       name: "bash",
       facts: { commands: [{ words, isKnownProgram: true as const }] },
@@ -83,7 +83,7 @@ describe("what a user has allowed for the rest of a session", () => {
     expect(isGranted(push, bash(["git", "push", "origin"], ["rm", "x"]))).toBe(false);
   });
 
-  test("gives no grant for what may be something else the next time", () => {
+  test("are not given for a call that may do something else the next time", () => {
     const facts = [
       { opaqueReason: "holds a variable", commands: [{ words: ["ls"] }] },
       { isTruncated: true as const, commands: [{ words: ["ls"] }] },
@@ -103,7 +103,7 @@ describe("what a user has allowed for the rest of a session", () => {
     }
   });
 
-  test("says what it would cover before it is given", () => {
+  test("are described by what they would cover before they are given", () => {
     const facts = {
       commands: [{ words: ["ls", "src"], isKnownProgram: true as const }, { words: ["npm", "test"] }],
     };
@@ -114,7 +114,7 @@ describe("what a user has allowed for the rest of a session", () => {
     expect(describeCoverage({ name: "pay" })).toEqual(["every call of pay"]);
   });
 
-  test("keeps a bounded number of grants and of words, the newest", () => {
+  test("are bounded in number and in characters; the newest are retained", () => {
     const long = (index: number): Grant => ({
       tool: "bash",
       exactCommands: [[`p${index}`, "x".repeat(1000)]],

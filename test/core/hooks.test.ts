@@ -9,7 +9,7 @@ import { calls, large, says, usageOf } from "./support/script.ts";
 const ALL = HOOK_POINTS;
 const YES: HookResult = { type: "yes" };
 const no = (reason = "not now"): HookResult => ({ type: "no", hook: "guard", reason });
-/** This word at this point, yes at all others. */
+/** These results at this point, "yes" at all others. */
 const saying =
   (point: string, ...words: readonly HookResult[]) =>
   ({ question }: RunHookCommand): readonly HookResult[] =>
@@ -18,7 +18,7 @@ const askedAt = (run: ReturnType<typeof play>) => run.hooked.map(({ line }) => l
 const big = (text: string) => says(text, { usage: usageOf(500, 1) });
 
 describe("the order of hooks and events", () => {
-  test("is that of the sources, with every hook [CB-04, EVT-13, EVT-14, X-02, X-03, LOOP-13]", async () => {
+  test("matches the source projects, with a hook at every point [CB-04, EVT-13, EVT-14, X-02, X-03, LOOP-13]", async () => {
     const run = play({
       hooks: ALL,
       prompts: ["hi", "there"],
@@ -76,7 +76,7 @@ describe("the order of hooks and events", () => {
     expect(askedAt(run).at(-1)).toBe("after-task");
   });
 
-  test("puts on-error before the TurnEnd of an answer that failed, and after-turn behind it [LOOP-16, CB-06, X-03, EVT-17]", async () => {
+  test("has on-error before the TurnEnd of a failed answer, and after-turn after it [LOOP-16, CB-06, X-03, EVT-17]", async () => {
     const run = play({ hooks: ALL });
     await run.until("call-model").fail("api").settle();
     expect(run.story().slice(-5)).toEqual([
@@ -88,7 +88,7 @@ describe("the order of hooks and events", () => {
     ]);
   });
 
-  test("asks on-error of an answer that says that it failed [LOOP-16, CB-06]", async () => {
+  test("includes on-error for an answer with the stop reason error [LOOP-16, CB-06]", async () => {
     const run = await play({
       hooks: ["on-error"],
       replies: [says("half", { stopReason: "error" })],
@@ -97,7 +97,7 @@ describe("the order of hooks and events", () => {
     expect(run.story().slice(-3)).toEqual(["on-error", "TurnEnd 0 at 1 with 0", "AgentEnd failed 0..2"]);
   });
 
-  test("asks no on-error behind an abort, and after-turn all the same, once [LOOP-16, CB-06]", async () => {
+  test("has no on-error after an abort, but after-turn exactly once [LOOP-16, CB-06]", async () => {
     const run = play({ hooks: ALL });
     await run.until("call-model").stop().setBack({ type: "cancelled" });
     expect(run.command).toMatchObject({ type: "run-hook", isBrief: true });
@@ -106,7 +106,7 @@ describe("the order of hooks and events", () => {
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
 
-  test("asks no on-error where nobody has stopped the run and the call was cancelled, nor of an answer that failed behind a stop [LOOP-16, PHI-13c]", async () => {
+  test("has no on-error for a call cancelled without a stop, nor for an answer that fails after a stop [LOOP-16, PHI-13c]", async () => {
     const cancelled = await play({ hooks: ["on-error"] })
       .until("call-model")
       .setBack({ type: "cancelled" });
@@ -115,7 +115,7 @@ describe("the order of hooks and events", () => {
     expect(askedAt(await failed.until("call-model").stop().settle())).toEqual([]);
   });
 
-  test("does not ask before a turn that a limit forbids [LOOP-12, X-02]", async () => {
+  test("has no before-turn for a turn that a limit forbids [LOOP-12, X-02]", async () => {
     const run = await play({
       hooks: ["before-turn"],
       limits: { maxTurns: 1 },
@@ -125,7 +125,7 @@ describe("the order of hooks and events", () => {
     expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
   });
 
-  test("of one call at a time has both hooks around each [EVT-14]", async () => {
+  test("has both hooks around each call when calls run one at a time [EVT-14]", async () => {
     const run = await play({
       hooks: ["before-tool", "after-tool"],
       replies: [calls("bash", "edit")],
@@ -141,7 +141,7 @@ describe("the order of hooks and events", () => {
 });
 
 describe("without hooks", () => {
-  test("no command is given for them, and the loop's close says nothing of them", async () => {
+  test("no hook command is issued, and close-loop carries no definition hash", async () => {
     const run = await play({ replies: [calls("bash"), says("done")], compactAbove: 10 }).settle();
     expect(run.commands.map(({ type }) => type)).not.toContain("run-hook");
     expect(run.commands.find(({ type }) => type === "close-loop")).not.toHaveProperty("definitionHash");
@@ -149,7 +149,7 @@ describe("without hooks", () => {
 });
 
 describe("before-turn", () => {
-  test("no ends the loop without a turn; what is queued goes to the inbox [CB-05, LOOP-13, X-02, PHI-13b]", async () => {
+  test("a denial ends the loop without a turn and moves queued messages to the inbox [CB-05, LOOP-13, X-02, PHI-13b]", async () => {
     const run = play({ hooks: ["before-turn", "after-turn"], words: saying("before-turn", no()) });
     await run.until("run-hook").steer("wait").followUp("and then").settle();
     expect(run.story()).toEqual([
@@ -163,14 +163,14 @@ describe("before-turn", () => {
     expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "not now" });
   });
 
-  test("end ends it with an outcome of its own [IRON-03, IRON-04]", async () => {
+  test("an end result ends the loop with the hook's reason, before any model call [IRON-03, IRON-04]", async () => {
     const words = saying("before-turn", { type: "end", hook: "guard", text: "the month is over" });
     const run = await play({ hooks: ["before-turn"], words }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "the month is over" });
     expect(run.asked).toEqual([]);
   });
 
-  test("injects words into the turn that begins, behind those of people [IRON-03, IRON-04]", async () => {
+  test("adds its notices to the turn that begins, after the user's messages [IRON-03, IRON-04]", async () => {
     const run = play({
       hooks: ["before-turn"],
       words: ({ turn }) => [turn === 1 ? { type: "yes", notices: ["look out"] } : YES],
@@ -187,7 +187,7 @@ describe("before-turn", () => {
     ]);
   });
 
-  test("is asked again when a message came that its turn was not for, and a cleared one begins no turn", async () => {
+  test("lets no turn begin when the follow-up that caused it is cleared meanwhile", async () => {
     const run = play({ hooks: ["before-turn"], replies: [says("one"), says("two")] });
     await run.until("call-model").followUp("more").step();
     expect(run.command).toMatchObject({ type: "run-hook", turn: 1 });
@@ -201,7 +201,7 @@ describe("before-tool", () => {
   const lineOf = (run: ReturnType<typeof play>, name: string) =>
     run.lines.filter((line) => line.startsWith(name));
 
-  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, PHI-13k, IRON-08, TOOL-13]", async () => {
+  test("a denial gives one ToolExecutionEnd with an error and no ToolExecutionStart, and the call never runs [CB-05, X-04, PHI-13k, IRON-08, TOOL-13]", async () => {
     const words = saying("before-tool", no("closed"), YES);
     const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
     await run.settle();
@@ -214,7 +214,7 @@ describe("before-tool", () => {
     expect(askedAt(run)).toContain("after-tool edit");
   });
 
-  test("is not asked about calls that are denied, unknown or invalid [PHI-13k]", async () => {
+  test("does not run for denied, unknown or invalid calls [PHI-13k]", async () => {
     const run = await play({
       hooks: ["before-tool"],
       permissions: { rules: [{ tool: "edit", outcome: "deny" }] },
@@ -224,7 +224,7 @@ describe("before-tool", () => {
     expect(askedAt(await play({ hooks: ["before-tool"], replies: [calls("unknown")] }).settle())).toEqual([]);
   });
 
-  test("is asked before a person is, who is not asked about what it has refused", async () => {
+  test("runs before the user approves a call; a call that it denies needs no approval", async () => {
     const ask = { rules: [{ tool: "bash", outcome: "ask" as const }] };
     const refused = play({
       hooks: ["before-tool"],
@@ -239,7 +239,7 @@ describe("before-tool", () => {
     expect(lineOf(asked, "bash")).toEqual(["bash: bash ok"]);
   });
 
-  test("gives way to steering that comes meanwhile: the next unit does not begin", async () => {
+  test("yields to steering that arrives meanwhile: the next call is skipped", async () => {
     const run = play({
       hooks: ["before-tool"],
       replies: [calls("bash", "edit")],
@@ -254,14 +254,14 @@ describe("before-tool", () => {
 });
 
 describe("before-compaction", () => {
-  test("is told how large the context is, and after-compaction what became of it: as the events say [CMP-15, EVT-09]", async () => {
+  test("receives the size of the context, and after-compaction the result, with the values of the events [CMP-15, EVT-09]", async () => {
     const run = await play({
       hooks: ["before-compaction", "after-compaction"],
       replies: [large(calls("bash")), large(calls("bash")), large(calls("bash")), says("end")],
       compactAbove: 300,
     }).settle();
     const asks = run.commands.flatMap((command) => (command.type === "run-hook" ? [command.question] : []));
-    // One that changes nothing has no event, and nobody is told of it.
+    // A compaction that changes nothing has no event and no after-compaction.
     const before = asks.findIndex(({ point }) => point === "after-compaction") - 1;
     const events = run.transcript.listEvents("s.test.1").map(({ body }) => body);
     const started = events.find(({ type }) => type === "CompactionStarted");
@@ -280,7 +280,7 @@ describe("before-compaction", () => {
     });
   });
 
-  test("no skips this cycle: the model is asked with the context as it is, once [CB-05]", async () => {
+  test("a denial skips this cycle: the model is called with the unchanged context, and the hook runs once [CB-05]", async () => {
     const run = play({
       hooks: ["before-compaction", "after-compaction"],
       words: saying("before-compaction", no()),
@@ -293,7 +293,7 @@ describe("before-compaction", () => {
     expect(run.lines.at(-1)).toBe("model: two");
   });
 
-  test("no behind an overflow ends the run with the overflow, which names the hook [CB-05]", async () => {
+  test("a denial after an overflow fails the run with the overflow, and the error names the hook [CB-05]", async () => {
     const run = play({
       hooks: ["before-compaction"],
       words: saying("before-compaction", no()),
@@ -309,14 +309,14 @@ describe("before-compaction", () => {
 });
 
 describe("on-text", () => {
-  test("yes lets the loop end; it is not asked where words or calls go on anyhow [IRON-07]", async () => {
+  test("yes lets the loop end; the hook does not run when calls or queued messages continue the loop [IRON-07]", async () => {
     const run = play({ hooks: ["on-text"], replies: [calls("bash"), says("one"), says("two")] });
     await run.until("call-tools").followUp("more").settle();
     expect(run.lines.at(-1)).toBe("model: two");
     expect(askedAt(run)).toEqual(["on-text"]);
   });
 
-  test("is not asked of an answer without a word, of one that a vendor has filtered, nor of the output that was asked for [IRON-07]", async () => {
+  test("does not run for an empty answer, an answer that the vendor filtered, or structured output [IRON-07]", async () => {
     const answers = [says(""), says("half", { stopReason: "guardRail" })];
     const output = { output: "text" as const, replies: [says('{"count":1}')] };
     for (const setting of [...answers.map((answer) => ({ replies: [answer] })), output]) {
@@ -326,7 +326,7 @@ describe("on-text", () => {
     }
   });
 
-  test("go-on is another turn, with its words or with ours [IRON-07]", async () => {
+  test("continue starts another turn, with the hook's text or the default text [IRON-07]", async () => {
     const run = await play({
       hooks: ["on-text"],
       words: ({ turn }) => [
@@ -348,7 +348,7 @@ describe("on-text", () => {
     ]);
   });
 
-  test("three texts that are sent on with a limit of three turns leave three answers and the limit [IRON-13]", async () => {
+  test("continuing after every text with a limit of three turns gives three answers, then the limit [IRON-13]", async () => {
     const run = await play({
       hooks: ["on-text"],
       words: saying("on-text", { type: "continue", hook: "guard" }),
@@ -360,7 +360,7 @@ describe("on-text", () => {
     expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
   });
 
-  test("a person's word that comes meanwhile is read before the hook's, and with it", async () => {
+  test("steering that arrives meanwhile is delivered with the hook's text, before it", async () => {
     const words = saying("on-text", { type: "continue", hook: "guard", text: "test it" });
     const run = play({ hooks: ["on-text"], words, replies: [says("one")], limits: { maxTurns: 2 } });
     await run.until("run-hook").steer("wait").step();
@@ -369,8 +369,8 @@ describe("on-text", () => {
   });
 });
 
-describe("a loop that a hook refuses", () => {
-  test("has one AgentEnd and no AgentStart; what was steered before it is in the inbox [LOOP-02, CB-05]", async () => {
+describe("a loop that a hook rejects", () => {
+  test("has one AgentEnd and no AgentStart; earlier steering goes to the inbox [LOOP-02, CB-05]", async () => {
     const run = play({ hooks: ALL, guarded: "bomb", prompts: ["a bomb"], held: true });
     await run.steer("a shelter, I mean").tell({ type: "started" }).settle();
     expect(run.story()).toEqual(["AgentEnd rejected 0..0"]);
@@ -394,7 +394,7 @@ describe("a loop that a hook refuses", () => {
 });
 
 describe("after-task", () => {
-  test("is told once, when the run ends at rest: not while an interactive run waits [CB-07]", async () => {
+  test("runs once, when the run ends: not while an interactive run waits [CB-07]", async () => {
     const run = await play({ hooks: ["after-task"], mode: "interactive" }).settle();
     expect(run.phase).toBe("waiting");
     await run.prompt("again").settle();
@@ -407,7 +407,7 @@ describe("after-task", () => {
   });
 });
 
-describe("a stop while hooks are asked", () => {
+describe("a stop while hooks run", () => {
   const stopAt = async (point: string) => {
     const run = play({ hooks: ALL, replies: [calls("bash"), big("one")], compactAbove: 100 });
     for (let steps = 0; steps < 100; steps++) {
@@ -421,7 +421,7 @@ describe("a stop while hooks are asked", () => {
   };
 
   test.each(["before-turn", "before-tool", "after-tool", "after-turn", "on-text"])(
-    "at %s ends the run as stopped, and starts nothing any more [PHI-10]",
+    "at %s ends the run as stopped and starts no further model or tool call [PHI-10]",
     async (point) => {
       const run = await stopAt(point);
       const before = run.asked.length + run.executed.length;
@@ -431,7 +431,7 @@ describe("a stop while hooks are asked", () => {
     },
   );
 
-  test("at before-compaction aborts the turn, and its end is told", async () => {
+  test("at before-compaction aborts the turn, which still gets TurnEnd and after-turn", async () => {
     const run = play({
       hooks: ALL,
       replies: [{ ...calls("bash"), usage: usageOf(500, 1) }],
@@ -449,7 +449,7 @@ describe("a stop while hooks are asked", () => {
     ]);
   });
 
-  test("asks no more what it had asked before, and tells again what it tells behind the stop [CB-06]", async () => {
+  test("does not retry a before-turn hook that started before it, but retries an after-turn hook that started after it [CB-06]", async () => {
     const run = await play({ hooks: ["before-turn", "after-turn"] })
       .until("run-hook")
       .stop()
@@ -462,7 +462,7 @@ describe("a stop while hooks are asked", () => {
     expect(askedAt(told)).toEqual(["before-turn 0", "after-turn 0", "after-turn 0"]);
   });
 
-  test("at on-error leaves the failure as it was", async () => {
+  test("at on-error leaves the failure unchanged", async () => {
     expect((await (await stopAt("on-error")).settle()).state.last?.outcome).toMatchObject({
       type: "failed",
       fault: "api",
@@ -470,15 +470,15 @@ describe("a stop while hooks are asked", () => {
   });
 });
 
-describe("hooks that cannot be asked", () => {
-  test("are asked again when their worker died; what was decided and stored counts [PHI-10]", async () => {
+describe("hooks that cannot be called", () => {
+  test("are called again when their worker dies, unless the decision is already stored [PHI-10]", async () => {
     const run = await play({ hooks: ["before-turn"] }).until("run-hook");
     await run.lose("claimed").lose("stored").settle();
     expect(askedAt(run)).toEqual(["before-turn 0", "before-turn 0"]);
     expect(run.lines.at(-1)).toBe("model: done");
   });
 
-  test("three times in a row end the loop before something happens, with words", async () => {
+  test("end the loop with a reason before a turn (after three attempts), and deny the calls before tools", async () => {
     const run = await play({ hooks: ["before-turn"] })
       .until("run-hook")
       .lose()
@@ -495,7 +495,7 @@ describe("hooks that cannot be asked", () => {
     expect(failed.lines[2]).toContain("could not be called");
   });
 
-  test("behind something change nothing; one that is to stop the agent ends the loop behind its turn", async () => {
+  test("after a step change nothing, whereas a denial by after-tool ends the loop after the tool results", async () => {
     const open = play({ hooks: ["after-turn", "after-tool"], replies: [calls("bash")] });
     await open.until("run-hook").fail("store").until("run-hook").fail("store").settle();
     expect(open.lines.at(-1)).toBe("model: done");

@@ -48,8 +48,8 @@ function begun(state: JobState, index: number, waiting: number) {
   return result;
 }
 
-describe("what a job may spend", () => {
-  test("a part gets a fair share of what all that wait may have, and what it leaves is free again [SUB-03]", () => {
+describe("the budget of a job", () => {
+  test("gives each waiting part an equal share, and frees what a finished part leaves unspent [SUB-03]", () => {
     const first = begun(job(4, 40), 0, 4);
     expect(first.allocation.turns).toBe(10);
     const second = begun(first.state, 1, 3);
@@ -58,7 +58,7 @@ describe("what a job may spend", () => {
     expect(begun(over, 2, 2).allocation.turns).toBe(14);
   });
 
-  test("a share whose use is unknown stays set aside until it is known", () => {
+  test("keeps a share reserved until its use is known", () => {
     const first = begun(job(2, 10), 0, 1);
     const gone: PartEnd = { type: "lost", reason: "it was terminated", cause: "ended" };
     const over = endPart(first.state, 0, gone, 0, "when-known");
@@ -69,7 +69,7 @@ describe("what a job may spend", () => {
     expect(settlePart(settled, 0, { ...NO_AMOUNTS, turns: 4 })).toBe(settled);
   });
 
-  test("with nothing left, a part is refused with a reason", () => {
+  test("denies a part with a reason when nothing is left", () => {
     const first = begun(job(2, 1), 0, 1);
     const over = endPart(first.state, 0, ended(1), 0);
     expect(beginPart(over, 1, 1, 0)).toMatchObject({
@@ -80,28 +80,28 @@ describe("what a job may spend", () => {
   });
 });
 
-describe("how an autonomous agent goes on", () => {
+describe("the decision after a round of an autonomous agent", () => {
   const limits = { maxIdleRounds: 3, maxRounds: 10 };
   const now = { idle: 0, rounds: 1, waiting: false };
 
   test.each([
-    ["says that it is done", { type: "done", summary: "ok" } as const, now, { type: "end", isDone: true }],
+    ["reports that it is done", { type: "done", summary: "ok" } as const, now, { type: "end", isDone: true }],
     ["sleeps", { type: "sleep", seconds: 9, reason: "r" } as const, now, { type: "sleep", seconds: 9 }],
-    ["says nothing", undefined, now, { type: "round", idleRounds: 1 }],
+    ["reports nothing", undefined, now, { type: "round", idleRounds: 1 }],
     [
-      "says nothing once too often",
+      "reports nothing once too often",
       undefined,
       { ...now, idle: 2 },
       { type: "end", outcome: { type: "limit-reached" } },
     ],
     [
-      "is done, and words wait",
+      "is done while messages wait",
       { type: "done", summary: "ok" } as const,
       { ...now, waiting: true },
       { type: "round", idleRounds: 0 },
     ],
     [
-      "sleeps, and words wait",
+      "sleeps while messages wait",
       { type: "sleep", seconds: 9, reason: "r" } as const,
       { ...now, waiting: true },
       { type: "round", idleRounds: 0 },
@@ -122,7 +122,7 @@ describe("how an autonomous agent goes on", () => {
     expect(decideAfterRound(answered, rest, at, limits)).toMatchObject(expected);
   });
 
-  test("a round at its own limit is followed by another; one that failed ends it", () => {
+  test("is another round after one that reached its limit, and the end after one that failed", () => {
     expect(decideAfterRound({ type: "limit-reached", reason: "50/50" }, undefined, now, limits)).toEqual({
       type: "round",
       idleRounds: 1,
@@ -136,7 +136,7 @@ describe("how an autonomous agent goes on", () => {
   });
 });
 
-describe("whatever the parts do, and in whatever order", () => {
+describe("any actions of the parts, in any order", () => {
   type Step =
     | { readonly type: "add" }
     | { readonly type: "begin"; readonly part: number; readonly waiting: number }
@@ -184,7 +184,7 @@ describe("whatever the parts do, and in whatever order", () => {
     return state;
   }
 
-  test("what is spent and set aside is never more than the limit [SUB-03]", () => {
+  test("never spend and reserve more than the limit [SUB-03]", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 50 }), (steps, maxTurns) => {
         play(steps, maxTurns, (_, { account }) => {
@@ -195,7 +195,7 @@ describe("whatever the parts do, and in whatever order", () => {
     );
   });
 
-  test("a stop ends every part: none begins after it, and with the ends of those that ran no share is set aside", () => {
+  test("start no part after a stop, and reserve nothing once the running parts have ended", () => {
     const steps = fc.array(step, { maxLength: 20 });
     const cancelled: PartEnd = { type: "lost", reason: "it was terminated", cause: "given-up" };
     fc.assert(
@@ -217,7 +217,7 @@ describe("whatever the parts do, and in whatever order", () => {
     );
   });
 
-  test("every part has one end, and the counts are those of the parts", () => {
+  test("end each part once, and keep the counts and the spending equal to those of the parts", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const over = play(steps, 20, (before, after) => {
@@ -238,7 +238,7 @@ describe("whatever the parts do, and in whatever order", () => {
   });
 });
 
-test("the first reason of a stop counts, and none once the job is over", () => {
+test("a job keeps the first reason of a stop, and ignores a stop after its end", () => {
   const stopped = requestStop(job(1, null), "enough");
   expect(stopped.stop).toEqual({ reason: "enough" });
   expect(requestStop(stopped, "again")).toBe(stopped);
@@ -247,14 +247,14 @@ test("the first reason of a stop counts, and none once the job is over", () => {
   expect(buildJobStatus(stopped, {}, 0)).toMatchObject({ status: "stopping", job: { stop: "enough" } });
 });
 
-test("what an earlier start of the job has done counts, and is not done again", () => {
+test("a part that an earlier start of the job completed is done, and its spending counts", () => {
   const { report } = ended(3);
   const recalled = recallPart(job(2, 5), 0, report!);
   expect(recalled.parts[0]).toMatchObject({ state: "done", outcome: answered, spent: { turns: 3 } });
   expect(begun(recalled, 1, 1).allocation.turns).toBe(2);
 });
 
-test("status and dashboard of many parts stay small, and no name breaks the table", () => {
+test("status and dashboard stay small with many parts, and no name breaks the table", () => {
   const name = "a|b\n".repeat(40);
   const plans = Array.from({ length: 5000 }, () => ({
     name,
@@ -283,7 +283,7 @@ test("status and dashboard of many parts stay small, and no name breaks the tabl
   expect(text.split("\n").filter((line) => line.startsWith("| a"))).toHaveLength(40);
 });
 
-test("status and dashboard show what of the budget is set aside, used and left, while the job runs", () => {
+test("status and dashboard show the reserved, used and remaining budget while the job runs", () => {
   const first = begun(job(2, 10), 0, 2);
   const show = (state: JobState) => jobDashboard(buildJobStatus(state, {}, 0));
   const turns = (state: JobState) => buildJobStatus(state, {}, 0).budget?.turns;

@@ -9,7 +9,7 @@ import { calls, NO_LIMITS, says, usageOf } from "./support/script.ts";
 
 const forever = Array.from({ length: 60 }, () => calls("bash"));
 
-/** The next answer is a fallback's, whose price nobody knows. */
+/** The next answer is from a fallback model whose price is unknown. */
 async function answerUnpriced(run: Run): Promise<Run> {
   await run.until("call-model");
   const told = await run.perform(run.command as CallModelCommand);
@@ -18,7 +18,7 @@ async function answerUnpriced(run: Run): Promise<Run> {
 }
 
 describe("limits", () => {
-  test("two turns stop after exactly two model calls, and the last message says so [LIM-03, LOOP-12, X-38]", async () => {
+  test("of two turns stop the loop after exactly two model calls, and the last message names the limit [LIM-03, LOOP-12, X-38]", async () => {
     const run = await play({ limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
@@ -31,12 +31,12 @@ describe("limits", () => {
     ]);
   });
 
-  test("an answer in the last turn that is allowed is no limit [LIM-03]", async () => {
+  test("are not reached by an answer in the last allowed turn [LIM-03]", async () => {
     const run = await play({ limits: { maxTurns: 1 } }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("tokens are input and output of all turns [LOOP-19, LIM-02]", async () => {
+  test("on tokens count the input and output of all turns [LOOP-19, LIM-02]", async () => {
     const usage = { ...usageOf(60, 40), reasoning: 30, cacheRead: 1000, cacheWrite: 1000, totalTokens: 9999 };
     const replies = forever.map((reply) => ({ ...reply, usage }));
     const run = await play({ limits: { maxTotalTokens: 250 }, replies }).settle();
@@ -45,7 +45,7 @@ describe("limits", () => {
     expect((await play({ limits: { maxTotalTokens: 200 }, replies }).settle()).asked).toHaveLength(2);
   });
 
-  test("time counts from the opening of the loop [LIM-02]", async () => {
+  test("on duration count from the opening of the loop [LIM-02]", async () => {
     const run = await play({ limits: { maxDurationMs: 10_000 }, replies: forever })
       .pass(50_000)
       .until("call-model");
@@ -56,7 +56,7 @@ describe("limits", () => {
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max duration reached (11s/10s)]");
   });
 
-  describe("time in which nothing but a person is waited for [LIM-02, TMP-11]", () => {
+  describe("time spent only waiting for the user [LIM-02, TMP-11]", () => {
     const asked = {
       limits: { maxDurationMs: 10_000 },
       permissions: { rules: [{ tool: "bash", outcome: "ask" as const }] },
@@ -69,13 +69,13 @@ describe("limits", () => {
       expect(run.state.last?.outcome.type).toBe("answered");
     });
 
-    test("is counted where the definition says so", async () => {
+    test("is counted when the definition says so", async () => {
       const run = await play({ ...asked, waitingCounts: true }).until("call-tools");
       await run.tool(1).until("wait").pass(20_000).answer("c0.0").settle();
       expect(run.lines.at(-1)).toContain("Max duration reached (20s/10s)");
     });
 
-    test("ends with the answer, and a call at work beside the question is counted", async () => {
+    test("excludes time during another call and time after the answer, which are counted", async () => {
       const beside = await play(asked).until("call-tools");
       await beside.pass(11_000).tool(1).until("wait").answer("c0.0").settle();
       expect(beside.lines.at(-1)).toContain("Max duration reached (11s/10s)");
@@ -85,19 +85,19 @@ describe("limits", () => {
     });
   });
 
-  test("cost is the sum of all answers [LIM-02, LIM-05]", async () => {
+  test("on cost count the sum of all answers [LIM-02, LIM-05]", async () => {
     const replies = forever.map((reply) => ({ ...reply, costUsd: 0.4 }));
     const run = await play({ limits: { maxCostUsd: 1 }, replies }).settle();
     expect(run.asked).toHaveLength(3);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max cost reached ($1.2000/$1.0000)]");
   });
 
-  test("a model that is free never meets a cost limit: its own prices are the only ones [X-36]", async () => {
+  test("on cost are never reached with a free model, as only its own prices count [X-36]", async () => {
     const run = await play({ limits: { maxCostUsd: 0.0001 }, replies: forever.slice(0, 10) }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("a cost limit ends the loop behind an answer whose price is unknown: it cannot be kept", async () => {
+  test("on cost end the loop after an answer whose price is unknown, as they cannot be enforced", async () => {
     const replies = forever.map((reply) => ({ ...reply, costUsd: 0.1 }));
     const run = await play({ limits: { maxCostUsd: 100 }, replies })
       .until("call-model")
@@ -110,7 +110,7 @@ describe("limits", () => {
     });
   });
 
-  test("costs of which one is unknown have an unknown sum, which is never 0", async () => {
+  test("a sum of costs with an unknown one is unknown, never 0", async () => {
     const replies = [{ ...calls("bash"), costUsd: 0.5 }, says("end")];
     const run = await play({ replies }).until("call-model").step();
     await (await answerUnpriced(run)).settle();
@@ -119,14 +119,14 @@ describe("limits", () => {
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", costUsd: null });
   });
 
-  test("without limits nothing stops a run [LIM-01]", async () => {
+  test("that are not set never stop a run [LIM-01]", async () => {
     const run = play({
       replies: forever.map((reply) => ({ ...reply, usage: usageOf(1e6, 1e6), costUsd: 100 })),
     });
     expect((await run.pass(1e9).settle()).asked).toHaveLength(61);
   });
 
-  test("each loop counts for itself [LIM-02]", async () => {
+  test("count each loop separately [LIM-02]", async () => {
     const run = play({
       mode: "interactive",
       limits: { maxTurns: 2 },
@@ -140,7 +140,7 @@ describe("limits", () => {
   describe("that an operator raises", () => {
     const raise = (run: Run, limits: Partial<Limits>) => run.tell({ type: "limits-raised", limits });
 
-    test("let the loop go on as far as they say; the others stay [LIM-02]", async () => {
+    test("let the loop continue up to the new values; the other limits stay [LIM-02]", async () => {
       const limits = { maxTurns: 1, maxDurationMs: 600_000 };
       const run = await raise(await play({ limits, replies: forever }).until("call-model"), {
         maxTurns: 3,
@@ -150,7 +150,7 @@ describe("limits", () => {
       expect(run.state.pinned?.limits).toEqual({ ...NO_LIMITS, maxTurns: 3, maxDurationMs: 600_000 });
     });
 
-    test("are the definition's again in the next loop", async () => {
+    test("return to the definition's values in the next loop", async () => {
       const run = await play({ limits: { maxTurns: 1 }, replies: forever, mode: "interactive" }).until(
         "call-model",
       );
@@ -160,14 +160,14 @@ describe("limits", () => {
       expect(run.asked).toHaveLength(3);
     });
 
-    test("before a loop has any, change nothing", async () => {
+    test("change nothing before the loop has opened", async () => {
       const run = play({ limits: { maxTurns: 1 }, replies: forever });
       await raise(run, { maxTurns: 3 }).settle();
       expect(run.asked).toHaveLength(1);
     });
   });
 
-  test("a message that meets a limit stays queued and goes to the inbox [PHI-13b, X-02]", async () => {
+  test("move messages that are still queued to the inbox [PHI-13b, X-02]", async () => {
     const run = await play({ limits: { maxTurns: 1 }, replies: forever })
       .until("call-tools")
       .steer("one")
@@ -181,7 +181,7 @@ describe("limits", () => {
     expect(run.state.last?.outcome.type).toBe("limit-reached");
   });
 
-  test("the limit's words are shown to the model when the session goes on [PHI-13h]", async () => {
+  test("leave a message that the model sees when the session continues [PHI-13h]", async () => {
     const run = await play({
       mode: "interactive",
       limits: { maxTurns: 1 },
@@ -192,7 +192,7 @@ describe("limits", () => {
     expect(run.command).toMatchObject({ view: { ranges: [{ from: 0, to: 5 }] }, position: 5 });
   });
 
-  test("an interactive run answers what waits after a limit in a new loop [PHI-13b]", async () => {
+  test("let an interactive run answer waiting steering in a new loop [PHI-13b]", async () => {
     const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] });
     await run.until("call-tools").steer("go on").settle();
     expect(run.command.type).toBe("wait");
@@ -203,7 +203,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("follow-ups that wait after a limit begin no loop of their own; the next prompt's loop reads them, one at a time", async () => {
+  test("start no loop for waiting follow-ups; the next prompt's loop delivers them one at a time", async () => {
     const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] });
     await run.until("call-tools").followUp("a").followUp("b").settle();
     expect(run.command.type).toBe("wait");
@@ -221,7 +221,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("of several messages that came too late for a loop the next one begins with as many as a poll takes [STEER-02]", async () => {
+  test("several messages that arrive too late for a loop: the next one begins with as many as a poll delivers [STEER-02]", async () => {
     const late = async (modes: { steeringMode?: "all"; followUpMode?: "all" }) => {
       const run = await play({ mode: "interactive", ...modes }).until("close-loop");
       return (await run.steer("s1").steer("s2").followUp("f1").followUp("f2").settle()).lines.slice(2);
@@ -243,13 +243,13 @@ describe("limits", () => {
     ]);
   });
 
-  test("limits come before the turn's first event [LOOP-12, X-02]", async () => {
+  test("are checked before the turn's first event [LOOP-12, X-02]", async () => {
     const run = await play({ limits: { maxTurns: 1 }, replies: forever }).settle();
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart"))).toHaveLength(1);
   });
 });
 
-test("the words of limits, in order of importance [LIM-03, X-20]", () => {
+test("the message of each limit, and the order in which limits are checked [LIM-03, X-20]", () => {
   const spent = { turns: 50, tokens: 7, durationMs: 61_999, costUsd: 0.12345 };
   const reason = (limits: object) => findReachedLimit({ ...NO_LIMITS, ...limits }, spent);
   expect(reason({})).toBeUndefined();

@@ -24,7 +24,7 @@ const loop = (loopId: string, parentLoopId?: string, of: Partial<TreeLoop> = {})
 const branch = (loopId: string, isSelected: boolean) =>
   loop(loopId, "s.a.1", { evaluation: "e", parallel: { isSelected }, usage });
 
-/** A prompt, an evaluation of three branches with a judge, and what came behind the choice. */
+/** A prompt, an evaluation of three branches with a judge, and the loops after the selection. */
 const loops = [
   loop("s.a.1", undefined, { usage }),
   branch("s.a.2", false),
@@ -36,7 +36,7 @@ const loops = [
 ];
 const ids = (all: readonly TreeLoop[]) => all.map(({ loopId }) => loopId);
 
-describe("how a loop came to be [SES-08]", () => {
+describe("the origin of a loop [SES-08]", () => {
   const rows: readonly [string | undefined, ContinuationKind, string][] = [
     [undefined, initial, "fresh"],
     ["s.a.1", initial, "prompted"],
@@ -50,34 +50,34 @@ describe("how a loop came to be [SES-08]", () => {
     expect(getLoopOrigin(loop("s.a.2", parent, { kind }))).toBe(origin);
   });
 
-  test("a sub-agent's session begins with its caller's name, and is another one all the same", () => {
+  test("is sub-agent even when the session's name begins with its caller's name", () => {
     expect(getLoopOrigin({ ...loop("s.sub-1.sub.1", "s.a.1", { kind: initial }), session: "s.sub-1" })).toBe(
       "sub-agent",
     );
   });
 });
 
-describe("questions about the loops of a session [SES-09]", () => {
-  test("roots and children, in order of start", () => {
+describe("queries about the loops of a session [SES-09]", () => {
+  test("find roots and children in order of start", () => {
     expect(ids(findRootLoops(loops))).toEqual(["s.a.1"]);
     expect(ids(findRootLoops(loops.slice(1)))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
     expect(ids(findChildren(loops, "s.a.1"))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
     expect(findChildren(loops, "s.b.7")).toEqual([]);
   });
 
-  test("siblings of a branch are all branches of its evaluation, itself among them, and not the judge", () => {
+  test("find as siblings all branches of an evaluation, including the branch itself but not the judge", () => {
     expect(ids(findParallelSiblings(loops, "s.c.4"))).toEqual(["s.a.2", "s.b.3", "s.c.4"]);
     expect(findParallelSiblings(loops, "s.j.5")).toEqual([]);
     expect(findParallelSiblings(loops, "s.b.6")).toEqual([]);
   });
 
-  test("one loop, and what all of them have used", () => {
+  test("find one loop by its id, and sum the usage of all", () => {
     expect(findLoop(loops, "s.b.3")).toBe(loops[2]);
     expect(findLoop(loops, "nobody")).toBeUndefined();
     expect(sumUsage(loops)).toMatchObject({ input: 18, output: 12, totalTokens: 30 });
   });
 
-  test("the way to a loop goes from the root over what was chosen", () => {
+  test("build the chain to a loop from the root through the selected branch", () => {
     expect(ids(buildLoopChain(loops, "s.b.7"))).toEqual(["s.a.1", "s.b.3", "s.b.6", "s.b.7"]);
     expect(ids(buildLoopChain(loops, "s.c.4"))).toEqual(["s.a.1", "s.c.4"]);
     expect(buildLoopChain(loops, "nobody")).toEqual([]);

@@ -22,7 +22,7 @@ describe("turns", () => {
     expect(run.state.totals).toEqual({ loops: 1, turns: 1, costUsd: 0 });
   });
 
-  test("the commands of a turn with a tool are open, model, tools, model, close [LOOP-09, RIG-02]", async () => {
+  test("the commands of a loop with one tool call are open, model, tools, model, close [LOOP-09, RIG-02]", async () => {
     const run = await play({ replies: [calls("bash"), says("ok")] }).settle();
     expect(run.commands.map(({ type }) => type)).toEqual([
       "open-loop",
@@ -34,12 +34,12 @@ describe("turns", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: calling +bash", "bash: bash ok", "model: ok"]);
   });
 
-  test("an answer that ends at the output limit without calls is an answer [LOOP-20]", async () => {
+  test("an answer that ends at the output limit without calls ends the loop as answered [LOOP-20]", async () => {
     const run = await play({ replies: [says("half", { stopReason: "length" })] }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "length" });
   });
 
-  test("usage and cost of all turns join the loop's totals [LOOP-15]", async () => {
+  test("usage and cost of all turns add up to the loop's totals [LOOP-15]", async () => {
     const run = await play({
       replies: [
         { ...calls("bash"), usage: usageOf(100, 10), costUsd: 0.25 },
@@ -56,7 +56,7 @@ describe("turns", () => {
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", turns: 2, costUsd: 0.75, answer: 3 });
   });
 
-  test("a loop on a session with a history shows all of it to the model [PHI-13h]", async () => {
+  test("a loop in a session with a history shows all of it to the model [PHI-13h]", async () => {
     const first = await play({ replies: [says("one")] }).settle();
     const second = play({
       after: first,
@@ -71,7 +71,7 @@ describe("turns", () => {
     expect(second.lines).toEqual(["prompt: hi", "model: one", "prompt: again", "model: two"]);
   });
 
-  test("a retried prompt that the session knows already does not ask the model about nothing [LOOP-04]", async () => {
+  test("a retried prompt that the session already has causes no model call [LOOP-04]", async () => {
     const first = await play({ replies: [says("one")] }).settle();
     const again = play({ after: first, run: "later", prompts: [], mode: "interactive" });
     await again.prompt("hi", "m1").until("close-loop");
@@ -80,7 +80,7 @@ describe("turns", () => {
     expect(again.lines).toEqual(["prompt: hi", "model: one"]);
   });
 
-  test("the goal is the first words that were asked, and a count where they were stored [IRON-14]", async () => {
+  test("the goal is the first prompt's text, or the number of messages when the text is stored separately [IRON-14]", async () => {
     expect((await play({ prompts: ["mend it"] }).settle()).state.goal).toBe("mend it");
     const run = play({ prompts: [], mode: "interactive" });
     run.tell({ type: "prompted", message: { id: "r", ref: "abc", atMs: 0 } });
@@ -88,7 +88,7 @@ describe("turns", () => {
     expect(run.state.goal).toBe("1 messages");
   });
 
-  test("the definition leaves the state when the loop is open, its hash stays [IRON-01]", async () => {
+  test("the state drops the definition when the loop opens, and retains only its hash [IRON-01]", async () => {
     const run = play();
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "hash-asked" });
     await run.step();
@@ -96,7 +96,7 @@ describe("turns", () => {
     expect(run.command).toMatchObject({ type: "call-model", definitionHash: "hash" });
   });
 
-  test("apply changes no state that it was given, and time never goes back [RIG-01]", () => {
+  test("apply does not mutate the given state, and time never goes backwards [RIG-01]", () => {
     const run = play();
     const before = throughJson(run.state);
     const { state } = run;
@@ -105,7 +105,7 @@ describe("turns", () => {
     expect(after.nowMs).toBe(state.nowMs);
   });
 
-  test("an answer to a step that was not given out is our mistake [RIG-03]", () => {
+  test("an event that does not fit the current phase throws [RIG-03]", () => {
     const run = play();
     const recorded = { type: "recorded", digest: { branch: "main" }, atMs: 0 } as const;
     expect(() => apply(run.state, recorded)).toThrow(/"recorded" while opening/);
@@ -116,12 +116,12 @@ describe("turns", () => {
     );
   });
 
-  test("an event that nobody knows is refused by its name", () => {
+  test("an event of an unknown type throws an error that names it", () => {
     const unknown = { type: "sneezed", atMs: 0 } as never;
     expect(() => apply(play().state, unknown)).toThrow('Unhandled variant: {"type":"sneezed"');
   });
 
-  test("a state of a newer release is refused [RIG-05]", async () => {
+  test("a state of a newer release is rejected [RIG-05]", async () => {
     const run = await play({ replies: [calls("bash")] })
       .rotationDue()
       .until("rotate");
@@ -133,7 +133,7 @@ describe("turns", () => {
 });
 
 describe("events", () => {
-  test("three turns are told in this order and in no other [EVT-12, EVT-13, EVT-14]", async () => {
+  test("of three turns have exactly this order [EVT-12, EVT-13, EVT-14]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit"), calls("nothing"), says("end")],
@@ -172,7 +172,7 @@ describe("events", () => {
     ]);
   });
 
-  test("the first turn says what began the loop [LOOP-07]", async () => {
+  test("of the first turn name what started the loop [LOOP-07]", async () => {
     const first = await play({ limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
     const trigger = async (type: "initial" | "default" | "branch" | "rerun") => {
       const tag = "2026-01-01T00:00:00Z";
@@ -187,7 +187,7 @@ describe("events", () => {
     expect((await trigger("branch"))[0]).toBe("TurnStart 0 branch");
   });
 
-  test("a later loop names its parent [ID-05]", async () => {
+  test("of a later loop name its parent [ID-05]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     expect(run.transcript.listEvents("s.test.1")[0]?.body).toEqual({
       type: "AgentStart",
@@ -200,7 +200,7 @@ describe("events", () => {
     });
   });
 
-  test("every prompt has its pair inside the first turn, behind its one TurnStart, and only there [LOOP-03, X-05]", async () => {
+  test("include exactly one message pair per prompt, inside the first turn, after its only TurnStart [LOOP-03, X-05]", async () => {
     const run = await play({ prompts: ["a", "b"], replies: [calls("bash")] }).settle();
     expect(run.eventLines().slice(0, 6)).toEqual([
       "AgentStart initial",
@@ -215,7 +215,7 @@ describe("events", () => {
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart 0"))).toHaveLength(1);
   });
 
-  test("a parallel tool's events stand together, whichever ends first [EVT-14]", async () => {
+  test("of a parallel tool's end and its message are adjacent, whichever tool ends first [EVT-14]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(1)
@@ -235,7 +235,7 @@ describe("events", () => {
     ]);
   });
 
-  test("a child's loop is named where its call ends [EVT-06]", async () => {
+  test("name a child's loop at the end of its call [EVT-06]", async () => {
     const run = await play({ replies: [calls("bash")] }).until("call-tools");
     const digest = { branch: "main", isError: false, tokens: 3, preview: "", childLoopId: "child.1" };
     await run.performTool(run.call(0), false);
@@ -245,7 +245,7 @@ describe("events", () => {
     );
   });
 
-  test("events carry the workflow's time [R11]", async () => {
+  test("carry the workflow's time [R11]", async () => {
     const run = await play().settle();
     const times = run.transcript.listEvents("s.test.1").map(({ atMs }) => atMs);
     expect(times).toEqual([...times].sort((a, b) => a - b));
@@ -255,7 +255,7 @@ describe("events", () => {
 });
 
 describe("model failures", () => {
-  test("a failure becomes an answer without words, its events are closed, the loop fails [LOOP-16, LOOP-24, PHI-13d, TYP-21, IRON-05]", async () => {
+  test("a failure becomes an empty answer, its events are closed, and the loop fails [LOOP-16, LOOP-24, PHI-13d, TYP-21, IRON-05]", async () => {
     const run = await play().until("call-model").fail("auth", "401: no such key").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: 401: no such key"]);
     expect(run.eventLines().slice(-5)).toEqual([
@@ -275,14 +275,14 @@ describe("model failures", () => {
     });
   });
 
-  test("the session goes on after a failure, and the failed answer is not shown to the model [PHI-13d, X-09]", async () => {
+  test("the session continues after a failure, with the failed answer in the record [PHI-13d, X-09]", async () => {
     const run = await play({ mode: "interactive" }).until("call-model").fail("network").settle();
     await run.prompt("again").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: it was network", "prompt: again", "model: done"]);
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("steering that a failing turn had taken is in the record, once [PHI-13b]", async () => {
+  test("steering that a failing turn consumed is recorded exactly once [PHI-13b]", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .steer("careful")
@@ -292,13 +292,13 @@ describe("model failures", () => {
     expect(run.lines.slice(-2)).toEqual(["steering: careful", "error: it was auth"]);
   });
 
-  test("what waits when a loop fails goes to the inbox of a run [PHI-13b]", async () => {
+  test("messages that wait when a loop fails go to the run's inbox [PHI-13b]", async () => {
     const run = await play().until("call-model").steer("one").followUp("two").fail("auth").settle();
     expect(run.inboxTexts).toEqual(["one", "two"]);
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("an answer that says of itself that it failed ends the loop and stays; its calls are not run [LOOP-16, TYP-21]", async () => {
+  test("an answer that reports its own failure or abort ends the loop and stays in the record; its calls do not run [LOOP-16, TYP-21]", async () => {
     for (const stopReason of ["error", "aborted"] as const) {
       const run = await play({ replies: [{ ...calls("bash"), stopReason }] })
         .until("call-model")

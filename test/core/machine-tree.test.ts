@@ -15,7 +15,7 @@ import type { Allowance } from "../../src/core/budget/account-state.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { answer, MachineTree, type Move } from "./machine-tree.ts";
 
-/** A tree is a score of runs of the other properties. */
+/** One tree costs as much as twenty runs of the other properties. */
 const RUNS = Math.ceil(getRunCount(2000) / 20);
 
 const limits = record({
@@ -70,7 +70,7 @@ async function played(told: Story): Promise<MachineTree> {
 }
 
 test(
-  "any tree of agents in any order: one result a call, what was spent adds up, no limit is passed by more than the steps in flight [SUB-03, SUB-09, TOOL-08, LIM-02]",
+  "any tree of agents in any order: one result per call, amounts that add up, and no limit exceeded by more than the steps in flight [SUB-03, SUB-09, TOOL-08, LIM-02]",
   async () =>
     await assert(
       asyncProperty(story, async (told) => {
@@ -81,7 +81,7 @@ test(
   60_000 + RUNS * 100,
 );
 
-test("a good part of the trees is deep and wide", async () => {
+test("a good share of the generated trees is deep and wide", async () => {
   const trees: MachineTree[] = [];
   for (const told of sample(story, { numRuns: 60, seed: 3 })) trees.push(await played(told));
   const share = (is: (tree: MachineTree) => boolean) => trees.filter(is).length / trees.length;

@@ -34,7 +34,7 @@ describe("a range", () => {
     compaction("first", "second"),
   ]);
 
-  test("has its entries from the first to before the last, wherever the list begins", () => {
+  test("has its entries from its start up to but excluding its end, wherever the list begins", () => {
     expect(texts(materialise(of({ from: 3, to: 4 }), entries))).toEqual(["b"]);
     const later = entriesOf([user("c"), user("d"), user("e")], 7);
     expect(texts(materialise(of({ from: 0, to: 8 }), later))).toEqual(["c"]);
@@ -42,13 +42,13 @@ describe("a range", () => {
     expect(materialise(of({ from: 10, to: 20 }), later)).toEqual([]);
   });
 
-  test("with outputs that are cut shows their beginning and end", () => {
+  test("with truncated outputs shows their beginning and end", () => {
     const seen = materialise(of({ from: 0, to: 4, maxLines: 2 }), entries);
     expect(texts(seen)[2]).toBe("line 1\n\n[... 7 lines truncated ...]\n\nline 9");
     expect(seen[0]).toBe(entries[0]?.message);
   });
 
-  test("that a text stands for is that text, at the time of the last that it covers", () => {
+  test("with a replacement is that text, with the timestamp of the last message that it covers", () => {
     const instead = { position: 4, section: 1 };
     expect(materialise(of({ from: 0, to: 3, replacement: instead }, { from: 3, to: 4 }), entries)).toEqual([
       user("second", 3),
@@ -57,7 +57,7 @@ describe("a range", () => {
     expect(materialise(of({ from: 20, to: 30, replacement: instead }), entries)).toEqual([user("second", 0)]);
   });
 
-  test("that a text of another branch stands for asks for it there", () => {
+  test("with a replacement on another branch reads it from that branch", () => {
     const elsewhere = (branch: string, position: number) =>
       branch === "b" && position === 12 ? compaction("from b") : undefined;
     const range = { from: 0, to: 3, replacement: { branch: "b", position: 12, section: 0 } };
@@ -66,17 +66,17 @@ describe("a range", () => {
 
   test.each([
     ["has no such section", { position: 4, section: 2 }],
-    ["is no compaction", { position: 3, section: 0 }],
-    ["is not there", { position: 9, section: 0 }],
-    ["lies elsewhere, where nobody looks", { branch: "b", position: 4, section: 0 }],
-  ])("whose text cannot be found is our mistake: the entry %s", (_, instead) => {
+    ["is not a compaction", { position: 3, section: 0 }],
+    ["is missing", { position: 9, section: 0 }],
+    ["is on another branch, with no reader for it", { branch: "b", position: 4, section: 0 }],
+  ])("throws when its replacement cannot be found: the entry %s", (_, instead) => {
     const { position, section } = instead;
     expect(() => materialise(of({ from: 0, to: 3, replacement: instead }), entries)).toThrow(
       `Entry ${position} holds no section ${section} of a compaction`,
     );
   });
 
-  test("whose compaction is another application's, or has no sections, holds no text", () => {
+  test("throws when its replacement is an application's message or a compaction without sections", () => {
     const instead = { position: 1, section: 0 };
     const other = { ...compaction("x"), kind: "note" } as AgentMessage;
     const empty = { ...compaction(), data: {} } as AgentMessage;
@@ -88,7 +88,7 @@ describe("a range", () => {
     }
   });
 
-  test("that was pruned shows words of the user's side alone, behind its memos", () => {
+  test("that was pruned shows its memos, then only the user's messages", () => {
     const given = [...entries.slice(0, 4), ...entriesOf([remembering("the key"), result("m", "ok", 8)], 4)];
     const memos = [{ position: 4, call: 0, tokens: 5 }];
     const seen = materialise(of({ from: 0, to: 4, isPruned: true, memos }), given);
@@ -96,7 +96,7 @@ describe("a range", () => {
     expect(seen[0]).toMatchObject({ role: "user", timestamp: 4 });
   });
 
-  test("with a memo and a text has both, the memo first", () => {
+  test("with a memo and a replacement shows both, the memo first", () => {
     const given = [...entries, ...entriesOf([remembering("the key"), result("m", "ok")], 5)];
     const memos = [{ position: 5, call: 0, tokens: 5 }];
     const range = { from: 0, to: 3, replacement: { position: 4, section: 0 }, memos };
@@ -104,7 +104,7 @@ describe("a range", () => {
   });
 });
 
-describe("tags of going back", () => {
+describe("tags left by reverts", () => {
   const tagEntry = (position: number): Entry => ({
     position,
     origin: "machine",
@@ -118,23 +118,23 @@ describe("tags of going back", () => {
     expect(materialise({ ...whole(entries), fadedBefore: { tangent: 9 } }, entries)).toHaveLength(3);
   });
 
-  test("have no name that the model may call them by; the messages around them have", () => {
+  test("have no label that the model can refer to; the messages around them have one", () => {
     const said = texts(materialise(whole(entries), entries, { labels: true }));
     expect(said[0]).toContain("n0 is this message");
     expect(said[1]).not.toContain("is this message");
   });
 });
 
-describe("who sees what", () => {
+describe("visibility", () => {
   const filtered = { ...answer("no"), stopReason: "guardRail" as const };
   const entries = entriesOf([user("a"), extension("own"), refused, compaction("x"), filtered, answer("yes")]);
 
-  test("a model sees no extension, and no answer that a vendor would refuse [X-09, TYP-11]", () => {
+  test("a model sees no extension, and no answer that a vendor would reject [X-09, TYP-11]", () => {
     expect(texts(materialise(whole(entries), entries))).toEqual(["a", "yes"]);
     expect(materialise(whole(entries), entries, { labels: false })).toHaveLength(2);
   });
 
-  test("an application sees its own too, with labels where they are asked for [TYP-11]", () => {
+  test("an application also sees its own messages, with labels on request [TYP-11]", () => {
     const seen = materialiseAll(whole(entries), entries);
     expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[5]?.message]);
     expect(materialiseAll(whole(entries), entries, { labels: false })).toEqual(seen);
@@ -143,7 +143,7 @@ describe("who sees what", () => {
     expect(named.slice(1)).toEqual(seen.slice(1));
   });
 
-  test("what the machine keeps for people is an extension of its own kinds", () => {
+  test("messages for users only are extensions of the machine's own kinds", () => {
     expect([user("a"), extension("own"), refused, compaction("x")].map(isForUsersOnly)).toEqual([
       false,
       false,
@@ -163,14 +163,14 @@ describe("calls without a result [TOOL-08]", () => {
     timestamp,
   });
 
-  test("at the end get theirs at the time of the last message, each once", () => {
+  test("at the end get one error result each, with the timestamp of the last message", () => {
     const entries = entriesOf([user("a", 1), answer("", ["x", "y"], 2), result("x", "ok", 3)]);
     const seen = materialise(whole(entries), entries);
     expect(seen.slice(2)).toEqual([result("x", "ok", 3), unanswered("y", 3)]);
     expect(UNANSWERED_CALL).toContain("Check what the call has done before you repeat it");
   });
 
-  test("in the middle get theirs before the next words, and not again at the end", () => {
+  test("in the middle get one before the next message, and not again at the end", () => {
     const entries = entriesOf([
       answer("", ["x"], 2),
       user("a", 5),
@@ -187,12 +187,12 @@ describe("calls without a result [TOOL-08]", () => {
     ]);
   });
 
-  test("an application's message between a call and its result parts them not", () => {
+  test("do not include a call that an application's message separates from its result", () => {
     const entries = entriesOf([answer("", ["x"], 2), extension("own"), result("x", "ok", 3)]);
     expect(materialiseAll(whole(entries), entries)).toEqual(entries.map(({ message }) => message));
   });
 
-  test("a second result, and one that nobody asked for, are left out", () => {
+  test("a second result, and one without a call, are omitted", () => {
     const entries = entriesOf([
       answer("", ["x"], 2),
       result("x", "ok"),

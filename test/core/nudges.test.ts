@@ -33,7 +33,7 @@ describe("a text that announces a call", () => {
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "stop" });
   });
 
-  test("is nudged in a turn of its own, of which the nudge is the first message [IRON-10]", async () => {
+  test("is followed by a turn that begins with the nudge [IRON-10]", async () => {
     const run = await play({ nudges: MAX, replies: [announcing(), says("done")] }).settle();
     expect(run.eventLines()).toEqual([
       "AgentStart initial",
@@ -60,7 +60,7 @@ describe("a text that announces a call", () => {
     expect(run.command).toMatchObject({ type: "call-model", view: { ranges: [{ from: 0, to: 3 }] } });
   });
 
-  test("is an answer like any other where the loop is pinned to no nudges [IRON-10]", async () => {
+  test("is an ordinary answer when nudges are disabled or used up [IRON-10]", async () => {
     expect(nudgesOf(await play({ replies: forever }).settle())).toBe(0);
     expect(nudgesOf(await play({ nudges: 0, replies: forever }).settle())).toBe(0);
     expect(nudgesOf(await play({ nudges: 1, replies: forever }).settle())).toBe(1);
@@ -68,7 +68,7 @@ describe("a text that announces a call", () => {
 });
 
 describe("the count of nudges", () => {
-  test("begins anew behind tool calls [IRON-11]", async () => {
+  test("resets after tool calls [IRON-11]", async () => {
     const replies = [
       announcing(),
       announcing(),
@@ -82,7 +82,7 @@ describe("the count of nudges", () => {
     expect(run.lines.at(-1)).toBe("model: Let me check end");
   });
 
-  test("begins anew behind a text that announces nothing [IRON-11]", async () => {
+  test("resets after a text that announces nothing [IRON-11]", async () => {
     const replies = [announcing(), announcing(), says("here"), ...forever];
     const run = await play({ nudges: MAX, replies }).until("call-model").step().step();
     await run.followUp("more").settle();
@@ -95,7 +95,7 @@ describe("the count of nudges", () => {
     expect(nudgesOf(run)).toBe(4);
   });
 
-  test("is left as it is by a text beyond the limit [IRON-11]", async () => {
+  test("is not reset by a text beyond the limit [IRON-11]", async () => {
     const run = await play({ nudges: MAX, replies: forever }).until("call-model").step().step();
     await run.followUp("more").settle();
     expect(run.lines.slice(5)).toEqual([
@@ -105,13 +105,13 @@ describe("the count of nudges", () => {
     ]);
   });
 
-  test("is each loop's own [IRON-11]", async () => {
+  test("is separate for each loop [IRON-11]", async () => {
     const run = await play({ mode: "interactive", nudges: MAX, replies: forever }).settle();
     await run.prompt("more").settle();
     expect(nudgesOf(run)).toBe(2 * MAX);
   });
 
-  test("is carried across continue-as-new, and so is the nudge that is due [IRON-11, RIG-04]", async () => {
+  test("survives continue-as-new, as does a pending nudge [IRON-11, RIG-04]", async () => {
     const run = await play({ nudges: MAX, replies: forever }).until("call-model");
     await run.rotationDue().step().until("rotate").continueAsNew().settle();
     expect(run.lines).toHaveLength(6);
@@ -119,8 +119,8 @@ describe("the count of nudges", () => {
   });
 });
 
-describe("what comes before a nudge", () => {
-  test("steering and follow-ups: a person's word replaces it and is not counted [IRON-10, STEER-02]", async () => {
+describe("what takes precedence over a nudge", () => {
+  test("steering and follow-ups: a user's message replaces the nudge and is not counted [IRON-10, STEER-02]", async () => {
     const run = await play({ nudges: MAX, replies: forever })
       .until("call-model")
       .steer("s")
@@ -140,7 +140,7 @@ describe("what comes before a nudge", () => {
     ]);
   });
 
-  test("a word that comes while the run continues as new [IRON-10]", async () => {
+  test("a message that arrives during continue-as-new [IRON-10]", async () => {
     const run = await play({ nudges: MAX, replies: [announcing()] }).until("call-model");
     await run.rotationDue().step().until("rotate").steer("s").continueAsNew().settle();
     expect(run.lines).toEqual(["prompt: hi", "model: Let me check soon", "steering: s", "model: done"]);
@@ -152,7 +152,7 @@ describe("what comes before a nudge", () => {
     expect(run.state.last?.outcome.type).toBe("stopped");
   });
 
-  test("limits, for which nudged turns are turns [IRON-10, LIM-02]", async () => {
+  test("limits, which count nudged turns [IRON-10, LIM-02]", async () => {
     const run = await play({ nudges: MAX, limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(nudgesOf(run)).toBe(1);
@@ -167,7 +167,7 @@ describe("what comes before a nudge", () => {
   });
 });
 
-test("whatever is announced and happens: every invariant holds, and never more nudges in a row than the limit [IRON-11, I1..I5]", async () => {
+test("with any announcements and events, every invariant holds, and nudges in a row never exceed the limit [IRON-11, I1..I5]", async () => {
   let given = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -198,7 +198,7 @@ function linesOf(run: Run, loopId: string): readonly string[] {
   return run.lines.slice(end.from, end.to);
 }
 
-/** Nudges with neither a call nor a text that announces nothing between them. */
+/** The most nudges in a row, with neither a call nor an ordinary text between them. */
 function longestRow(lines: readonly string[]): number {
   let longest = 0;
   let row = 0;
@@ -212,7 +212,7 @@ function longestRow(lines: readonly string[]): number {
 describe("the definition", () => {
   const model = { id: "m", api: "anthropic_messages", provider: "anthropic" };
 
-  test("nudges twice unless it says otherwise [IRON-02]", () => {
+  test("allows two nudges by default [IRON-02]", () => {
     const { nudges } = AgentDefinition.parse({
       model: { ...model, baseUrl: "http://127.0.0.1:1", contextWindow: 200_000 },
     });
@@ -220,7 +220,7 @@ describe("the definition", () => {
     expect(nudges).toEqual({ enabled: NUDGE_DEFAULTS.enabled, max: NUDGE_DEFAULTS.maxNudges });
   });
 
-  test("refuses what it does not know, by name [IRON-02]", () => {
+  test("rejects unknown fields and invalid values, and names the field [IRON-02]", () => {
     expect(() => NudgeSettings.parse({ maxNudges: 2 })).toThrow(/maxNudges/);
     expect(() => NudgeSettings.parse({ max: -1 })).toThrow(/max/);
   });

@@ -7,8 +7,8 @@ import { calls, NO_LIMITS, says, usageOf } from "./support/script.ts";
 
 const types = (run: Run) => run.commands.map(({ type }) => type);
 
-describe("a prompt and a number of turns [RIG-06]", () => {
-  test("are all that a machine needs, and it ends behind so many turns", async () => {
+describe("a prompt and a turn limit [RIG-06]", () => {
+  test("are all that a machine needs, and it ends at that limit", async () => {
     const replies = [calls("bash"), calls("bash"), calls("bash"), says("done")];
     const bounded = await play({ prompts: ["hi"], limits: { ...NO_LIMITS, maxTurns: 2 }, replies }).settle();
     expect(bounded.asked).toHaveLength(2);
@@ -18,7 +18,7 @@ describe("a prompt and a number of turns [RIG-06]", () => {
     ).toMatchObject({ outcome: { type: "answered" } });
   });
 
-  test("drive the same machine when they come later, as a prompt to a run that waits", async () => {
+  test("drive the same machine when the prompt arrives later, at a waiting run", async () => {
     const replies = [calls("bash"), says("done")];
     const started = await play({ prompts: ["hi"], replies }).settle();
     const prompted = await play({ prompts: [], mode: "interactive", replies }).settle().prompt("hi").settle();
@@ -29,7 +29,7 @@ describe("a prompt and a number of turns [RIG-06]", () => {
 });
 
 describe("the order within a turn", () => {
-  test("tools come before TurnEnd; words are read at the entry, behind tools and at the turn's end, and are appended [X-07]", async () => {
+  test("tools run before TurnEnd; steering is read at the entry, after tools and at the turn's end, and is appended [X-07]", async () => {
     const run = play({
       replies: [calls("bash"), says("well"), says("end")],
       held: true,
@@ -56,8 +56,8 @@ describe("the order within a turn", () => {
   });
 });
 
-describe("what a loop counts", () => {
-  test("its usage, turns and the size of its context begin anew with each loop [CTX-06]", async () => {
+describe("the counters of a loop", () => {
+  test("are reset with each loop: usage, turns and context size [CTX-06]", async () => {
     const replies = [{ ...calls("bash"), usage: usageOf(900, 50) }, says("one", { usage: usageOf(900, 5) })];
     const run = await play({ mode: "interactive", replies }).settle();
     expect(run.state.reportedSize).toBeDefined();
@@ -69,7 +69,7 @@ describe("what a loop counts", () => {
 });
 
 describe("a loop's context", () => {
-  test("is plain data: a copy goes its own way, over the same tools, and the first is as it was [TYP-19]", async () => {
+  test("is plain data: a copy changes independently, with the same tools, and leaves the original unchanged [TYP-19]", async () => {
     const run = await play({ replies: [calls("bash"), says("end")] }).until("call-tools");
     const { state } = run;
     expect(state).toMatchObject({

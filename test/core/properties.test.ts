@@ -9,16 +9,16 @@ import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, set
 import { play, type Run } from "./support/run.ts";
 import { NO_LIMITS, TOOLS } from "./support/script.ts";
 
-// Whatever the world answers and people do: `Run` checks I1 to I6 after every event, and at the end that nothing
-// was lost, doubled or left open.
+// For any answers and any user actions, `Run` checks I1 to I6 after every event, and at the end that nothing
+// was lost, duplicated or left open.
 
 const RUNS = getRunCount(2000);
 const PATIENCE_MS = 120_000 + RUNS * 100;
 
-/** Of a tool that must not run twice nobody knows what has come of it when its worker has died. */
+/** These tools can run twice: otherwise their outcome would be unknown after the death of a worker. */
 const REPEATABLE = { ...TOOLS, bash: { replay: "idempotent" as const, quick: false, timeoutMs: 60_000 } };
 
-/** Lets the process breathe now and then, so that the test runner does not take it for dead. */
+/** Yields to the event loop now and then, so that the test runner does not consider the process dead. */
 async function always<Values extends [unknown, ...unknown[]]>(
   check: (...values: Values) => Promise<void>,
   ...arbitraries: { [Index in keyof Values]: Arbitrary<Values[Index]> }
@@ -31,7 +31,7 @@ async function always<Values extends [unknown, ...unknown[]]>(
   await assert(asyncProperty<Values>(...arbitraries, checked), { numRuns: RUNS });
 }
 
-/** As JSON; texts that are the same say so at once, and others may differ in the order of their fields alone. */
+/** Compares as JSON: equal texts pass at once, and others can differ only in the order of their fields. */
 function expectAlike(found: unknown, expected: unknown): void {
   const [one, other] = [JSON.stringify(found), JSON.stringify(expected)];
   if (one !== other) expect(JSON.parse(one)).toEqual(JSON.parse(other));
@@ -39,7 +39,7 @@ function expectAlike(found: unknown, expected: unknown): void {
 
 describe("any script", () => {
   test(
-    "keeps every invariant, ends, its record is whole, no limit is passed by more than a turn; and goes on alike with a state that was written out and read back after every event [I1..I6, TOOL-08, STEER-01, X-01, EVT-12, LIM-02, SUB-03, SUB-09, RIG-04]",
+    "keeps every invariant, ends, has a complete record, exceeds no limit by more than a turn, and runs the same with a state that is serialized and read back after every event [I1..I6, TOOL-08, STEER-01, X-01, EVT-12, LIM-02, SUB-03, SUB-09, RIG-04]",
     async () => {
       await always(
         async (setting, actions) => {
@@ -61,7 +61,7 @@ describe("any script", () => {
 });
 
 describe("sub-agents", () => {
-  test("are in a good part of the stories, side by side and with others below them", async () => {
+  test("are in a good share of the stories, in parallel and with nested ones", async () => {
     const scripts = sample(tuple(settings, anyActions), { numRuns: isThorough ? 500 : 150, seed: 5 });
     const stories: Run["seen"][] = [];
     for (const [setting, actions] of scripts) stories.push((await playAll(setting, actions)).seen);
@@ -75,7 +75,7 @@ describe("sub-agents", () => {
 
 describe("crashes", () => {
   test(
-    "at any step, as often as a run bears it, leave the same transcript [RIG-04, TOOL-08]",
+    "at any step, as often as a run tolerates them, leave the same transcript [RIG-04, TOOL-08]",
     async () => {
       await always(
         async (made, actions, dying) => {
@@ -100,7 +100,7 @@ describe("crashes", () => {
   );
 });
 
-/** Workers die here, but never three times over one command. */
+/** Workers die here, but never three times during one command. */
 async function crash(run: Run, dying: readonly Crash[], at: number): Promise<void> {
   for (const { pick, reached, elsewhere } of dying.filter((one) => one.at === at)) {
     const { phase } = run.state;
@@ -115,7 +115,7 @@ async function crash(run: Run, dying: readonly Crash[], at: number): Promise<voi
   }
 }
 
-/** All that readers see, without the time. */
+/** Everything that readers see, without timestamps. */
 function record(run: Run) {
   return {
     lines: run.lines,
@@ -126,17 +126,17 @@ function record(run: Run) {
   };
 }
 
-/** As actions.ts prices its answers; in 128ths, which add up exactly. */
+/** The prices that actions.ts gives its answers, in 128ths, which add up exactly. */
 function costOf(usages: readonly Usage[]): number {
   return usages.reduce((parts, { input, output }) => parts + (output === 1 ? input : 0), 0) / 128;
 }
 
-/** What sub-agents have spent counts as well, and is not in the loop's own events. */
+/** Ends of sub-agents, whose spending counts as well but is not in the loop's own events. */
 function isOfChild(body: EventBody): boolean {
   return body.type === "ToolExecutionEnd" && body.toolName === "scout";
 }
 
-/** Of the sub-agents that were called before the turn. */
+/** What the sub-agents that were called before the turn have used. */
 function usedBefore(run: Run, loopId: string, turn: number): Amounts {
   const before = run.seen.settled.filter((one) => one.loopId === loopId && one.turn < turn);
   return before.map(({ used }) => used).reduce(addAmounts, NO_AMOUNTS);

@@ -53,7 +53,7 @@ function entriesOf(...made: readonly (readonly [EntryOrigin, AgentMessage])[]): 
   return made.map(([origin, message], position) => ({ position, origin, message, tokens: 1 }));
 }
 
-describe("where a message comes from [PHI-07]", () => {
+describe("the origin of a message [PHI-07]", () => {
   test.each([
     ["prompt", user("a"), "prompt"],
     ["steering", user("a"), "steering"],
@@ -62,7 +62,7 @@ describe("where a message comes from [PHI-07]", () => {
     ["machine", user("a"), "machine"],
     ["tool", user("a"), "unknown"],
     ["machine", answer(), "turn"],
-  ] as const)("an entry of origin %s", (origin, message, type) => {
+  ] as const)("is derived from the entry's origin: %s", (origin, message, type) => {
     const [only] = traceMessages(
       { branch: "main", ranges: [{ from: 0, to: 1 }] },
       entriesOf([origin, message]),
@@ -70,14 +70,14 @@ describe("where a message comes from [PHI-07]", () => {
     expect(only?.origin).toMatchObject({ type, position: 0, loopId: "s.m.1", turn: 3 });
   });
 
-  test("the sender's id comes along", () => {
+  test("includes the sender's message id", () => {
     const [entry] = entriesOf(["prompt", user("a")]);
     const entries = [{ ...(entry as Entry), messageId: "m1" }];
     const [only] = traceMessages({ branch: "main", ranges: [{ from: 0, to: 1 }] }, entries);
     expect(only?.origin).toMatchObject({ messageId: "m1" });
   });
 
-  test("texts of compactions name what they stand for, cut results their lines, missing results nothing", () => {
+  test("names the range that a compaction text replaces, the lines of a truncated result, and no position for a missing result", () => {
     const entries = entriesOf(
       ["prompt", user("go")],
       ["model", answer("a")],
@@ -105,7 +105,7 @@ describe("where a message comes from [PHI-07]", () => {
     expect(made[1]?.origin).not.toHaveProperty("maxLines");
   });
 
-  test("whatever the view: the same messages, each one from an entry with its words [PHI-07]", () => {
+  test("covers exactly the messages of any view: entries of their role, compaction texts or missing results [PHI-07]", () => {
     const message = record({
       kind: constantFrom("user", "answer", "result", "failed"),
       call: constantFrom("a", "b", "c"),
@@ -202,21 +202,21 @@ describe("the view of a past answer [PHI-07]", () => {
   const seenBy = (loops: LoopTrace[], position: number) =>
     rebuildView(loops, branches, { branch: loops.at(-1)?.branches.at(-1) ?? "", position });
 
-  test("all that stood before it, as long as nothing was compacted", () => {
+  test("has everything before the answer when nothing was compacted", () => {
     expect(seenBy([first], 1)).toEqual(whole(1));
     expect(seenBy([first], 0)).toEqual({ type: "view", view: { branch: "main", ranges: [] } });
   });
 
-  test("what the newest compaction has left, and all since", () => {
+  test("has what the newest compaction left, and everything since", () => {
     expect(seenBy([first], 3)).toEqual({ type: "view", view: { branch: "main", ranges: left } });
     expect(seenBy([loop(0, [compactedAt(2)], { isFirstOfRun: true })], 4)).toEqual(smaller(4));
   });
 
-  test("a loop of the same run right behind takes it over", () => {
+  test("inherits the compaction of the preceding loop in the same run", () => {
     expect(seenBy([first, loop(4, [])], 5)).toEqual(smaller(5));
   });
 
-  test("so does one of another run, and one on a branch of its own behind its end", () => {
+  test("inherits a compaction across runs, and on a new branch that begins at the end of the loop", () => {
     expect(seenBy([first, loop(4, [], { isFirstOfRun: true })], 5)).toEqual(smaller(5));
     const forked = seenBy([first, loop(4, [], { branches: ["fork"] })], 5);
     expect(forked).toEqual({
@@ -225,13 +225,13 @@ describe("the view of a past answer [PHI-07]", () => {
     });
   });
 
-  test("one that begins before its end does not, nor one behind a loop that has not ended", () => {
+  test("inherits no compaction from a loop that ends after the new loop's start, or that has not ended", () => {
     expect(seenBy([first, loop(3, [])], 5)).toEqual(whole(5));
     const open = loop(0, [compactedAt(2)], { isFirstOfRun: true });
     expect(seenBy([open, loop(4, [])], 5)).toEqual(whole(5));
   });
 
-  test("what the model has pruned is gone from the next answer on, words of people are not", () => {
+  test("has what the model pruned marked as pruned from the next answer on", () => {
     const memo = { position: 3, call: 0, tokens: 1 };
     const pruned: EventBody = {
       type: "PrunApplied",
@@ -259,7 +259,7 @@ describe("the view of a past answer [PHI-07]", () => {
     });
   });
 
-  test("what the model has left by going back is seen by the answers there, and by none that came after", () => {
+  test("has messages that a revert abandoned for answers on that branch, but not for later answers", () => {
     const back: EventBody = {
       type: "RevertApplied",
       category: "completion",
@@ -277,18 +277,18 @@ describe("the view of a past answer [PHI-07]", () => {
     expect(at("back", 1)).toEqual({ type: "view", view: { branch: "back", ranges: [{ from: 0, to: 1 }] } });
   });
 
-  test("a compaction that was written and not taken counts for nothing", () => {
+  test("has everything when the loop has no event of a compaction", () => {
     expect(seenBy([loop(0, [], { isFirstOfRun: true })], 3)).toEqual(whole(3));
   });
 
-  test("a compaction that was recorded without its ranges is named", () => {
+  test("is unrecorded when a compaction has no ranges, and names that compaction", () => {
     const trace = loop(0, [compactedAt(1)], { isFirstOfRun: true, compactions: [undefined] });
     expect(seenBy([trace], 2)).toEqual({ type: "unrecorded", position: 1 });
   });
 });
 
-describe("the branches that hold what one shows", () => {
-  test("each up to where it was left, also by one that leaves its parent before that one leaves its own [PRUN-07]", () => {
+describe("the ancestry of a branch", () => {
+  test("limits each ancestor to the lowest position where a descendant leaves it [PRUN-07]", () => {
     const branches = [
       { id: "main" },
       { id: "late", parent: { branch: "main", position: 10 } },

@@ -22,7 +22,7 @@ const result = (position: number, tokens: number, callId: string, inProgress = f
   isInProgress: inProgress,
 });
 
-describe("what leaves the view", () => {
+describe("pruning", () => {
   const items = [
     answer(1, 10, ["a", "b"]),
     result(2, 100, "a"),
@@ -33,39 +33,39 @@ describe("what leaves the view", () => {
     answer(9, 20, ["p"], true),
   ];
 
-  test("the oldest first, until so many tokens are met [PRUN-02]", () => {
+  test("removes the oldest messages first, until the target number of tokens is reached [PRUN-02]", () => {
     expect(selectPruned(items, 310)).toEqual({ positions: [1, 2, 3], tokens: 310 });
     expect(selectPruned(items, 311)).toEqual({ positions: [1, 2, 3, 5], tokens: 350 });
     expect(selectPruned(items, 0)).toEqual({ positions: [], tokens: 0 });
   });
 
-  test("an answer leaves with all its results, and what is reported is what was removed [PRUN-02, PRUN-11, PHI-13i]", () => {
+  test("removes an answer with all its results, and reports exactly what it removed [PRUN-02, PRUN-11, PHI-13i]", () => {
     expect(selectPruned(items, 1)).toEqual({ positions: [1, 2, 3], tokens: 310 });
   });
 
-  test("the call in progress stays, however much is asked [PRUN-11, PHI-13i]", () => {
+  test("keeps the call in progress, however large the target [PRUN-11, PHI-13i]", () => {
     expect(selectPruned(items, 100_000)).toEqual({ positions: [1, 2, 3, 5, 7, 8], tokens: 410 });
     const batch = [answer(1, 10, ["a", "p"]), result(2, 500, "a"), result(3, 1, "p", true)];
     expect(selectPruned(batch, 100)).toEqual({ positions: [], tokens: 0 });
   });
 
-  test("an answer that waits for a result stays, and a newer one leaves instead [PRUN-11]", () => {
+  test("keeps an answer that waits for a result, and removes a newer one instead [PRUN-11]", () => {
     const waiting = [answer(1, 10, ["a", "b"]), result(2, 500, "a"), answer(4, 5)];
     expect(selectPruned(waiting, 100)).toEqual({ positions: [4], tokens: 5 });
   });
 
-  test("a result belongs to the newest answer that asked for it: ids repeat [PRUN-11, GAP-08]", () => {
+  test("assigns a result to the newest answer with its call id, as ids repeat [PRUN-11, GAP-08]", () => {
     const again = [answer(1, 1, ["a"]), result(2, 1, "a"), answer(3, 1, ["a"]), result(4, 1, "a")];
     expect(selectPruned(again, 2).positions).toEqual([1, 2]);
     expect(selectPruned(again.slice(2), 1).positions).toEqual([3, 4]);
   });
 
-  test("a result that nobody asked for may leave by itself [PRUN-02]", () => {
+  test("can remove a result without a call on its own [PRUN-02]", () => {
     expect(selectPruned([result(1, 5, "x"), answer(2, 7)], 5)).toEqual({ positions: [1], tokens: 5 });
   });
 });
 
-describe("any run, any target", () => {
+describe("pruning of any run with any target", () => {
   const turn = fc.record({
     calls: fc.array(
       fc.record({ id: fc.constantFrom("a", "b", "c"), tokens: fc.nat(500), running: fc.nat(12) }),
@@ -76,7 +76,7 @@ describe("any run, any target", () => {
     tokens: fc.nat(500),
     steered: fc.boolean(),
   });
-  /** Turns with calls of which a few still run: those have no result yet. */
+  /** Turns with calls, a few of which still run and have no result yet. */
   const runs = fc.array(turn, { maxLength: 12 }).map((turns) => {
     const items: InRunItem[] = [];
     const groups: number[][] = [];
@@ -104,7 +104,7 @@ describe("any run, any target", () => {
     return { items, groups: groups.filter((group) => group.length > 0) };
   });
 
-  test("takes whole answers from the oldest on, no more than needed, and reports just them [PRUN-02, PRUN-11, PHI-13i]", () => {
+  test("removes whole answers from the oldest on, no more than needed, and reports exactly those [PRUN-02, PRUN-11, PHI-13i]", () => {
     fc.assert(
       fc.property(runs, fc.integer({ min: -10, max: 6000 }), ({ items, groups }, target) => {
         const pruned = selectPruned(items, target);

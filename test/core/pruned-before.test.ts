@@ -34,14 +34,14 @@ const prunedAt = (
     ?.spans.filter(({ isPruned }) => isPruned === true)
     .map((span) => [span.from, span.to]);
 
-describe("what a loop in the middle of earlier ones begins with", () => {
+describe("the view of a loop that begins in the middle of earlier ones", () => {
   // hi, look, result, look, result, prun, result, answer
   const loop: LoopEvents = {
     branches: ["main"],
     events: [...messages(0, 7), prune(1, 3, 5), message(7)],
   };
 
-  test("a place after the answer that has pruned, and its results, sees the prune and its memo [PRUN-07]", () => {
+  test("has the prune and its memo at a position after the pruning answer and its results [PRUN-07]", () => {
     const view = replayEarlierPrunes({ branch: "main", from: 7 }, [loop], [{ id: "main" }], []);
     expect(view?.spans).toMatchObject([
       { from: 0, to: 1 },
@@ -50,19 +50,19 @@ describe("what a loop in the middle of earlier ones begins with", () => {
     ]);
   });
 
-  test.each([3, 4, 5, 6])("a place before it (%i) does not see what was pruned later [PRUN-07]", (from) => {
+  test.each([3, 4, 5, 6])("has no later prune at an earlier position (%i) [PRUN-07]", (from) => {
     expect(prunedAt("main", from, [loop])).toBeUndefined();
     expect(prunedAt("rerun-1", from, [loop], [fork("rerun-1", "main", from)])).toBeUndefined();
   });
 
-  test("nor what a later loop has pruned, however low the positions [PRUN-07]", () => {
+  test("has no prune of a later loop, however low the pruned positions [PRUN-07]", () => {
     const later: LoopEvents = { branches: ["main"], events: [...messages(8, 11), prune(3, 5), message(11)] };
     expect(prunedAt("main", 8, [loop, later])).toEqual([[1, 3]]);
     expect(prunedAt("rerun-1", 8, [loop, later], [fork("rerun-1", "main", 8)])).toEqual([[1, 3]]);
     expect(prunedAt("main", 11, [loop, later])).toEqual([[1, 5]]);
   });
 
-  test("of two prunes it sees the one that was made before the place [PRUN-07]", () => {
+  test("has only the first of two prunes at a position between them [PRUN-07]", () => {
     const two: LoopEvents = {
       branches: ["main"],
       events: [...messages(0, 5), prune(1, 2), ...messages(5, 9), prune(3, 4), message(9)],
@@ -74,8 +74,8 @@ describe("what a loop in the middle of earlier ones begins with", () => {
     ]);
   });
 
-  describe("where a model has gone back", () => {
-    // main: 0..8 with a prune after 4 and one after 6; back to 5; revert-1: 5.. with a prune after 7
+  describe("after a model's revert", () => {
+    // main: 0..8 with a prune after 4 and one after 6; reverted to 5; revert-1: 5.. with a prune after 7
     const reverted: LoopEvents = {
       branches: ["main", "revert-1"],
       events: [
@@ -92,7 +92,7 @@ describe("what a loop in the middle of earlier ones begins with", () => {
     };
     const branches = [fork("revert-1", "main", 5)];
 
-    test("the branch that it left keeps what was pruned before a place on it [PRUN-07]", () => {
+    test("has, on the abandoned branch, what was pruned before its position [PRUN-07]", () => {
       const rerun = (from: number) =>
         prunedAt("rerun-1", from, [reverted], [...branches, fork("rerun-1", "main", from)]);
       expect(rerun(6)).toEqual([[1, 2]]);
@@ -100,19 +100,19 @@ describe("what a loop in the middle of earlier ones begins with", () => {
       expect(rerun(4)).toBeUndefined();
     });
 
-    test("a place before the one it went back to sees what was pruned before that place [PRUN-07]", () => {
+    test("has, up to the revert target, what was pruned before its position [PRUN-07]", () => {
       const rerun = (from: number) =>
         prunedAt("rerun-1", from, [reverted], [...branches, fork("rerun-1", "revert-1", from)]);
       expect(rerun(4)).toBeUndefined();
       expect(rerun(5)).toEqual([[1, 2]]);
     });
 
-    test("a place after it sees what was pruned on both branches until then [PRUN-07]", () => {
+    test("has, after the revert target, what was pruned on both branches before its position [PRUN-07]", () => {
       expect(prunedAt("revert-1", 7, [reverted], branches)).toEqual([[1, 3]]);
       expect(prunedAt("revert-1", 8, [reverted], branches)).toEqual([[1, 4]]);
     });
 
-    test("another branch sees none of it [PRUN-07]", () => {
+    test("has, on another branch, none of these prunes [PRUN-07]", () => {
       const elsewhere: LoopEvents = { ...reverted, branches: ["other", "revert-1"] };
       expect(prunedAt("main", 8, [elsewhere], [fork("revert-1", "other", 5)])).toBeUndefined();
     });

@@ -18,7 +18,7 @@ const message = (id: string, words: { text?: string; ref?: string } = { text: "x
   atMs: 1,
 });
 
-/** A run whose model is being asked, with nothing in its queues. */
+/** A run during its first model call, with empty queues. */
 const asking = async (): Promise<State> => (await play().until("call-model")).state;
 
 function send(state: State, count: number, way: "steered" | "followed-up" = "steered", from = 0): State {
@@ -32,7 +32,7 @@ const refusals = (state: State) =>
   state.outbox.events.flatMap(({ body }) => (body.type === "MessageRejected" ? [body] : []));
 
 describe("the queues of a run", () => {
-  test(`hold ${MAX_WAITING_MESSAGES} messages, steering and follow-ups together, and refuse one more`, async () => {
+  test(`hold ${MAX_WAITING_MESSAGES} messages, steering and follow-ups together, and reject the next one`, async () => {
     const full = send(send(await asking(), 150, "steered"), 50, "followed-up");
     expect(refusals(full)).toEqual([]);
     const more = send(full, 1, "followed-up", 50);
@@ -52,7 +52,7 @@ describe("the queues of a run", () => {
     });
   });
 
-  test("count the bytes of words in UTF-8, and of a stored text only its hash", async () => {
+  test("have a limit in UTF-8 bytes, to which a stored text adds only its hash", async () => {
     const half = "é".repeat(MAX_WAITING_BYTES / 4);
     let state = apply(await asking(), { type: "steered", message: message("a", { text: half }), atMs: 2 });
     state = apply(state, { type: "followed-up", message: message("b", { text: half }), atMs: 2 });
@@ -64,14 +64,14 @@ describe("the queues of a run", () => {
     expect(measureQueues(long.queues).bytes).toBe(MAX_WAITING_BYTES / 2 + 64);
   });
 
-  test("take a refused message when it is sent again and there is room", async () => {
+  test("accept a rejected message that is sent again when there is room", async () => {
     const more = send(await asking(), MAX_WAITING_MESSAGES + 1);
     const cleared = apply(more, { type: "queues-cleared", queue: "all", atMs: 3 });
     const again = send(cleared, 1, "steered", MAX_WAITING_MESSAGES);
     expect(again.queues.steering.map(({ id }) => id)).toEqual([`steered-${MAX_WAITING_MESSAGES}`]);
   });
 
-  test("take a repeated message as taken, however full they are", async () => {
+  test("treat a repeated message as accepted, even when they are full", async () => {
     const full = send(await asking(), MAX_WAITING_MESSAGES);
     const again = send(full, 1, "steered", MAX_WAITING_MESSAGES - 1);
     expect(hasRoom(full, message(`steered-${MAX_WAITING_MESSAGES - 1}`))).toBe(true);
@@ -79,7 +79,7 @@ describe("the queues of a run", () => {
     expect(refusals(again)).toEqual([]);
   });
 
-  test("stay small however many are sent: what is refused is named up to a bound, and counted", async () => {
+  test("stay small however many messages are sent: all rejections are counted, only the newest are listed", async () => {
     const flooded = send(send(await asking(), 3000), 3000, "followed-up");
     expect(JSON.stringify(flooded).length).toBeLessThan(96 * 1024);
     expect(refusals(flooded).length).toBeLessThanOrEqual(20);
@@ -88,7 +88,7 @@ describe("the queues of a run", () => {
     expect(buildStatus(flooded).rejectedMessages?.newest.at(-1)?.id).toBe("followed-up-2999");
   });
 
-  test("are bounded before the first loop too, where there is no record yet", () => {
+  test("are limited before the first loop too, and record no event then", () => {
     const fresh = buildInitialState({
       session: "s",
       mode: "run",
@@ -104,7 +104,7 @@ describe("the queues of a run", () => {
     expect(flooded.outbox.events).toEqual([]);
   });
 
-  test("lose nothing that was accepted: all of it is read, in order, and refusals stand in the record", async () => {
+  test("deliver every accepted message in order, and rejections are recorded", async () => {
     const run = await play({ steeringMode: "all" }).until("call-model");
     for (let index = 0; index < MAX_WAITING_MESSAGES + 5; index++) await run.steer(`word ${index}`);
     await run.settle();
@@ -119,7 +119,7 @@ describe("the queues of a run", () => {
     expect(recorded.at(-1)).toMatchObject({ rejected: 5 });
   });
 
-  test("record no refusal after a loop's last event", async () => {
+  test("record no rejection after a loop's last event", async () => {
     const closing = (await play().until("close-loop")).state;
     const more = send(closing, MAX_WAITING_MESSAGES + 1);
     expect(more.outbox.events.at(-1)?.body.type).toBe("AgentEnd");

@@ -5,7 +5,7 @@ import { CORPUS, HARMLESS } from "./secret-shapes.ts";
 
 const TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3.SflKxwRJSMeKKF2QT4";
 
-describe("what looks like a key is not shown [DBG-03]", () => {
+describe("text that looks like a key is masked [DBG-03]", () => {
   test.each([
     ["a sk-ant-0123456789abcdef b", "a *** b"],
     [`jwt ${TOKEN}, and more`, "jwt ***, and more"],
@@ -27,7 +27,7 @@ describe("what looks like a key is not shown [DBG-03]", () => {
 });
 
 describe("a corpus of keys [DBG-03]", () => {
-  test("is large enough to mean something", () => {
+  test("has more than 100 samples, each of which contains its secret", () => {
     expect(CORPUS.length).toBeGreaterThan(100);
     for (const [, text, secret] of CORPUS) expect(text).toContain(secret);
   });
@@ -41,16 +41,16 @@ describe("a corpus of keys [DBG-03]", () => {
     expect(redact(text)).toContain("***");
   });
 
-  test.each(HARMLESS)("%s is no key", (text) => {
+  test.each(HARMLESS)("%s is not a key", (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  test("of an address, what is no secret stays readable", () => {
+  test("the parts of a URL that are not secret stay readable", () => {
     const [, url = ""] = CORPUS.find(([name]) => name === "PostgreSQL URL") ?? [];
     expect(redact(url)).toBe("postgres://me:***@db.example:5432/x");
   });
 
-  test("in the words of a command the secret stands behind its flag", () => {
+  test("in a command's arguments, the value after a secret flag is masked", () => {
     expect(redactCommandWords(["deploy", "--password", "hunter22", "--api-key", "-v", "ok"])).toEqual([
       "deploy",
       "--password",
@@ -61,7 +61,7 @@ describe("a corpus of keys [DBG-03]", () => {
     ]);
   });
 
-  test("a long output is gone through whole, and no key is cut in two by its length", () => {
+  test("every key in a long output is masked, whatever its position", () => {
     const [, , key = ""] = CORPUS[0] ?? [];
     const filler = "some words of an output\n".repeat(2_700);
     for (let shift = 0; shift < 40; shift += 3) {
@@ -73,7 +73,7 @@ describe("a corpus of keys [DBG-03]", () => {
   });
 });
 
-/** Hundreds of thousands of characters; what is looked at once takes some milliseconds, what is looked at again and again takes minutes. */
+/** Characters of a long text: linear work takes milliseconds, quadratic work takes minutes. */
 const LENGTH = 300_000;
 
 test.each([
@@ -104,12 +104,12 @@ test.each([
   "0Q~",
   "AA:AA",
   "1234567890",
-])("a long text of %j does not hold up who looks through it [DBG-03]", (part) => {
+])("a long text of %j is masked quickly [DBG-03]", (part) => {
   const text = part.repeat(LENGTH / part.length);
   expect(cpuMs(() => redact(text))).toBeLessThan(2_000);
 });
 
-test("of a text without end, the beginning is shown [DBG-03]", () => {
+test("a preview of a very long text shows its masked beginning [DBG-03]", () => {
   for (const part of ["y", "sk-", "eyJ", "token=", " "]) {
     const text = `sk-live-0123456789abcdef ${part.repeat(10_000_000 / part.length)}`;
     expect(redactPreview(text, 20)).toMatch(/^\*\*\* /);

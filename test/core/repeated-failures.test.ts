@@ -16,12 +16,12 @@ const results = (run: ReturnType<typeof play>) =>
   run.lines.filter((line) => /^(bash|read|nope)!?: /.test(line));
 const asked = (run: ReturnType<typeof play>) => run.asked.length;
 
-describe("a call that fails in the same way again and again", () => {
+describe("a call that fails repeatedly in the same way", () => {
   test.each([
-    ["of a tool that there is not", missing, "nope", "Tool nope not found"],
-    ["with arguments that do not fit", calls(invalid), "bash", `Invalid arguments: ${MISFIT}`],
+    ["of an unknown tool", missing, "nope", "Tool nope not found"],
+    ["with invalid arguments", calls(invalid), "bash", `Invalid arguments: ${MISFIT}`],
   ])(
-    "%s: the model is told plainly from the fifth answer on, and the loop ends after the eighth",
+    "%s: the result warns the model from the fifth answer on, and the loop ends after the eighth",
     async (_, reply, tool, why) => {
       const run = await play({ repeats: DEFAULTS, replies: repeated(reply, 50) }).settle();
       expect(asked(run)).toBe(8);
@@ -37,7 +37,7 @@ describe("a call that fails in the same way again and again", () => {
     },
   );
 
-  test("that a rule denies counts when it is the same call, and not when it is another one", async () => {
+  test("because a rule denies it is counted only if it is the same call", async () => {
     const permissions = { otherwise: "deny" as const };
     const denied = (summary: string) => calls({ name: "bash", arguments: { text: "", command: summary } });
     const same = await play({
@@ -51,7 +51,7 @@ describe("a call that fails in the same way again and again", () => {
     expect([asked(different), different.state.last?.outcome.type]).toEqual([21, "answered"]);
   });
 
-  test("counts once for each answer: the model has not read what came of the others yet", async () => {
+  test("counts once per answer, because the model has not read the other results yet", async () => {
     const run = await play({
       repeats: DEFAULTS,
       replies: [calls(...repeatedNames(20)), says("I see")],
@@ -61,12 +61,12 @@ describe("a call that fails in the same way again and again", () => {
     expect(asked(twice)).toBe(8);
   });
 
-  test("counts although other calls go well beside it", async () => {
+  test("counts even if other calls of the same answer succeed", async () => {
     const run = await play({ repeats: DEFAULTS, replies: repeated(calls("read", "nope"), 50) }).settle();
     expect([asked(run), run.state.last?.outcome.type]).toEqual([8, "limit-reached"]);
   });
 
-  test("begins anew when the tool was called well, when it fails in another way, and after three turns without it", async () => {
+  test("is counted from zero after a successful call of the tool, after another failure, and after three turns without it", async () => {
     const replies = (between: readonly Reply[]) => [
       ...repeated(calls(invalid), 7),
       ...between,
@@ -82,12 +82,12 @@ describe("a call that fails in the same way again and again", () => {
     expect(await ends([])).toBe("limit-reached");
   });
 
-  test("that has run counts for nothing: what a tool reports may change", async () => {
+  test("counts only if it is not run: repeated calls that run do not end the loop", async () => {
     const run = await play({ repeats: DEFAULTS, replies: repeated(calls("bash"), 20) }).settle();
     expect([asked(run), run.state.last?.outcome.type]).toEqual([21, "answered"]);
   });
 
-  test("goes on for ever where the definition says so, and in runs that were pinned before there was a bound", async () => {
+  test("never ends the loop if the definition sets no limit, or if the run was pinned before the limit existed", async () => {
     const endless = { ...DEFAULTS, endAfter: null };
     const told = await play({ repeats: endless, replies: repeated(missing, 12) }).settle();
     expect([asked(told), told.state.last?.outcome.type]).toEqual([13, "answered"]);
@@ -102,7 +102,7 @@ describe("a call that fails in the same way again and again", () => {
     expect(results(old).join("\n")).not.toContain("of your answers");
   });
 
-  test("is forgotten when a person steers the agent", async () => {
+  test("is counted from zero after the user steers the agent", async () => {
     const run = play({ repeats: DEFAULTS, replies: [...repeated(missing, 8), says("ok")] });
     while (asked(run) < 7) await run.step();
     await run.until("call-model").steer("there is no such tool").settle();
@@ -110,7 +110,7 @@ describe("a call that fails in the same way again and again", () => {
     expect(run.lines).toContain("steering: there is no such tool");
   });
 
-  test("the count goes through JSON and through continue-as-new", async () => {
+  test("the count survives JSON serialization and continue-as-new", async () => {
     const run = play({ repeats: DEFAULTS, throughJson: true, replies: repeated(missing, 50) });
     while (asked(run) < 4) await run.step();
     await run.rotationDue().settle();
@@ -118,7 +118,7 @@ describe("a call that fails in the same way again and again", () => {
     expect(asked(run)).toBe(8);
   });
 
-  describe("where a person is asked", () => {
+  describe("when the user is asked", () => {
     const stuck = async (approvalTimeoutMs?: number) => {
       const run = play({
         repeats: ask,
@@ -131,7 +131,7 @@ describe("a call that fails in the same way again and again", () => {
     };
     const waiting = (run: ReturnType<typeof play>) => listPendingApprovals(run.state)[0]?.toolCallId ?? "";
 
-    test("the call waits with the reason, and nothing of the answer's text is shown to them", async () => {
+    test("the call waits for approval with the reason, and the approval has no `failed` field", async () => {
       const run = await stuck();
       expect(asked(run)).toBe(8);
       expect(listPendingApprovals(run.state)).toMatchObject([
@@ -144,7 +144,7 @@ describe("a call that fails in the same way again and again", () => {
       expect(Object.keys(listPendingApprovals(run.state)[0] ?? {})).not.toContain("failed");
     });
 
-    test("who approves lets the agent go on, with a new count; the call itself is not run", async () => {
+    test("approval lets the agent continue with a new count; the call itself is not run", async () => {
       const run = await stuck();
       run.answer(waiting(run), true);
       while (asked(run) < 9) await run.step();
@@ -155,7 +155,7 @@ describe("a call that fails in the same way again and again", () => {
       expect(asked(run)).toBe(16);
     });
 
-    test("who refuses ends the loop", async () => {
+    test("denial ends the loop", async () => {
       const run = await stuck();
       await run.answer(waiting(run), false).settle();
       expect(asked(run)).toBe(8);
@@ -163,13 +163,13 @@ describe("a call that fails in the same way again and again", () => {
       expect(results(run)[7]).toContain("Tool nope not found");
     });
 
-    test("nobody who answers in time ends the loop as well", async () => {
+    test("an approval timeout ends the loop as well", async () => {
       const run = await stuck(1_000);
       await run.pass(1_001).timePassed().settle();
       expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
     });
 
-    test("a stop ends it as any other", async () => {
+    test("a stop ends the loop with the stop's reason", async () => {
       const run = await stuck();
       await run.stop("enough").settle();
       expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });

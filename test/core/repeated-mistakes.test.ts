@@ -15,8 +15,8 @@ function results(run: ReturnType<typeof play>): readonly string[] {
   return run.lines.filter((line) => /^(bash|read|edit|nope)!?: /.test(line));
 }
 
-describe("a call that cannot be run, again and again [RIG-07]", () => {
-  test("the third in a row for one tool says so, and the run goes on", async () => {
+describe("repeated calls that cannot be run [RIG-07]", () => {
+  test("the result of the third one in a row for a tool says so, and the run continues", async () => {
     const run = await play({
       replies: [calls(wrong), calls(wrong), calls(wrong), calls(wrong), says("I give up on it")],
     }).settle();
@@ -30,17 +30,17 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     expect(run.commands.filter(({ type }) => type === "call-model")).toHaveLength(5);
   });
 
-  test("a name that is no tool's counts as well", async () => {
+  test("a call of an unknown tool counts as well", async () => {
     const run = await play({ replies: [calls("nope"), calls("nope"), calls("nope"), says("ok")] }).settle();
     expect(results(run)[2]).toBe(`nope!: Tool nope not found\n${thirdOf("nope")}`);
   });
 
-  test("within one answer too, in call order", async () => {
+  test("calls within one answer count too, in call order", async () => {
     const run = await play({ replies: [calls(wrong, wrong, wrong), says("ok")] }).settle();
     expect(results(run).map((line) => line.includes("in a row"))).toEqual([false, false, true]);
   });
 
-  test("a good call of the tool between them begins the count anew", async () => {
+  test("a valid call of the tool in between resets the count", async () => {
     const run = await play({
       replies: [
         calls(wrong),
@@ -62,20 +62,20 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     ]);
   });
 
-  test("a good call of another tool does not", async () => {
+  test("a valid call of another tool does not reset the count", async () => {
     const run = await play({
       replies: [calls(wrong), calls("read"), calls(wrong, "edit"), calls(wrong), says("ok")],
     }).settle();
     expect(results(run).filter((line) => line.includes("in a row"))).toHaveLength(1);
   });
 
-  test("calls that were never looked at, behind the output limit, count for nothing", async () => {
+  test("calls of an answer that was cut off by the output limit do not count", async () => {
     const cut = { ...calls(wrong), stopReason: "length" as const };
     const run = await play({ replies: [cut, cut, cut, calls(wrong), says("ok")] }).settle();
     expect(run.lines.join("\n")).not.toContain("in a row");
   });
 
-  test("the next loop counts anew", async () => {
+  test("the next loop counts from zero", async () => {
     const run = play({
       mode: "interactive",
       replies: [calls(wrong), calls(wrong), says("ok"), calls(wrong)],
@@ -85,19 +85,19 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     expect(run.lines.join("\n")).not.toContain("in a row");
   });
 
-  test("the state keeps a few short names, whatever a model makes up", async () => {
+  test("the state stores only shortened tool names, whatever names a model invents", async () => {
     const names = Array.from({ length: 40 }, (_, index) => `${"x".repeat(500)}${index}`);
     const repeats = RepeatSettings.parse({ endAfter: null });
     const run = play({ repeats, replies: [...names.map((name) => calls(name)), says("ok")] });
     await run.until("call-model");
     for (let turn = 0; turn < 40; turn++) await run.step();
     const mistakes = run.state.loop?.repeatedFailures ?? [];
-    // Names are told apart by what is kept of them.
+    // Names with the same shortened form count as one.
     expect(mistakes).toMatchObject([{ tool: `${"x".repeat(64)}...`, inARow: 40 }]);
     expect(JSON.stringify(mistakes).length).toBeLessThan(400);
   });
 
-  test("of many names the newest are counted", async () => {
+  test("of many tool names, only the newest are counted", async () => {
     const names = Array.from({ length: MAX_COUNTED + 2 }, (_, index) => `tool${index}`);
     const run = await play({ replies: [calls(...names), says("ok")] })
       .until("call-model")
@@ -105,7 +105,7 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     expect(run.state.loop?.repeatedFailures?.map(({ tool }) => tool)).toEqual(names.slice(2));
   });
 
-  test("the count is part of the state: it goes through JSON and through continue-as-new", async () => {
+  test("the count survives JSON serialization and continue-as-new", async () => {
     const run = play({ throughJson: true, replies: [calls(wrong), calls(wrong), calls(wrong), says("ok")] });
     await run.until("call-model").step();
     await run.rotationDue().step();

@@ -4,7 +4,7 @@ import type { RetentionPolicy } from "../../src/schema/retention.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Agents with ages in days and bytes, newest first; gives the ones that go. */
+/** Returns the indexes of the sessions to delete. Sessions are given as agent, age in days and bytes, newest first. */
 function goers(
   policy: RetentionPolicy,
   sessions: readonly (readonly [string, number, number])[],
@@ -17,7 +17,7 @@ function goers(
   });
 }
 
-test("a session goes by its age, by count or by bytes, whichever rule says so first", () => {
+test("a session is deleted by age, count or bytes, whichever rule applies first", () => {
   const sessions = [
     ["a", 1, 10],
     ["b", 2, 10],
@@ -32,7 +32,7 @@ test("a session goes by its age, by count or by bytes, whichever rule says so fi
   expect(goers({ rules: [{ agent: "c", maxSessions: 0 }] }, sessions)).toEqual([]);
 });
 
-test("one that is too large goes, and smaller ones behind it stay", () => {
+test("a session that exceeds the byte limit is deleted, and smaller ones after it stay", () => {
   expect(
     goers({ rules: [{ maxBytes: 100 }] }, [
       ["a", 1, 50],

@@ -5,7 +5,7 @@ import { calls, says } from "./support/script.ts";
 const turns = (count: number) => Array.from({ length: count }, () => calls("bash"));
 
 describe("continue as new", () => {
-  test("comes only at a turn's edge, with an empty outbox, and is invisible [RIG-04]", async () => {
+  test("happens only between turns, with an empty outbox, and leaves no trace in the record [RIG-04]", async () => {
     const plain = await play({ replies: turns(3) }).settle();
     const run = await play({ replies: turns(3) })
       .until("call-tools")
@@ -23,14 +23,14 @@ describe("continue as new", () => {
     expect(run.state.rotationRequested).toBe(false);
   });
 
-  test("before the first turn keeps the prompts' events for it [LOOP-03]", async () => {
+  test("before the first turn leaves the prompts' events in that turn [LOOP-03]", async () => {
     const plain = await play().settle();
     const run = await play().rotationDue().settle();
     expect(run.run).toBe("run2");
     expect(run.eventLines()).toEqual(plain.eventLines());
   });
 
-  test("takes up steering that came on the way [STEER-06]", async () => {
+  test("delivers steering that arrives meanwhile [STEER-06]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-tools")
       .rotationDue()
@@ -42,7 +42,7 @@ describe("continue as new", () => {
     expect(run.lines.slice(3)).toEqual(["steering: a", "model: done", "steering: b", "model: done"]);
   });
 
-  test("goes on with the follow-up that it was about to take [STEER-10]", async () => {
+  test("continues with the follow-up that was next [STEER-10]", async () => {
     const run = await play()
       .until("call-model")
       .followUp("next")
@@ -54,7 +54,7 @@ describe("continue as new", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: done", "follow-up: next", "model: done"]);
   });
 
-  test("steering that comes on the way goes before that follow-up [STEER-10]", async () => {
+  test("delivers steering that arrives meanwhile before that follow-up [STEER-10]", async () => {
     const run = await play()
       .until("call-model")
       .followUp("next")
@@ -65,7 +65,7 @@ describe("continue as new", () => {
     expect(run.lines.slice(2)).toEqual(["steering: first", "model: done", "follow-up: next", "model: done"]);
   });
 
-  test("the loop ends when what it was to go on with was cleared on the way [STEER-03]", async () => {
+  test("ends the loop if the message to continue with is cleared meanwhile [STEER-03]", async () => {
     for (const queue of ["steering", "follow-up"] as const) {
       const run = await play().until("call-model");
       if (queue === "steering") await run.steer("x");
@@ -79,7 +79,7 @@ describe("continue as new", () => {
     }
   });
 
-  test("results of calls need nothing more to go on with [LOOP-20]", async () => {
+  test("continues after the results of calls even if the queues are cleared meanwhile [LOOP-20]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("x")
@@ -90,7 +90,7 @@ describe("continue as new", () => {
     expect(run.lines.slice(2)).toEqual(["bash: bash ok", "model: done"]);
   });
 
-  test("while it waits: it waits on, until the same time [STEER-12]", async () => {
+  test("keeps the deadline of a waiting run [STEER-12]", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 5000 }).settle();
     const { command } = run;
     await run.rotationDue();
@@ -101,7 +101,7 @@ describe("continue as new", () => {
     expect(run.lines).toHaveLength(4);
   });
 
-  test("that was due in a loop comes when the loop has ended, if not before [RIG-04]", async () => {
+  test("that becomes due in a loop's last turn happens after the loop, unless the run ends [RIG-04]", async () => {
     const run = await play({ mode: "interactive" }).until("call-model").rotationDue().until("rotate");
     expect(run.state.loop).toBeUndefined();
     await run.continueAsNew();
@@ -110,7 +110,7 @@ describe("continue as new", () => {
     expect(ending.run).toBe("run1");
   });
 
-  test("command numbers go on, so that no key is used twice [RIG-04]", async () => {
+  test("continues the command numbers, so that no key is used twice [RIG-04]", async () => {
     const run = await play({ replies: turns(2) })
       .until("call-tools")
       .rotationDue()
@@ -120,7 +120,7 @@ describe("continue as new", () => {
     expect(run.command).toMatchObject({ number: nextCommand, generation: 0 });
   });
 
-  test("limits are looked at before it, and again behind it [LIM-02]", async () => {
+  test("checks limits before and after [LIM-02]", async () => {
     const before = await play({ limits: { maxTurns: 1 }, replies: turns(9) })
       .until("call-tools")
       .rotationDue()
@@ -134,7 +134,7 @@ describe("continue as new", () => {
     expect(behind.lines.at(-1)).toMatch(/Max duration reached/);
   });
 
-  test("everything of a run survives it [RIG-04]", async () => {
+  test("preserves queues, ids, totals, goal, pinned settings, usage and view [RIG-04]", async () => {
     const run = await play({ mode: "interactive", replies: [calls("bash"), says("two")] }).until(
       "call-tools",
     );

@@ -7,20 +7,20 @@ import { RequestSecrets } from "../../src/tools/sources/openapi/request-secrets.
 
 const SECRET = "a!b'c(d)*e&f<g>/h+i j\"k\\é";
 
-/** How servers repeat what they were sent: each is a form that an answer of theirs was seen to have. */
+/** The forms in which servers were observed to repeat a secret that they received. */
 const REPEATED: readonly (readonly [string, string])[] = [
-  ["as it is", SECRET],
-  ["as a browser's part of an address", encodeURIComponent(SECRET)],
+  ["unchanged", SECRET],
+  ["percent-encoded by a browser", encodeURIComponent(SECRET)],
   [
-    "as we send it in a query",
+    "percent-encoded as Holdfast sends it in a query",
     encodeURIComponent(SECRET).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`),
   ],
-  ["with small hex letters", encodeURIComponent(SECRET).replace(/%../g, (code) => code.toLowerCase())],
-  ["as a field of a form", new URLSearchParams({ x: SECRET }).toString().slice(2)],
+  ["with lower-case hex digits", encodeURIComponent(SECRET).replace(/%../g, (code) => code.toLowerCase())],
+  ["form-encoded", new URLSearchParams({ x: SECRET }).toString().slice(2)],
   ["in JSON", JSON.stringify(SECRET).slice(1, -1)],
-  ["in JSON of PHP", JSON.stringify(SECRET).slice(1, -1).replaceAll("/", "\\/")],
+  ["in JSON as PHP writes it", JSON.stringify(SECRET).slice(1, -1).replaceAll("/", "\\/")],
   [
-    "in JSON of Go",
+    "in JSON as Go writes it",
     JSON.stringify(SECRET)
       .slice(1, -1)
       .replaceAll("&", "\\u0026")
@@ -29,29 +29,29 @@ const REPEATED: readonly (readonly [string, string])[] = [
   ],
 ];
 
-describe("secrets that an answer repeats [OAPI-04]", () => {
-  test.each(REPEATED)("%s: an API", (_, form) => {
+describe("secrets that a response repeats are masked [OAPI-04]", () => {
+  test.each(REPEATED)("%s, from an API", (_, form) => {
     const used = new RequestSecrets(() => SECRET);
     used.resolve("${KEY}");
     expect(used.mask(`>${form}<`)).toBe(">****<");
   });
 
-  test.each(REPEATED)("%s: an MCP server", (_, form) => {
+  test.each(REPEATED)("%s, from an MCP server", (_, form) => {
     const transport = { type: "http", url: "http://h/", headers: { "x-key": "${KEY}" } } as const;
     expect(new SecretMasker({ transport }, () => SECRET).mask(`>${form}<`)).toBe(">***<");
   });
 
-  test.each(REPEATED)("%s: what a worker stores and shows", (_, form) => {
+  test.each(REPEATED)("%s, in what a worker stores and shows", (_, form) => {
     expect(createMask([SECRET])(`>${form}<`)).toBe(">***<");
   });
 
-  test("a line break behind it, which no header is sent with, hides nothing", () => {
+  test("a trailing line break in the secret, which is never sent in a header, does not prevent masking", () => {
     const used = new RequestSecrets(() => "tok-secret-line\n");
     used.resolve("Bearer ${KEY}");
     expect(used.mask("Bearer tok-secret-line")).toBe("Bearer ****");
   });
 
-  test("every text has forms, none of them short", () => {
+  test("the forms of a text have at least six characters, and include the text itself if it is that long", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         for (const form of listSecretForms(text)) expect(form.length).toBeGreaterThanOrEqual(6);

@@ -7,38 +7,38 @@ const SECRET = "hunter2+Correct/Horse?battery=ä";
 const bytes = Buffer.from(SECRET, "utf8");
 const matcher = new SecretMatcher([SECRET]);
 
-describe("a secret is hidden however a command prints it", () => {
+describe("a secret is masked however a command prints it", () => {
   test.each<readonly [string, string]>([
-    ["backwards", [...SECRET].reverse().join("")],
+    ["reversed", [...SECRET].reverse().join("")],
     ["in hex", bytes.toString("hex")],
-    ["in capital hex", bytes.toString("hex").toUpperCase()],
-    ["in hex, byte by byte", bytes.toString("hex").replace(/../g, "$& ").trim()],
+    ["in upper-case hex", bytes.toString("hex").toUpperCase()],
+    ["in hex, with spaces between the bytes", bytes.toString("hex").replace(/../g, "$& ").trim()],
     ["in base64", bytes.toString("base64")],
-    ["in base64 of addresses", bytes.toString("base64url")],
-    ["in base64, in lines", bytes.toString("base64").replace(/.{7}/g, "$&\n")],
-    ["with blanks between its letters", [...SECRET].join(" ")],
-    ["folded into lines", SECRET.replace(/.{10}/g, "$&\n")],
+    ["in base64url", bytes.toString("base64url")],
+    ["in base64, split into lines", bytes.toString("base64").replace(/.{7}/g, "$&\n")],
+    ["with spaces between its characters", [...SECRET].join(" ")],
+    ["wrapped into lines", SECRET.replace(/.{10}/g, "$&\n")],
   ])("%s", (_, printed) => {
     expect(matcher.mask(`a ${printed}\nb`, "***")).toBe("a ***\nb");
   });
 
-  test.each([0, 1, 2, 3])("in base64 of a text in which %i letters stand before it", (before) => {
+  test.each([0, 1, 2, 3])("in base64 of a text, after %i characters", (before) => {
     const whole = Buffer.from(`${"x".repeat(before)}${SECRET} and more`, "utf8").toString("base64");
     const shown = matcher.mask(whole, "***");
     expect(shown).toContain("***");
-    // What is left on either side holds at most six bits of it.
+    // What remains on either side contains at most six bits of the secret.
     for (const part of shown.split("***")) {
       const rest = Buffer.from(part, "base64").toString("latin1");
       expect(rest.includes(SECRET.slice(0, 2)) || rest.includes(SECRET.slice(-3, -1))).toBe(false);
     }
   });
 
-  test("two secrets that overlap leave nothing of either", () => {
+  test("two overlapping secrets are masked completely", () => {
     const two = new SecretMatcher(["abcdefgh", "efghijklmnop"]);
     expect(two.mask("<abcdefghijklmnop>", "***")).toBe("<***>");
   });
 
-  test("ordinary text stays as it is, also where a secret begins in it", () => {
+  test("ordinary text is unchanged, even if it contains the beginning of a secret", () => {
     const text = `The ${SECRET.slice(0, -1)} of a hunter.`;
     expect(matcher.mask(text, "***")).toBe(text);
   });
@@ -48,7 +48,7 @@ const word = fc
   .string({ unit: "grapheme-ascii", minLength: 6, maxLength: 40 })
   .filter((text) => text.trim() === text);
 
-test("property: no form of any secret is left in a masked text", () => {
+test("property: no form of any secret remains in a masked text", () => {
   fc.assert(
     fc.property(
       fc.array(word, { minLength: 1, maxLength: 5 }),
@@ -58,7 +58,7 @@ test("property: no form of any secret is left in a masked text", () => {
         const text = forms
           .map((form, index) => `${prose[index % Math.max(1, prose.length)] ?? ""}${form}`)
           .join("");
-        // A stand-in that no form can be made of.
+        // A replacement that cannot be part of a form.
         const shown = new SecretMatcher(secrets).mask(text, "\u0000");
         for (const form of forms) expect(shown).not.toContain(form);
       },
@@ -66,7 +66,7 @@ test("property: no form of any secret is left in a masked text", () => {
   );
 });
 
-test("property: what may be the beginning of a form is held back, wherever a text is cut", () => {
+test("property: a partial form at the end of a text is detected, wherever the text is cut", () => {
   fc.assert(
     fc.property(word, fc.nat(), fc.string({ maxLength: 10 }), (secret, at, prose) => {
       const one = new SecretMatcher([secret]);

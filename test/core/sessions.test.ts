@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
-describe("the close race", () => {
-  test("steering while the loop closes goes to the inbox of a run, with one more step [PHI-13b]", async () => {
+describe("messages that arrive while a loop closes", () => {
+  test("go to the inbox in one more step [PHI-13b]", async () => {
     const run = await play().until("close-loop").steer("late").followUp("later");
     await run.step();
     expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "late" }, { text: "later" }] });
@@ -12,7 +12,7 @@ describe("the close race", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("a message that comes while the inbox is written goes there too, until none comes [PHI-13b]", async () => {
+  test("go to the inbox too if they arrive while it is written, until none arrives [PHI-13b]", async () => {
     const run = await play().until("close-loop").steer("a").step().steer("b");
     expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "a" }] });
     await run.step();
@@ -23,7 +23,7 @@ describe("the close race", () => {
     expect(run.inboxTexts).toEqual(["a", "b", "c"]);
   });
 
-  test("a run that has ended takes a message up until it is closed [PHI-13b]", async () => {
+  test("go to the inbox even if the run has already ended [PHI-13b]", async () => {
     const run = await play().settle();
     expect(run.command.type).toBe("finish");
     await run.steer("very late");
@@ -32,12 +32,12 @@ describe("the close race", () => {
     expect(run.inboxTexts).toEqual(["very late"]);
   });
 
-  test("queues that are cleared when the loop closes leave nothing [STEER-03]", async () => {
+  test("do not go to the inbox if the queues are cleared [STEER-03]", async () => {
     const run = await play().until("close-loop").steer("a").clear("all").settle();
     expect(run.inboxTexts).toEqual([]);
   });
 
-  test("an interactive run answers at once what came while its loop closed [STEER-06]", async () => {
+  test("are answered immediately by an interactive run [STEER-06]", async () => {
     const run = await play({ mode: "interactive" })
       .until("close-loop")
       .steer("late")
@@ -52,7 +52,7 @@ describe("the close race", () => {
     expect(run.lines.slice(2)).toEqual(["steering: late", "model: done", "follow-up: later", "model: done"]);
   });
 
-  test("the next loop takes the inbox up before its prompt [LOOP-08]", async () => {
+  test("are read from the inbox by the next loop, before its prompt [LOOP-08]", async () => {
     const first = await play().until("close-loop").steer("late").settle();
     const second = await play({ after: first, run: "later", prompts: ["now"] }).settle();
     expect(second.lines.slice(2)).toEqual(["inbox: late", "prompt: now", "model: done"]);
@@ -62,7 +62,7 @@ describe("the close race", () => {
 });
 
 describe("a start without a prompt", () => {
-  test("puts what came with it into the inbox, asks nobody, and says so [PHI-13b]", async () => {
+  test("puts the messages sent with it into the inbox, calls no model, and reports them as delivered [PHI-13b]", async () => {
     const run = play({ held: true, prompts: [] })
       .steer("note")
       .followUp("and this")
@@ -78,7 +78,7 @@ describe("a start without a prompt", () => {
     });
   });
 
-  test("counts what came while the first were written [PHI-13b]", async () => {
+  test("counts messages that arrive while the first ones are written [PHI-13b]", async () => {
     const run = await play({ held: true, prompts: [] })
       .steer("a")
       .tell({ type: "started" })
@@ -88,7 +88,7 @@ describe("a start without a prompt", () => {
     expect(run.state.last?.outcome).toEqual({ type: "delivered", messages: 2 });
   });
 
-  test("with nothing at all ends [PHI-13b]", () => {
+  test("without any message ends the run [PHI-13b]", () => {
     const run = play({ prompts: [] });
     expect(run.command).toEqual({
       type: "finish",
@@ -97,7 +97,7 @@ describe("a start without a prompt", () => {
     });
   });
 
-  test("an interactive one waits, or answers what came with it [STEER-12]", async () => {
+  test("of an interactive run waits, or answers the messages sent with it [STEER-12]", async () => {
     expect(play({ prompts: [], mode: "interactive" }).command).toEqual({ type: "wait", untilMs: undefined });
     const run = play({ prompts: [], mode: "interactive", held: true })
       .steer("hello?")
@@ -105,14 +105,14 @@ describe("a start without a prompt", () => {
     expect((await run.settle()).lines).toEqual(["steering: hello?", "model: done"]);
   });
 
-  test("before it began, a run waits for what came with the start [LOOP-02]", () => {
+  test("a run waits until the `started` event [LOOP-02]", () => {
     const run = play({ held: true });
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });
 });
 
 describe("an interactive run", () => {
-  test("waits after a loop, and goes on with the next prompt in a loop of its own [STEER-12, ID-03]", async () => {
+  test("waits after a loop, and answers the next prompt in a loop of its own [STEER-12, ID-03]", async () => {
     const run = await play({ mode: "interactive", replies: [says("one"), says("two")] }).settle();
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     await run.prompt("more").settle();
@@ -121,7 +121,7 @@ describe("an interactive run", () => {
     expect(run.state.view.spans.reduce((turns, span) => turns + span.turns, 0)).toBe(4);
   });
 
-  test("takes steering that was queued before a prompt up before it [LOOP-08]", async () => {
+  test("delivers one queued steering message before the next prompt, and the rest after it [LOOP-08]", async () => {
     const run = await play({ mode: "interactive" })
       .settle()
       .steer("before")
@@ -140,7 +140,7 @@ describe("an interactive run", () => {
     ]);
   });
 
-  test("ends when nobody speaks for as long as it was told, and not before [STEER-12]", async () => {
+  test("ends after its idle timeout, and not before [STEER-12]", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
     const { command } = run;
     expect(command).toEqual({ type: "wait", untilMs: run.now + 60_000 });
@@ -152,7 +152,7 @@ describe("an interactive run", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("ends at the very millisecond, not before [STEER-12]", async () => {
+  test("ends at the exact millisecond of its idle timeout [STEER-12]", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
     const untilMs = run.now + 60_000;
     await run.pass(60_000 - 2).timePassed();
@@ -162,7 +162,7 @@ describe("an interactive run", () => {
     expect(run.command.type).toBe("finish");
   });
 
-  test("waits anew after each loop [STEER-12]", async () => {
+  test("restarts its idle timeout after each loop [STEER-12]", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 1000 })
       .settle()
       .pass(900)
@@ -173,12 +173,12 @@ describe("an interactive run", () => {
     expect(run.lines).toHaveLength(4);
   });
 
-  test("that waits for ever is not ended by time [STEER-12]", async () => {
+  test("without an idle timeout is not ended by time [STEER-12]", async () => {
     const run = await play({ mode: "interactive" }).settle().pass(1e12).timePassed();
     expect(run.command.type).toBe("wait");
   });
 
-  test("leaves in the inbox what nobody took up when its time is over [PHI-13b]", async () => {
+  test("puts undelivered messages into the inbox when it times out [PHI-13b]", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 10 })
       .settle()
       .steer("x")
@@ -190,7 +190,7 @@ describe("an interactive run", () => {
     expect(run.inboxTexts).toEqual(["x", "y"]);
   });
 
-  test("time that passes while it works means nothing [STEER-12]", async () => {
+  test("is not ended by its idle timeout while it works [STEER-12]", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 10 })
       .until("call-model")
       .pass(100)
@@ -198,14 +198,14 @@ describe("an interactive run", () => {
     expect(run.command.type).toBe("call-model");
   });
 
-  test("does not carry the last answer's text through the next loop [RIG-05]", async () => {
+  test("does not keep the last answer's text in its state during the next loop [RIG-05]", async () => {
     const run = await play({ mode: "interactive", replies: [says("x".repeat(20_000))] }).settle();
     expect(run.state.last?.text).toContain("x".repeat(20_000));
     await run.prompt("more").until("call-model");
     expect(JSON.stringify(run.state).length).toBeLessThan(5000);
   });
 
-  test("sums the loops up [LOOP-15]", async () => {
+  test("adds up turns and cost over its loops [LOOP-15]", async () => {
     const run = play({
       mode: "interactive",
       replies: [{ ...calls("bash"), costUsd: 1 }, says("a"), says("b", { costUsd: 2 })],

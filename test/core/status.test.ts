@@ -7,7 +7,7 @@ import { calls, says } from "./support/script.ts";
 const bytes = (text: string) => Buffer.byteLength(text);
 
 describe("status", () => {
-  test("one word says where a run stands [IRON-01]", async () => {
+  test("has a code for each state of a run [IRON-01]", async () => {
     const word = (run: Run) => getStatusCode(run.state);
     expect(word(play({ held: true }))).toBe("running");
     expect(word(await play().until("call-model"))).toBe("running");
@@ -22,7 +22,7 @@ describe("status", () => {
     );
   });
 
-  test("the step is said in a person's words [IRON-01]", async () => {
+  test("describes the current step in plain text [IRON-01]", async () => {
     const doing = (run: Run) => buildStatus(run.state).statusText;
     expect(doing(play({ held: true }))).toBe("opening the loop");
     expect(doing(await play().until("call-model"))).toBe("calling the model (turn 0)");
@@ -37,7 +37,7 @@ describe("status", () => {
     expect(doing(await play().until("close-loop").steer("x").step())).toBe("recording the remaining events");
   });
 
-  test("turns, cost and queues are of the whole session's run [IRON-01]", async () => {
+  test("covers turns, cost and queues of all loops of the run [IRON-01]", async () => {
     const run = play({
       mode: "interactive",
       replies: [says("a", { costUsd: 1 }), { ...calls("bash"), costUsd: 2 }],
@@ -53,14 +53,14 @@ describe("status", () => {
     expect(buildStatus((await run.settle()).state)).toMatchObject({ turns: 5, loopId: "s.test.2" });
   });
 
-  test("the last words are short and whole characters, also when the loop is over [IRON-14]", async () => {
+  test("truncates the last text at a whole character, also after the loop has ended [IRON-14]", async () => {
     const run = await play({ replies: [says("\u{1F980}".repeat(300))] }).settle();
     const text = buildStatus(run.state).lastText ?? "";
     expect(bytes(text)).toBeLessThanOrEqual(259);
     expect(text).toBe(`${"\u{1F980}".repeat(64)}...`);
   });
 
-  test("a key that somebody said is not shown on the screen [3.16]", async () => {
+  test("masks a key in a prompt or an answer, as does the dashboard [3.16]", async () => {
     const key = "sk-abcdefghijklmnopqrstuvwxyz012345";
     const run = await play({ prompts: [`use ${key}`], replies: [says(`I use ${key}`)] }).settle();
     expect(formatDashboard(run.state)).not.toContain(key);
@@ -69,7 +69,7 @@ describe("status", () => {
 });
 
 describe("dashboard", () => {
-  test("is what an operator reads [IRON-01]", async () => {
+  test("lists status, goal, agent, model, turns, cost, budget, context, queues and last text [IRON-01]", async () => {
     const run = play({
       prompts: ["mend the test"],
       limits: { maxTurns: 9 },
@@ -91,13 +91,13 @@ describe("dashboard", () => {
     expect(formatDashboard(play({ held: true }).state)).toContain("none yet");
   });
 
-  test("stays on its lines, whatever people and models write [IRON-01]", async () => {
+  test("has a fixed number of lines, whatever users and models write [IRON-01]", async () => {
     const run = await play({ prompts: ["a\n\nb\r\n# c"], replies: [says("x\ny")] }).settle();
     expect(formatDashboard(run.state).split("\n")).toHaveLength(9);
     expect(formatDashboard(run.state)).toContain("a b # c");
   });
 
-  test("has no more than 4 KiB, however many calls and sub-agents run [IRON-01]", async () => {
+  test("has at most 4 KiB, however many calls run and however long the texts are [IRON-01]", async () => {
     const many = Array.from({ length: 60 }, () => ({
       name: "bash",
       arguments: { text: "", command: "\u4e16".repeat(40) },

@@ -5,7 +5,7 @@ import { calls, says } from "./support/script.ts";
 const turns = (count: number) => Array.from({ length: count }, () => calls("bash"));
 
 describe("queues", () => {
-  test("steering is read one message a turn [STEER-02]", async () => {
+  test("deliver one steering message per turn [STEER-02]", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .steer("a")
@@ -14,13 +14,13 @@ describe("queues", () => {
     expect(run.lines.slice(3)).toEqual(["steering: a", "model: done", "steering: b", "model: done"]);
   });
 
-  test("steering is read all at once where it is so set [STEER-02]", async () => {
+  test("deliver all steering at once if configured [STEER-02]", async () => {
     const run = play({ steeringMode: "all", replies: [calls("bash")] });
     await run.until("call-tools").steer("a").steer("b").settle();
     expect(run.lines.slice(3)).toEqual(["steering: a", "steering: b", "model: done"]);
   });
 
-  test("follow-ups are read one at a time, or all at once [STEER-02, STEER-10]", async () => {
+  test("deliver follow-ups one at a time, or all at once if configured [STEER-02, STEER-10]", async () => {
     const one = await play().until("call-model").followUp("a").followUp("b").settle();
     expect(one.lines.slice(1)).toEqual([
       "model: done",
@@ -33,7 +33,7 @@ describe("queues", () => {
     expect(all.lines.slice(1)).toEqual(["model: done", "follow-up: a", "follow-up: b", "model: done"]);
   });
 
-  test("modes can be changed while the run is under way, each queue for itself [STEER-03]", async () => {
+  test("have separate modes that can be changed during a run [STEER-03]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("a")
@@ -56,7 +56,7 @@ describe("queues", () => {
     expect(back.lines.slice(2, 4)).toEqual(["follow-up: x", "model: done"]);
   });
 
-  test("queues are cleared one by one or together [STEER-03]", async () => {
+  test("can be cleared separately or together [STEER-03]", async () => {
     const cleared = async (queue: "steering" | "follow-up" | "all") => {
       const run = await play().until("call-model").steer("s").followUp("f").clear(queue);
       return [run.state.queues.steering.length, run.state.queues.followUps.length];
@@ -66,7 +66,7 @@ describe("queues", () => {
     expect(await cleared("all")).toEqual([0, 0]);
   });
 
-  test("steering that comes while the model answers for the last time forces another turn [LOOP-20]", async () => {
+  test("start another turn for steering that arrives during the last model call [LOOP-20]", async () => {
     const run = await play({ replies: [says("bye"), says("oh")] })
       .until("call-model")
       .steer("wait")
@@ -75,7 +75,7 @@ describe("queues", () => {
     expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("steering comes before follow-ups [STEER-06]", async () => {
+  test("deliver steering before follow-ups [STEER-06]", async () => {
     const run = await play().until("call-model").followUp("f").steer("s").settle();
     expect(run.lines.slice(1)).toEqual([
       "model: done",
@@ -86,7 +86,7 @@ describe("queues", () => {
     ]);
   });
 
-  test("follow-ups are read only when the agent would stop, in the same loop [STEER-10, LOOP-21]", async () => {
+  test("deliver follow-ups only when the agent would otherwise stop, in the same loop [STEER-10, LOOP-21]", async () => {
     const run = await play({ replies: turns(2) })
       .followUp("later")
       .settle();
@@ -96,7 +96,7 @@ describe("queues", () => {
     expect(triggers.slice(1).every((line) => line.endsWith("continuation"))).toBe(true);
   });
 
-  test("follow-ups draw on the same limits [STEER-10]", async () => {
+  test("apply the loop's limits to follow-ups too [STEER-10]", async () => {
     const run = await play({ limits: { maxTurns: 2 } })
       .followUp("a")
       .followUp("b")
@@ -105,7 +105,7 @@ describe("queues", () => {
     expect(run.inboxTexts).toEqual(["b"]);
   });
 
-  test("steering that came together with the start comes before the prompt [LOOP-08]", async () => {
+  test("deliver the first steering message sent with the start before the prompt [LOOP-08]", async () => {
     const run = play({ held: true, prompts: ["the prompt"] })
       .steer("first")
       .steer("second");
@@ -119,13 +119,13 @@ describe("queues", () => {
     ]);
   });
 
-  test("origins are kept with the messages that open a loop [STEER-01]", () => {
+  test("keep the origins of the messages that open a loop [STEER-01]", () => {
     const run = play({ held: true }).steer("s");
     run.tell({ type: "started" });
     expect(run.command).toMatchObject({ prompts: [{ origin: "steering" }, { origin: "prompt" }] });
   });
 
-  test("a message taken up has its pair of events in its turn, behind TurnStart [LOOP-11]", async () => {
+  test("a delivered message has its pair of events in its turn, after TurnStart [LOOP-11]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("x")
@@ -135,7 +135,7 @@ describe("queues", () => {
     expect(lines.slice(at, at + 3)).toEqual(["TurnStart 1 continuation", "MessageStart 3", "MessageEnd 3"]);
   });
 
-  test("a message is named by its turn [TYP-13]", async () => {
+  test("a delivered message has the id of its turn [TYP-13]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("x")
@@ -145,7 +145,7 @@ describe("queues", () => {
     });
   });
 
-  test("words that were stored first travel as a reference and count as much as may travel [STEER-01]", async () => {
+  test("a text that was stored before it is sent is passed by reference, and estimated as the longest inline text [STEER-01]", async () => {
     const run = await play({ replies: turns(1) }).until("call-tools");
     const before = run.state.view.spans.reduce((sum, { tokens }) => sum + tokens, 0);
     await run.tell({ type: "steered", message: { id: "long", ref: "abcd", atMs: 1 } }).step();
@@ -160,7 +160,7 @@ describe("queues", () => {
 });
 
 describe("messages sent twice", () => {
-  test("an id is taken once, in whatever queue it comes again [STEER-01]", async () => {
+  test("are accepted once per id, whichever queue they are repeated in [STEER-01]", async () => {
     const run = await play().until("call-model").steer("a", "id-1").steer("a", "id-1").followUp("a", "id-1");
     expect(run.state.queues.steering).toHaveLength(1);
     expect(run.state.queues.followUps).toHaveLength(0);
@@ -169,12 +169,12 @@ describe("messages sent twice", () => {
     expect(run.lines.filter((line) => line.endsWith(": a"))).toHaveLength(1);
   });
 
-  test("the prompt's own id is known [STEER-01]", () => {
+  test("are ignored if they have the prompt's id [STEER-01]", () => {
     const run = play().steer("hi again", "m1");
     expect(run.state.queues.steering).toEqual([]);
   });
 
-  test("ids are known across continue-as-new [STEER-01]", async () => {
+  test("are detected across continue-as-new [STEER-01]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-model")
       .steer("a", "id-1")
@@ -184,7 +184,7 @@ describe("messages sent twice", () => {
     expect(run.lines.filter((line) => line === "steering: a")).toHaveLength(1);
   });
 
-  test("a prompt sent twice to a waiting run is taken once [STEER-12]", async () => {
+  test("are accepted once if they are prompts of a waiting run [STEER-12]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more", "p2").settle();
     const before = run.lines;
     await run.prompt("more", "p2");
@@ -192,7 +192,7 @@ describe("messages sent twice", () => {
     expect(run.lines).toEqual(before);
   });
 
-  test("two hundred ids are remembered, the oldest is forgotten first [STEER-01]", async () => {
+  test("are detected by the newest two hundred ids [STEER-01]", async () => {
     const run = await play({ light: true }).until("call-model");
     for (let i = 0; i < 250; i++) await run.steer("x", `id-${i}`).clear("all");
     expect(run.state.recentIds).toHaveLength(200);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { play, type Run } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
-/** Ends the run, and checks that its record is whole. */
+/** Runs until the end, and checks that an opened loop has one AgentEnd event. */
 async function ended(run: Run): Promise<Run> {
   await run.settle();
   expect(run.command.type).toBe("finish");
@@ -14,7 +14,7 @@ async function ended(run: Run): Promise<Run> {
 const stopped = { type: "stopped", reason: "enough" };
 
 describe("stop", () => {
-  test("before the loop is open: it is opened, and closed without a turn [X-01, ABT-03]", async () => {
+  test("before the loop is open: the loop is opened, and closed without a turn [X-01, ABT-03]", async () => {
     const run = await ended(play().stop());
     expect(run.asked).toEqual([]);
     expect(run.lines).toEqual(["prompt: hi"]);
@@ -27,7 +27,7 @@ describe("stop", () => {
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("while the model speaks: what it had said is gone, the answer is aborted [ABT-02, PHI-13c]", async () => {
+  test("during a model call: the partial text is discarded, and the answer is aborted [ABT-02, PHI-13c]", async () => {
     const run = await play().until("call-model").stop().setBack({ type: "cancelled" });
     await ended(run);
     expect(run.lines).toEqual(["prompt: hi", "aborted: enough"]);
@@ -35,13 +35,13 @@ describe("stop", () => {
     expect(run.eventLines().slice(-2)).toEqual(["TurnEnd 0 at 1 with 0", "AgentEnd stopped 0..2"]);
   });
 
-  test("in the instant of the last answer: the answer stays, the loop is stopped [PHI-13c]", async () => {
+  test("just before the last answer arrives: the answer stays, and the loop is stopped [PHI-13c]", async () => {
     const run = await ended(await play().until("call-model").stop());
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("in the instant of an answer with calls: none of them is run [PHI-13c, TOOL-08]", async () => {
+  test("just before an answer with calls arrives: none of the calls is run [PHI-13c, TOOL-08]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-model")
       .stop();
@@ -50,7 +50,7 @@ describe("stop", () => {
     expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit!: Cancelled"]);
   });
 
-  test("while tools run: the running ones are cancelled, the others never start [PHI-13c, X-06]", async () => {
+  test("while tools run: the running calls are cancelled, and the others never start [PHI-13c, X-06]", async () => {
     const run = play({ strategy: { type: "batched", size: 2 }, replies: [calls("bash", "edit", "bash")] });
     await run.until("call-tools").tool(1).stop().setBack({ type: "cancelled" }, "claimed", 0);
     await ended(run);
@@ -60,7 +60,7 @@ describe("stop", () => {
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("a call that was lost or sent elsewhere is not started again [PHI-13c]", async () => {
+  test("a call that is lost or cannot run locally is not dispatched again [PHI-13c]", async () => {
     for (const setback of [{ type: "lost", attempts: 0 }, { type: "not-local" }] as const) {
       const run = await play({ replies: [calls("read")] })
         .until("call-tools")
@@ -73,26 +73,26 @@ describe("stop", () => {
     }
   });
 
-  test("a model call that was lost is not made again [PHI-13c]", async () => {
+  test("a lost model call is not dispatched again [PHI-13c]", async () => {
     const run = await play().until("call-model").stop().lose();
     expect(run.phase).toBe("closing");
     await ended(run);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("the third loss in a row is still a stop [PHI-13c]", async () => {
+  test("the third loss in a row still counts as a stop [PHI-13c]", async () => {
     const run = await play().until("call-model").lose().lose().stop().lose();
     await ended(run);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("a vendor's failure that comes behind a stop is still a stop [PHI-13c]", async () => {
+  test("a vendor's failure after a stop still counts as a stop [PHI-13c]", async () => {
     const run = await ended(await play().until("call-model").stop().fail("network"));
     expect(run.lines[1]).toBe("aborted: enough");
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("an answer that says behind a stop that it failed, or was aborted, is a stop with its reason [PHI-13c]", async () => {
+  test("a failed or aborted answer after a stop counts as a stop with its reason [PHI-13c]", async () => {
     for (const stopReason of ["aborted", "error"] as const) {
       const run = await play({ replies: [says("half", { stopReason })] })
         .until("call-model")
@@ -101,25 +101,25 @@ describe("stop", () => {
     }
   });
 
-  test("while the loop is closing: the outcome that it had stands [ABT-03]", async () => {
+  test("while the loop closes: its outcome does not change [ABT-03]", async () => {
     const run = await ended(await play({ mode: "interactive" }).until("close-loop").stop());
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "stop" });
   });
 
-  test("while it waits: the run ends at once [ABT-03]", async () => {
+  test("while the run waits: the run ends immediately [ABT-03]", async () => {
     const run = await play({ mode: "interactive" }).settle().stop();
     expect(run.command.type).toBe("finish");
     run.checkEnd();
   });
 
-  test("before anything began: the prompt is in the record [ABT-03]", async () => {
+  test("before the run has begun: the prompt is recorded, and the loop is stopped [ABT-03]", async () => {
     const run = play({ held: true }).stop().tell({ type: "started" });
     await ended(run);
     expect(run.lines).toEqual(["prompt: hi"]);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("while it gets ready to continue as new, in a turn or while it waits [ABT-03]", async () => {
+  test("just before continue-as-new, between turns or while the run waits: the run ends [ABT-03]", async () => {
     const turn = await play({ replies: [calls("bash")] })
       .until("call-model")
       .rotationDue()
@@ -133,31 +133,31 @@ describe("stop", () => {
     await ended(await wait.stop());
   });
 
-  test("a second stop keeps the first one's reason [ABT-01]", async () => {
+  test("a second stop does not replace the first one's reason [ABT-01]", async () => {
     const run = await ended(await play().until("call-model").stop("first").stop("second"));
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "first" });
   });
 
-  test("what waits goes to the inbox, also in an interactive run [PHI-13b]", async () => {
+  test("queued messages go to the inbox, also in an interactive run [PHI-13b]", async () => {
     const run = await play({ mode: "interactive", replies: [calls("bash")] }).until("call-tools");
     await ended(await run.steer("a").followUp("b").stop());
     expect(run.inboxTexts).toEqual(["a", "b"]);
     expect(run.lines).toEqual(["prompt: hi", "model: calling +bash", "bash: bash ok"]);
   });
 
-  test("a message behind the stop is not lost either [PHI-13b]", async () => {
+  test("a message that arrives after the stop goes to the inbox too [PHI-13b]", async () => {
     const run = await ended(
       await play().until("call-model").stop().steer("still").setBack({ type: "cancelled" }),
     );
     expect(run.inboxTexts).toEqual(["still"]);
   });
 
-  test("the dashboard's word is stopping, then stopped [ABT-02]", async () => {
+  test("the state has the stop with its reason [ABT-02]", async () => {
     const run = await ended(await play().until("call-model").stop());
     expect(run.state.stop).toEqual({ reason: "enough" });
   });
 
-  test("an activity that was cancelled without a stop ends the loop, not the interactive run [ABT-01]", async () => {
+  test("an activity that is cancelled without a stop ends the loop, but not an interactive run [ABT-01]", async () => {
     const run = await play({ mode: "interactive" })
       .until("call-model")
       .setBack({ type: "cancelled" })
@@ -168,7 +168,7 @@ describe("stop", () => {
     expect(run.lines.at(-1)).toBe("model: done");
   });
 
-  test("writing steps are carried out also when they are cancelled [ABT-03]", async () => {
+  test("steps that only write are dispatched again if they are cancelled [ABT-03]", async () => {
     for (const type of ["open-loop", "close-loop"] as const) {
       const run = await play().until(type);
       await run.setBack({ type: "cancelled" });
@@ -177,7 +177,7 @@ describe("stop", () => {
     }
   });
 
-  test("a word is enough to say why a waiting run has ended [ABT-03]", async () => {
+  test("a waiting run that is stopped keeps its last loop's outcome [ABT-03]", async () => {
     const run = await play({ mode: "interactive", replies: [says("x")] })
       .settle()
       .stop();

@@ -31,8 +31,8 @@ const call = (index: number, delta: string, id = `c${index}`, name = "bash"): Tu
   delta,
 });
 
-describe("a turn that arrives in pieces [RIG-08]", () => {
-  test("parts are given as they become whole, and what is left at the end", () => {
+describe("a streamed turn [RIG-08]", () => {
+  test("returns each part as soon as it is complete, and not again at the end", () => {
     const { turn, whole } = feed([
       { type: "thinking", index: 0, delta: "let me " },
       { type: "thinking", index: 0, delta: "see" },
@@ -53,7 +53,7 @@ describe("a turn that arrives in pieces [RIG-08]", () => {
     expect(endStream(turn, false)).toEqual({ parts: turn.parts, incomplete: undefined, completed: [] });
   });
 
-  test("a call without arguments is whole when the turn ends", () => {
+  test("completes a call without arguments at the end, unless the stream is cut off", () => {
     const { turn, whole } = feed([call(0, "")]);
     expect(whole).toEqual([[]]);
     expect(endStream(turn, false)).toMatchObject({
@@ -63,7 +63,7 @@ describe("a turn that arrives in pieces [RIG-08]", () => {
     expect(endStream(turn, true)).toMatchObject({ incomplete: { id: "c0" }, completed: [] });
   });
 
-  test("when it is cut, the call that broke off is named, and the ones before it are whole", () => {
+  test("reports only the call in which the stream is cut off as incomplete", () => {
     const { turn } = feed([call(0, '{"a": 1}'), call(1, '{"command": "rm -rf /ho')]);
     const { incomplete, parts, completed } = endStream(turn, true);
     expect(incomplete).toMatchObject({ id: "c1", text: '{"command": "rm -rf /ho' });
@@ -71,18 +71,18 @@ describe("a turn that arrives in pieces [RIG-08]", () => {
     expect(completed).toEqual([]);
   });
 
-  test("when it is cut behind a whole call, or in a text, no call is incomplete", () => {
+  test("reports no incomplete call if the stream is cut off after a complete call or in a text", () => {
     expect(endStream(feed([call(0, '{"a": 1}')]).turn, true).incomplete).toBeUndefined();
     const cut = endStream(feed([call(0, '{"a": 1}'), text(1, "and th")]).turn, true);
     expect(cut.incomplete).toBeUndefined();
     expect(cut.completed).toEqual([]);
   });
 
-  test("a bracket within a text does not make a call whole", () => {
+  test("does not complete a call at a brace within a string", () => {
     expect(feed([call(0, '{"command": "echo }')]).whole).toEqual([[]]);
   });
 
-  test("a part that goes on nevertheless is given again, with all of its text", () => {
+  test("returns a completed part that continues again, with its full text", () => {
     const { whole } = feed([text(0, "one"), text(1, "two"), text(0, " more"), text(1, "")]);
     expect(whole.flat().map(({ text }) => text)).toEqual(["one", "two", "one more"]);
   });
@@ -110,7 +110,7 @@ type Said = {
   readonly name?: string;
 };
 
-/** The parts as deltas, cut where the numbers say. */
+/** Splits the parts into deltas of the given lengths. */
 function split(parts: readonly Said[], cuts: readonly number[]): TurnDelta[] {
   let cut = 0;
   return parts.flatMap(({ type, text, id = "", name = "" }, index) => {
@@ -129,8 +129,8 @@ function split(parts: readonly Said[], cuts: readonly number[]): TurnDelta[] {
 const cuts = fc.array(fc.nat(30), { minLength: 1, maxLength: 40 });
 const indexed = (parts: readonly Said[]) => parts.map((said, index) => ({ ...said, index }));
 
-describe("for all answers and all ways to cut them [RIG-08]", () => {
-  test("S1, S2: the parts are what was said, each given as whole once and in order", () => {
+describe("any answer, split into any deltas [RIG-08]", () => {
+  test("S1, S2: has its original parts, each completed once and in order", () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 6 }), cuts, (parts, where) => {
         const { turn, whole } = feed(split(parts, where));
@@ -143,7 +143,7 @@ describe("for all answers and all ways to cut them [RIG-08]", () => {
     );
   });
 
-  test("S3: cut anywhere, every part but the last is whole, and no half call passes for one", () => {
+  test("S3: has only complete parts but the last wherever it is cut off, and no partial call counts as complete", () => {
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 6 }), cuts, fc.nat(), (parts, where, at) => {
         const deltas = split(parts, where);
@@ -161,7 +161,7 @@ describe("for all answers and all ways to cut them [RIG-08]", () => {
     );
   });
 
-  test("the turn between two deltas is plain data: it can be put away and taken up again", () => {
+  test("has a state between two deltas that survives JSON serialization", () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 4 }), cuts, fc.nat(), (parts, where, at) => {
         const deltas = split(parts, where);

@@ -51,8 +51,8 @@ function report(turns: number, more: Partial<TaskReport> = {}): { type: "reporte
   return { type: "reported", report: { ...told, used: { ...NO_AMOUNTS, turns }, ...more } };
 }
 
-describe("what agents of a team may spend", () => {
-  test("is alike for the lead and each named agent; what is not used comes back", () => {
+describe("the allowance of a team's agents", () => {
+  test("is equal for the lead and each named agent, and unused amounts are returned", () => {
     const { state, allocation } = openTeam(opening, TEAM);
     expect(allocation).toMatchObject({ turns: 30, deadlineMs: 61_000 });
     const first = begun(state, "scout");
@@ -70,21 +70,21 @@ describe("what agents of a team may spend", () => {
     });
   });
 
-  test("is settled once: a second word of an agent changes nothing", () => {
+  test("is settled once: a second report of an agent is ignored", () => {
     const { state } = begun(openTeam(opening, TEAM).state, "scout");
     const over = memberOver(state, "scout-1", report(10));
     expect(memberOver(over, "scout-1", report(10))).toBe(over);
     expect(memberOver(over, "scout-1", { type: "lost", reason: "gone", cause: "ended" })).toBe(over);
   });
 
-  test("is over with the job's time", () => {
+  test("is denied after the job's deadline", () => {
     const late = beginMember(openTeam(opening, TEAM).state, TEAM, { agent: "scout", task: "x" }, 61_000);
     expect(late).toMatchObject({ type: "denied", reason: expect.stringContaining("time") });
   });
 });
 
 describe("the table of a team", () => {
-  test("keeps everyone that was begun, each under an id and a session of its own", () => {
+  test("lists every agent that was started, with an id and a session of its own", () => {
     let { state } = openTeam(unbound, TEAM);
     for (const agent of ["scout", "writer", "scout"]) ({ state } = begun(state, agent));
     expect(buildTeamView(state, TEAM).members.map(({ id, session }) => [id, session])).toEqual([
@@ -120,9 +120,9 @@ describe("the table of a team", () => {
   });
 
   test.each([
-    ["the lead is over", (state: JobState) => endPart(state, LEAD_SUFFIX, report(1), 2000)],
+    ["the lead has ended", (state: JobState) => endPart(state, LEAD_SUFFIX, report(1), 2000)],
     ["the job is stopped", (state: JobState) => ({ ...state, stop: { reason: "enough" } })],
-  ])("takes nobody when %s", (_, end) => {
+  ])("accepts no agent when %s", (_, end) => {
     expect(
       beginMember(end(openTeam(opening, TEAM).state), TEAM, { agent: "scout", task: "x" }, 2000),
     ).toMatchObject({
@@ -131,7 +131,7 @@ describe("the table of a team", () => {
     });
   });
 
-  test("is shown in ten rows, and its parts in the dashboard", () => {
+  test("has ten rows in the status, and its parts are in the dashboard", () => {
     let { state } = openTeam({ ...unbound, goal: "\u4e16".repeat(200) }, TEAM);
     for (let at = 0; at < 40; at += 1) {
       ({ state } = begun(state, "scout", "\u4e16\n".repeat(300)));

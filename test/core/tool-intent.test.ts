@@ -46,7 +46,7 @@ describe("a text that announces a call", () => {
     "   \n\n ",
   ])("%j does not [IRON-10]", (text) => expect(announcesToolCall(text)).toBe(false));
 
-  test("is judged quickly, whatever it holds [IRON-10]", () => {
+  test("is classified quickly, whatever it contains [IRON-10]", () => {
     const piece = fc.constantFrom(
       "let me ",
       "i'll ",
@@ -77,11 +77,11 @@ describe("a text that announces a call", () => {
 describe("the nudge", () => {
   test("says what was missing [IRON-10]", () => {
     expect(TOOL_INTENT_NUDGE).toContain("you did not include any tool calls");
-    // Were it an announcement itself, it could not stand in a conversation that is judged.
+    // The nudge must not be detected as an announcement itself.
     expect(announcesToolCall(TOOL_INTENT_NUDGE)).toBe(false);
   });
 
-  test("comes twice for three texts with intent, and then the text is the answer [IRON-02, IRON-10, IRON-11]", () => {
+  test("is sent for the first two of three announcements, and the third one is the answer [IRON-02, IRON-10, IRON-11]", () => {
     let nudges = 0;
     const verdicts = [1, 2, 3].map(() => {
       const verdict = decideNudge(NUDGE_DEFAULTS, { intent: true, mayCall: true, nudges });
@@ -95,14 +95,14 @@ describe("the nudge", () => {
     ]);
   });
 
-  test("is counted anew after a text without intent [IRON-11]", () => {
+  test("is counted from zero after a text without an announcement [IRON-11]", () => {
     expect(decideNudge(NUDGE_DEFAULTS, { intent: false, mayCall: true, nudges: 2 })).toEqual({
       nudge: false,
       nudges: 0,
     });
   });
 
-  test("comes only where it is enabled and a call could be made [IRON-10]", () => {
+  test("is sent only if it is enabled and a call is possible [IRON-10]", () => {
     const intent = { intent: true, mayCall: true, nudges: 0 };
     expect(decideNudge({ enabled: false, maxNudges: 2 }, intent).nudge).toBe(false);
     expect(decideNudge({ enabled: true, maxNudges: 0 }, intent).nudge).toBe(false);

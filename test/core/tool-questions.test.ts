@@ -12,8 +12,8 @@ const eventsOf = (run: Run, tool: string) =>
     .map(({ body }) => body)
     .filter((body) => "toolName" in body && body.toolName === tool);
 
-describe("a tool that asks a person [MCP-05, TMP-11]", () => {
-  test("waits as an approval does, without a command under way; what it had taken along is written once", async () => {
+describe("a tool that asks the user [MCP-05, TMP-11]", () => {
+  test("waits like an approval, without a running command, and its outbox is written once", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
     await run.until("call-tools").asks(0);
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
@@ -27,7 +27,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     expect(run.eventLines().filter((line) => line.startsWith("ToolExecutionStart"))).toHaveLength(1);
   });
 
-  test("is called again with the answer, under a number of its own, and ends once; the record says who was asked what", async () => {
+  test("is called again with the answer under a new number, and ends once; the record has each question and its answer", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
     await run.until("call-tools");
     const { number } = run.call(0);
@@ -47,7 +47,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     ]);
   });
 
-  test("a worker that dies over the second call has it given out again, with the answer", async () => {
+  test("is dispatched again with the answer if the worker dies during the second call", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
     await run.until("call-tools").asks(0).answer("c0.0");
     const { number } = run.call(0);
@@ -57,7 +57,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     expect(run.lines).toContain("edit: edit ok");
   });
 
-  test("its siblings go on, and it goes on beside them when it is answered", async () => {
+  test("does not block its siblings, and continues beside them when it is answered", async () => {
     const run = play({ replies: [calls("edit", "bash"), says("done")] });
     await run.until("call-tools").asks(0);
     expect(run.running).toEqual([1]);
@@ -67,7 +67,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     expect(run.lines.filter((line) => / ok$/.test(line))).toEqual(["edit: edit ok", "bash: bash ok"]);
   });
 
-  test("nobody answers in time: an error result, and the record says so", async () => {
+  test("gets an error result if the user does not answer in time, and the timeout is recorded", async () => {
     const run = play({ replies: [calls("edit"), says("done")], approvalTimeoutMs: 5000 });
     await run.until("call-tools").asks(0);
     await run.pass(6000).timePassed().settle();
@@ -78,7 +78,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     });
   });
 
-  test("stop ends the waiting, also when the question comes behind it; hooks hear of the call's end", async () => {
+  test("is cancelled by a stop, also if the question follows the stop; hooks receive the call's end", async () => {
     const run = play({ replies: [calls("edit")], hooks: ["after-tool"] });
     await run.until("call-tools").asks(0).stop("enough").settle();
     expect(run.lines.find((line) => line.startsWith("edit!"))).toContain("Cancelled");

@@ -45,7 +45,7 @@ describe("strategies", () => {
     ]);
   });
 
-  test("each unit is a command of its own, and its calls share the number [TOOL-07]", async () => {
+  test("each batch is a command of its own, and its calls share the number [TOOL-07]", async () => {
     const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
     const numbers = new Set<number>();
     while (run.phase === "calling-tools") {
@@ -57,13 +57,13 @@ describe("strategies", () => {
     expect(numbers.size).toBe(3);
   });
 
-  test("results stand in call order, whichever ends first [TOOL-08, LOOP-17, PHI-13a]", async () => {
+  test("results are in call order, whichever call ends first [TOOL-08, LOOP-17, PHI-13a]", async () => {
     const run = await play({ replies: [calls("bash", "edit", "read")] }).until("call-tools");
     await run.tool(2).tool(0, true).tool(1).settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash!: bash failed", "edit: edit ok", "read: read ok"]);
   });
 
-  test("the calls of an answer know where they stand [TOOL-08]", async () => {
+  test("each call has its index, its position and the position of its answer [TOOL-08]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     expect(run.call(0)).toMatchObject({
       answer: 1,
@@ -76,7 +76,7 @@ describe("strategies", () => {
     expect(run.call(1)).not.toHaveProperty("timeoutMs");
   });
 
-  test("quick tools are local where short steps may be, others never [TOOL-07]", async () => {
+  test("quick tools run locally if local steps are enabled, others never [TOOL-07]", async () => {
     const local = async (localSteps: boolean) => {
       const run = await play({ localSteps, replies: [calls("read", "bash")] }).until("call-tools");
       return run.running.map((call) => run.call(call).isLocal);
@@ -85,7 +85,7 @@ describe("strategies", () => {
     expect(await local(false)).toEqual([false, false]);
   });
 
-  test("a local call takes no outbox along: a normal sibling does, or the next step [TOOL-08]", async () => {
+  test("a local call never carries the outbox: a normal sibling or the next step does [TOOL-08]", async () => {
     const mixed = await play({ replies: [calls("nothing", "read", "bash")] }).until("call-tools");
     expect(mixed.call(1)).toMatchObject({ isLocal: true, outbox: { entries: [], events: [] }, base: 2 });
     expect(mixed.call(2).outbox.entries.map(({ position }) => position)).toEqual([2]);
@@ -101,7 +101,7 @@ describe("strategies", () => {
     ]);
   });
 
-  test("only one call of a unit takes the outbox along [TOOL-08]", async () => {
+  test("only one call of a batch carries the outbox [TOOL-08]", async () => {
     const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     expect(run.running).toEqual([1, 2]);
     expect(run.call(1).outbox.entries.map(({ position }) => position)).toEqual([2]);
@@ -112,7 +112,7 @@ describe("strategies", () => {
 });
 
 describe("calls that are not run", () => {
-  test("an unknown tool is an error that the model can read [TOOL-06, TOOL-05]", async () => {
+  test("a call of an unknown tool gets an error result that the model can read [TOOL-06, TOOL-05]", async () => {
     const run = await play({ replies: [calls("frobnicate", "bash"), says("I see")] }).settle();
     expect(run.lines.slice(2)).toEqual([
       "frobnicate!: Tool frobnicate not found",
@@ -122,7 +122,7 @@ describe("calls that are not run", () => {
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
   });
 
-  test("a tool that is named like something of every object is unknown too [TOOL-06]", async () => {
+  test("a tool with the name of a property of every object is unknown too [TOOL-06]", async () => {
     for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
       const run = await play({ replies: [calls(name), says("I see")] })
         .until("call-model")
@@ -133,13 +133,13 @@ describe("calls that are not run", () => {
     }
   });
 
-  test("arguments that do not fit are an error that says why [TOOL-05]", async () => {
+  test("a call with invalid arguments gets an error result that says why [TOOL-05]", async () => {
     const run = await play({ replies: [calls({ name: "bash", invalid: true })] }).settle();
     expect(run.lines[2]).toBe("bash!: Invalid arguments: text: found nothing, expected text");
     expect(run.executed).toEqual([]);
   });
 
-  test("when no call can be run, no step is taken for them [TOOL-08]", async () => {
+  test("when no call can be run, no step is dispatched for the calls [TOOL-08]", async () => {
     const run = await play({
       strategy: { type: "sequential" },
       replies: [calls("a", "b", "c"), says("ok")],
@@ -176,14 +176,14 @@ describe("calls that are not run", () => {
     }).settle();
     expect(run.executed).toEqual([]);
     expect(run.lines[2]).toMatch(/^bash!: /);
-    // That answer is not sent again, so asking on would ask the same.
+    // That answer is not sent to the model, so another call would repeat the same request.
     expect(run.asked).toHaveLength(1);
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "guardRail" });
   });
 });
 
 describe("steering and calls", () => {
-  test("steering after the first of three in sequence skips the other two [STEER-09, STEER-05, X-06]", async () => {
+  test("steering after the first of three sequential calls skips the other two [STEER-09, STEER-05, X-06]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit", "read"), says("ok")],
@@ -220,7 +220,7 @@ describe("steering and calls", () => {
     expect(run.lines.slice(7)).toEqual(["steering: late", "model: done"]);
   });
 
-  test("parallel calls have nothing to skip [STEER-08, X-39]", async () => {
+  test("steering skips no parallel calls [STEER-08, X-39]", async () => {
     const run = await play({ replies: [five] })
       .until("call-tools")
       .steer("x")
@@ -228,7 +228,7 @@ describe("steering and calls", () => {
     expect(run.executed).toHaveLength(5);
   });
 
-  test("steering that came while the model spoke lets the first unit run [STEER-04, STEER-07]", async () => {
+  test("steering that arrives during the model call lets the first batch run [STEER-04, STEER-07]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit"), says("ok")] });
     await run.until("call-model").steer("early").settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", `edit!: ${SKIPPED}`, "steering: early"]);
@@ -240,14 +240,14 @@ describe("steering and calls", () => {
     expect(run.executed).toHaveLength(2);
   });
 
-  test("steering that was cleared in time skips nothing [STEER-03]", async () => {
+  test("steering that is cleared in time skips nothing [STEER-03]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit")] });
     await run.until("call-tools").steer("x").clear("steering").settle();
     expect(run.executed).toHaveLength(2);
     expect(run.lines).toHaveLength(5);
   });
 
-  test("a message typed while tools run stands behind their results [PHI-13a]", async () => {
+  test("steering that arrives while tools run follows their results [PHI-13a]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(1)
@@ -268,7 +268,7 @@ describe("tools that fail", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("a step that failed for good is a result that says why [TOOL-05]", async () => {
+  test("a step that fails permanently becomes an error result that says why [TOOL-05]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .fail("host-gone", "no host", 0);
@@ -277,7 +277,7 @@ describe("tools that fail", () => {
     expect(run.lines.slice(2, 4)).toEqual(["bash!: Failed: no host", "edit: edit ok"]);
   });
 
-  test("what a failed carrier took along goes with the next step [TOOL-08]", async () => {
+  test("the outbox of a failed call is written with the next step [TOOL-08]", async () => {
     const run = await play({ replies: [calls("nothing", "bash")] })
       .until("call-tools")
       .fail("other", "no", 1);
@@ -286,7 +286,7 @@ describe("tools that fail", () => {
     expect(run.lines.slice(2, 4)).toEqual(["nothing!: Tool nothing not found", "bash!: Failed: no"]);
   });
 
-  test("an answer for a call that is over changes nothing [RIG-03]", async () => {
+  test("an event for a call that has ended, or that does not exist, is ignored [RIG-03]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     const digest = { branch: "main", isError: true, tokens: 1, preview: "" };
     await run.tool(0);

@@ -7,7 +7,7 @@ import { thoroughTest } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import type { Setting } from "./support/script.ts";
 
-/** By phase and event: the phases that it leads to. */
+/** The target phases of each phase and event. */
 const table = new Map<string, ReadonlySet<string>>(
   Object.entries(TRANSITIONS).flatMap(([phase, events]) =>
     Object.entries(events).map(
@@ -17,10 +17,10 @@ const table = new Map<string, ReadonlySet<string>>(
 );
 const isAlwaysAccepted = (event: string) => (ALWAYS_ACCEPTED as readonly string[]).includes(event);
 
-/** Runs in which every word of a person is asked about. */
+/** Runs in which every user message is filtered. */
 const filtering = settings.map((setting): Setting => ({ ...setting, judges: () => undefined }));
 
-/** The rows that random runs take, each of them checked against the table. */
+/** Returns the rows that random runs use, and checks each of them against the table. */
 async function walk(numRuns: number): Promise<ReadonlySet<string>> {
   const walked = new Set<string>();
   await fc.assert(
@@ -39,25 +39,25 @@ async function walk(numRuns: number): Promise<ReadonlySet<string>> {
         }
       },
     ),
-    // A fixed seed: which rows are walked must not be a matter of luck.
+    // A fixed seed, so that every execution uses the same rows.
     { numRuns, seed: 4 },
   );
   return walked;
 }
 
-test("a step that ends, well or not, leads on from its phase", () => {
+test("each step's phase has transitions for its success and its failure", () => {
   for (const { phase, done, failed } of Object.values(STEPS)) {
     expect(Object.keys(TRANSITIONS[phase])).toEqual(expect.arrayContaining([done, failed]));
   }
 });
 
-test("the machine moves as the table of transitions says", async () => {
+test("the machine follows the transition table", async () => {
   expect(table.size).toBe(39);
   expect((await walk(400)).size).toBeGreaterThan(20);
 }, 120_000);
 
 thoroughTest(
-  "every row of the table of transitions is walked",
+  "every row of the transition table is used",
   async () => {
     const walked = await walk(4000);
     expect([...table.keys()].filter((row) => !walked.has(row))).toEqual([]);

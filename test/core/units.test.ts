@@ -27,7 +27,7 @@ const RUNS = getRunCount(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 
 describe("previews", () => {
-  test("five ways to cut [IRON-14]", () => {
+  test("are cut at a whole character and end with an ellipsis [IRON-14]", () => {
     expect(truncateForPreview("hello", 10)).toBe("hello");
     expect(truncateForPreview("hello", 5)).toBe("hello");
     expect(truncateForPreview("hello", 4)).toBe("hell...");
@@ -35,7 +35,7 @@ describe("previews", () => {
     expect(truncateForPreview("\u{1F980}\u{1F980}", 7)).toBe("\u{1F980}...");
   });
 
-  test("edges: nothing, no room, a whole last character, a lone surrogate [IRON-14]", () => {
+  test("handle an empty text, no room, a last character that fits, and a lone surrogate [IRON-14]", () => {
     expect(truncateForPreview("", 0)).toBe("");
     expect(truncateForPreview("a", 0)).toBe("...");
     expect(truncateForPreview("caf\u00e9", 5)).toBe("caf\u00e9");
@@ -43,7 +43,7 @@ describe("previews", () => {
     expect(truncateForPreview("\ud800a", 3)).toBe("\ud800...");
   });
 
-  test("never longer than asked, never a broken character, a beginning of the text [IRON-14]", () => {
+  test("are the longest beginning of the text that fits the limit, without a broken character [IRON-14]", () => {
     void assert(
       property(string({ unit: "grapheme" }), nat(40), (text, max) => {
         const cut = truncateForPreview(text, max);
@@ -64,7 +64,7 @@ describe("previews", () => {
 });
 
 describe("estimates", () => {
-  test("four bytes a token, rounded up [CTX-01, X-12]", () => {
+  test("count four bytes per token, rounded up [CTX-01, X-12]", () => {
     expect(estimateText("hello")).toBe(2);
     expect(estimateText("")).toBe(0);
     expect(estimateText("four")).toBe(1);
@@ -72,7 +72,7 @@ describe("estimates", () => {
     expect(estimateText("\u{1F980}")).toBe(1);
   });
 
-  test("bytes are those of UTF-8, also for lone surrogates [CTX-01]", () => {
+  test("count UTF-8 bytes, also of lone surrogates [CTX-01]", () => {
     void assert(
       property(string({ unit: "binary" }), string({ unit: "grapheme" }), (binary, graphemes) => {
         for (const text of [binary, graphemes, `${graphemes}\ud83e`, `\udd80${graphemes}`]) {
@@ -91,7 +91,7 @@ describe("estimates", () => {
     }
   });
 
-  test("a long text has as many bytes as its pieces, wherever its characters lie [CTX-01]", () => {
+  test("count the UTF-8 bytes of a long text, whatever the offset of its characters [CTX-01]", () => {
     const pieces = ["word ", "\u00fc", "\u4e16", "\u{1F980}", "\ud83e", "\udd80"];
     for (const piece of pieces) {
       for (let shift = 0; shift < 3; shift += 1) {
@@ -101,7 +101,7 @@ describe("estimates", () => {
     }
   });
 
-  test("an image counts by its bytes, between 85 and 16,000 [CTX-02]", () => {
+  test("count an image by its bytes, as between 85 and 16,000 tokens [CTX-02]", () => {
     const image = (bytes: number) =>
       estimateContent({ type: "image", mimeType: "image/png", data: Buffer.alloc(bytes).toString("base64") });
     expect(image(0)).toBe(85);
@@ -113,7 +113,7 @@ describe("estimates", () => {
     expect(image(20_000_000)).toBe(16_000);
   });
 
-  test("blocks and messages [CTX-02, CTX-03]", () => {
+  test("cover content blocks and messages [CTX-02, CTX-03]", () => {
     expect(estimateContent({ type: "thinking", thinking: "hello" })).toBe(2);
     expect(estimateContent({ type: "toolCall", id: "long id", name: "bash", arguments: { a: 1 } })).toBe(
       1 + 2 + 8,
@@ -127,7 +127,7 @@ describe("estimates", () => {
     expect(estimateMessage({ role: "extension", kind: "k", data: { a: 1 }, timestamp: 0 })).toBe(6);
   });
 
-  test("what waits in the outbox counts as the message that it becomes [CTX-03]", () => {
+  test("count an outbox entry like the message that it becomes [CTX-03]", () => {
     const bodies: OutboxBody[] = [
       { type: "user", message: { id: "m", text: "gr\u00fc\u00dfe", atMs: 0 } },
       { type: "notice", text: "[Agent stopped: x]" },
@@ -146,13 +146,13 @@ describe("messages of the outbox", () => {
   const entry = (body: OutboxBody) => ({ position: 3, origin: "machine" as const, atMs: 7, turn: 2, body });
   const turnId = { loopId: "l", turnIndex: 2 };
 
-  test("words of a person keep the time at which they were said, and stored words are put in [TYP-13]", () => {
+  test("a user message has the time at which it was sent, and its stored text [TYP-13]", () => {
     const said = entry({ type: "user", message: { id: "m", ref: "r", atMs: 5 } });
     const content = [{ type: "text", text: "stored" }];
     expect(buildOutboxMessage(said, "l", "stored")).toEqual({ role: "user", content, timestamp: 5, turnId });
   });
 
-  test("results of the machine are errors [TOOL-05]", () => {
+  test("a result created by the machine is an error [TOOL-05]", () => {
     const body = { type: "result" as const, toolCallId: "c", toolName: "t", text: "x" };
     expect(buildOutboxMessage(entry(body), "l")).toMatchObject({
       role: "toolResult",
@@ -162,7 +162,7 @@ describe("messages of the outbox", () => {
     });
   });
 
-  test("no answer is an assistant's message without words [LOOP-24]", () => {
+  test("a missing answer becomes an assistant message with an empty text [LOOP-24]", () => {
     const body = { type: "no-answer" as const, stopReason: "aborted" as const, errorMessage: "why" };
     expect(buildOutboxMessage(entry(body), "l")).toEqual({
       role: "assistant",
@@ -188,7 +188,7 @@ describe("usage", () => {
     totalTokens: nat(),
   });
 
-  test("adds up in any grouping, with nothing as identity [R13, TYP-09]", () => {
+  test("adds up in any order and grouping, with empty usage as the identity [R13, TYP-09]", () => {
     void assert(
       property(usage, usage, usage, (a: Usage, b: Usage, c: Usage) => {
         expect(addUsage(a, NO_USAGE)).toEqual(a);
@@ -209,7 +209,7 @@ describe("usage", () => {
     });
   });
 
-  test("costs are dollars a million, reasoning not charged twice [LIM-05, TYP-09]", () => {
+  test("is priced in dollars per million tokens, and reasoning is not charged twice [LIM-05, TYP-09]", () => {
     const parts = {
       input: 1e6,
       output: 2e6,
@@ -224,7 +224,7 @@ describe("usage", () => {
     expect(computeCost(parts, { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })).toBe(0);
   });
 
-  test("the rate of cache hits is of all that went in [TYP-08]", () => {
+  test("has a cache hit rate that is a share of all input tokens [TYP-08]", () => {
     expect(computeCacheHitRate(NO_USAGE)).toBe(0);
     expect(computeCacheHitRate({ ...usageOf(10, 99), cacheRead: 30, cacheWrite: 60 })).toBe(0.3);
     expect(computeCacheHitRate({ ...NO_USAGE, cacheRead: 5 })).toBe(1);
@@ -238,7 +238,7 @@ describe("views", () => {
       spans: [],
     });
 
-  test("cover all without gap or overlap, stay small, and keep the newest apart [RIG-04]", () => {
+  test("cover all entries without gap or overlap in a few spans, and preserve tokens and turns [RIG-04]", () => {
     void assert(
       property(array(record({ tokens: nat(100), newTurn: boolean() }), { maxLength: 200 }), (entries) => {
         const view = grown(entries);
@@ -260,14 +260,14 @@ describe("views", () => {
     );
   });
 
-  test("an answer and its results are one turn; the oldest are joined first [RIG-04]", () => {
+  test("have one turn for an answer and its results, and join the oldest turns first [RIG-04]", () => {
     const view = grown(Array.from({ length: 120 }, (_, index) => ({ tokens: 1, newTurn: index % 2 === 0 })));
     expect(view.spans).toHaveLength(48);
     expect(view.spans[0]).toEqual({ from: 0, to: 26, turns: 13, tokens: 26 });
     expect(view.spans.slice(1).every(({ from, to }) => to - from === 2)).toBe(true);
   });
 
-  test("stay small with a hole at their beginning too [RIG-04]", () => {
+  test("stay small with a gap at their beginning too [RIG-04]", () => {
     let view: View = { branch: "main", spans: [{ from: 0, to: 2, turns: 1, tokens: 1 }] };
     for (let position = 10; position < 200; position++)
       view = extendView(view, { position, tokens: 1, newTurn: true });
@@ -278,7 +278,7 @@ describe("views", () => {
     ]);
   });
 
-  test("ranges join neighbours only [RIG-04]", () => {
+  test("join only adjacent spans to ranges [RIG-04]", () => {
     const span = (from: number, to: number) => ({ from, to, turns: 1, tokens: 1 });
     expect(toViewRanges({ branch: "b", spans: [span(0, 2), span(2, 3), span(5, 6)] })).toEqual({
       branch: "b",
@@ -315,7 +315,7 @@ const entriesOf = (messages: readonly AgentMessage[]): Entry[] =>
 const whole = (entries: readonly Entry[]) => ({ branch: "main", ranges: [{ from: 0, to: entries.length }] });
 
 describe("materialise", () => {
-  test("shows what lies in the ranges, in order of position [PHI-13a]", () => {
+  test("returns the entries in the ranges, in order of position [PHI-13a]", () => {
     const entries = entriesOf([0, 1, 2, 3, 4].map((n) => userMessage(`${n}`, 9 - n)));
     const seen = materialise(
       {
@@ -330,7 +330,7 @@ describe("materialise", () => {
     expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[3]?.message]);
   });
 
-  test("leaves out failed and aborted answers and what applications keep [X-09, TYP-11]", () => {
+  test("omits failed and aborted answers and extension messages [X-09, TYP-11]", () => {
     const extension: AgentMessage = { role: "extension", kind: "k", data: 1, timestamp: 0 };
     const messages = [
       userMessage("a", 0),
@@ -343,7 +343,7 @@ describe("materialise", () => {
     expect(materialise(whole(entries), entries)).toEqual([messages[0], messages[4]]);
   });
 
-  test("answers a call that nobody answered, right behind its answer's results [TOOL-08]", () => {
+  test("adds an error result for an unanswered call, directly after the results of its answer [TOOL-08]", () => {
     const entries = entriesOf([assistant(["a", "b"]), result("b"), userMessage("next", 7), result("a")]);
     expect(materialise(whole(entries), entries)).toEqual([
       entries[0]?.message,
@@ -353,7 +353,7 @@ describe("materialise", () => {
     ]);
   });
 
-  test("never gives an orphan, for any part of any conversation and any view [TOOL-08]", () => {
+  test("never returns an orphan, for any part of any conversation and any view [TOOL-08]", () => {
     const message = constantFrom("user", "answer", "failed", "result", "other", "extension");
     void assert(
       property(
@@ -386,6 +386,6 @@ describe("materialise", () => {
   });
 });
 
-test("a variant that nobody thought of is our mistake [R5]", () => {
+test("an unhandled variant throws an error [R5]", () => {
   expect(() => assertNever({ type: "new" } as never)).toThrow('Unhandled variant: {"type":"new"}');
 });

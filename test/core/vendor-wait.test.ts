@@ -7,7 +7,7 @@ import { NO_LIMITS, says } from "./support/script.ts";
 
 const HOUR = 3_600_000;
 
-/** The vendor of the turn's answer wants to be left alone. */
+/** A run whose vendor requests a pause before the next attempt. */
 function waiting(limits: Partial<typeof NO_LIMITS> = {}, forMs = 600_000): Chain {
   const run = play({ limits: { ...NO_LIMITS, ...limits }, maxRetries: 3, replies: [says("done")] });
   return run.until("call-model").setBack({
@@ -17,7 +17,7 @@ function waiting(limits: Partial<typeof NO_LIMITS> = {}, forMs = 600_000): Chain
   });
 }
 
-test("a vendor that wants a long pause is waited for by the run, which says until when, and asked again then", async () => {
+test("the run waits for as long as a vendor requests, shows until when in its status, and then calls the vendor again", async () => {
   const run = await waiting();
   const untilMs = run.state.nowMs + 600_000;
   expect(run.command).toEqual({ type: "wait", untilMs });
@@ -26,13 +26,13 @@ test("a vendor that wants a long pause is waited for by the run, which says unti
   run.timePassed();
   expect(run.command.type).toBe("wait");
   run.pass(600_000).timePassed();
-  // One attempt is gone of four.
+  // One of four attempts is used.
   expect(run.command).toMatchObject({ type: "call-model", generation: 1, maxAttempts: 3 });
   await run.settle();
   expect(run.state.last?.outcome).toMatchObject({ type: "answered" });
 });
 
-test("the loop's time goes on while a vendor is waited for, and ends the loop", async () => {
+test("the wait for a vendor counts towards the loop's time limit, which ends the loop", async () => {
   const run = await waiting({ maxDurationMs: 60_000 }, HOUR);
   const { command } = run;
   if (command.type !== "wait" || command.untilMs === undefined) throw new Error(command.type);
@@ -48,7 +48,7 @@ test("the loop's time goes on while a vendor is waited for, and ends the loop", 
   run.checkEnd();
 });
 
-test("more time that a person allows meanwhile is waited for too", async () => {
+test("a time limit that is raised during the wait extends the wait", async () => {
   const run = await waiting({ maxDurationMs: 60_000 }, HOUR);
   run.tell({ type: "limits-raised", limits: { maxDurationMs: 2 * HOUR } });
   run.pass(60_000).timePassed();
@@ -57,7 +57,7 @@ test("more time that a person allows meanwhile is waited for too", async () => {
   expect(run.command.type).toBe("call-model");
 });
 
-test("a stop while a vendor is waited for ends the loop at once, and nobody is asked any more", async () => {
+test("a stop during the wait ends the loop immediately, without another model call", async () => {
   const run = await waiting();
   const asked = run.asked.length;
   await run.steer("hurry").stop("enough").settle();
@@ -66,7 +66,7 @@ test("a stop while a vendor is waited for ends the loop at once, and nobody is a
   run.checkEnd();
 });
 
-test("what people send while a vendor is waited for neither ends the wait nor is lost", async () => {
+test("a message that arrives during the wait neither ends the wait nor is lost", async () => {
   const run = await waiting();
   run.pass(HOUR).steer("one more thing");
   expect(run.command.type).toBe("wait");
@@ -75,13 +75,13 @@ test("what people send while a vendor is waited for neither ends the wait nor is
 });
 
 test.each([
-  ["a short delay is Temporal's retry, used exactly", 7000, 1000, {}, undefined, "retry", 7000],
-  ["no delay is asked for: our own", undefined, 2000, {}, undefined, "retry", 2000],
-  ["a long one is waited for by the run", 120_000, 1000, {}, undefined, "wait", 120_000],
-  ["one of years is looked at after a quarter of an hour", 9e14, 1000, {}, undefined, "wait", 900_000],
-  ["or after what the definition says", 9e14, 1000, { maxWaitMs: 5000 }, undefined, "retry", 5000],
-  ["one behind the loop's end is the run's, however short", 7000, 1000, {}, 6000, "wait", 7000],
-  ["zero is at once", 0, 1000, {}, undefined, "retry", 1],
+  ["a short delay is exactly that of Temporal's retry", 7000, 1000, {}, undefined, "retry", 7000],
+  ["without a requested delay, our own back-off is used", undefined, 2000, {}, undefined, "retry", 2000],
+  ["the run waits for a long delay", 120_000, 1000, {}, undefined, "wait", 120_000],
+  ["for a delay of years, the run waits a quarter of an hour", 9e14, 1000, {}, undefined, "wait", 900_000],
+  ["the definition limits the delay", 9e14, 1000, { maxWaitMs: 5000 }, undefined, "retry", 5000],
+  ["the run waits for a delay beyond the loop's end, however short", 7000, 1000, {}, 6000, "wait", 7000],
+  ["a delay of zero is an immediate retry", 0, 1000, {}, undefined, "retry", 1],
 ] as const)("%s", (_, retryAfterMs, backoffMs, retry, leftMs, type, ms) => {
   const next = planNextAttempt(retryAfterMs, backoffMs, retry, leftMs);
   expect(next).toEqual(type === "retry" ? { type, delayMs: ms } : { type, forMs: ms });

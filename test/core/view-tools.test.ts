@@ -12,7 +12,7 @@ import { throughJson } from "./support/invariants.ts";
 import { play } from "./support/run.ts";
 import { type CallScript, calls, type Setting, says, TOOLS } from "./support/script.ts";
 
-// `Run` checks before every answer: no orphan, words of people in the view, events that replay to the view.
+// `Run` checks before every answer that the view has no orphan and all user messages, and that events replay to it.
 
 const OF_VIEW: ToolFacts = { replay: "pure", quick: true, view: true };
 const tools = { ...TOOLS, prun: OF_VIEW, prun_with_memo: OF_VIEW, revert_to_state: OF_VIEW };
@@ -39,14 +39,14 @@ const replies = fc.array(
   ),
   { maxLength: 14 },
 );
-/** After a compaction, and on the branch of a foreign run, other spans are there to be pruned. */
+/** Without compactions and foreign runs, after which other spans can be pruned. */
 const actions = anyActions.map((all) => all.filter(({ type }) => type !== "compact" && type !== "intrude"));
 
 const RUNS = getRunCount(2000);
 
 const LIMITS = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null, maxDurationMs: null };
 
-/** Plays a story to its end, and counts what its model did to the view. */
+/** Plays a story to its end, and counts the prunes and reverts of its model. */
 async function playStory(
   setting: Setting,
   given: Setting["replies"] = [],
@@ -70,9 +70,9 @@ async function playStory(
   };
 }
 
-describe("whatever a model prunes and wherever it goes back", () => {
+describe("whatever a model prunes and wherever it reverts to", () => {
   test(
-    "no view has an orphan or lacks a word of a person, and events replay to it [PRUN-01, PRUN-05, PRUN-07, PRUN-11, PHI-05, PHI-13i, PHI-13j]",
+    "no view has an orphan or lacks a user message, and events replay to it [PRUN-01, PRUN-05, PRUN-07, PRUN-11, PHI-05, PHI-13i, PHI-13j]",
     async () => {
       const story = fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
         await playStory(setting, given, all);
@@ -82,7 +82,7 @@ describe("whatever a model prunes and wherever it goes back", () => {
     120_000 + RUNS * 100,
   );
 
-  test("prunes and reverts are in a good part of the stories", async () => {
+  test("prunes and reverts occur in enough of the stories", async () => {
     const numRuns = isThorough ? 2000 : 200;
     let pruned = 0;
     let reverted = 0;
@@ -97,7 +97,7 @@ describe("whatever a model prunes and wherever it goes back", () => {
 });
 
 describe("pruning", () => {
-  test("takes from the view what it reports, and drops the vendor's count [PRUN-02, PRUN-04, PHI-13i]", async () => {
+  test("removes the tokens that it reports from the view, and discards the vendor's count [PRUN-02, PRUN-04, PHI-13i]", async () => {
     const run = play({ replies: [calls("bash"), calls("bash"), calls(prun(1)), says("done")], tools });
     await run.until("call-tools").step().until("call-tools").step().until("call-tools");
     const before = sumViewTokens(run.state.view);
@@ -115,7 +115,7 @@ describe("pruning", () => {
     await run.settle();
   });
 
-  test("a hundred times leaves a few spans; words in between stay [PRUN-01, LOOP-11]", async () => {
+  test("a hundred times leaves a few spans, and user messages in between stay [PRUN-01, LOOP-11]", async () => {
     const given = Array.from({ length: 100 }, () => calls("bash", prun(5000)));
     const run = play({ replies: [...given, says("done")], tools, strategy: { type: "sequential" } });
     for (let steps = 0; run.command.type !== "finish"; steps++) {
@@ -126,7 +126,7 @@ describe("pruning", () => {
     expect(run.seen.largestState).toBeLessThan(32 * 1024);
   });
 
-  test("what a compaction has left is not pruned; what comes after it is [PRUN-09]", async () => {
+  test("skips what a compaction has left, and removes what follows it [PRUN-09]", async () => {
     const given = [...Array.from({ length: 6 }, () => calls("bash")), calls(prun(100_000)), says("done")];
     const run = play({ replies: given, tools, light: true, compactAbove: 1_000_000 });
     await run.until("call-tools").step().step().step().step().step();
@@ -139,7 +139,7 @@ describe("pruning", () => {
     expect(words.every(({ from }) => from >= prunableFrom)).toBe(true);
   });
 
-  test("the record stays whole [PRUN-06]", async () => {
+  test("leaves the record complete [PRUN-06]", async () => {
     const run = await play({ replies: [calls("bash"), calls(prun(9999)), says("done")], tools }).settle();
     expect(run.lines).toEqual([
       "prompt: hi",
@@ -152,14 +152,14 @@ describe("pruning", () => {
   });
 });
 
-describe("going back", () => {
+describe("reverting", () => {
   const lesson = (count: number) => Array.from({ length: count }, () => calls(back("n0")));
   const shownTags = (run: ReturnType<typeof play>) =>
     materialise(toViewRanges(run.state.view), run.transcript.listEntries(run.state.branch), {
       readMessage: (branch, position) => run.transcript.getMessage(branch, position),
     }).filter(({ content }) => content[0]?.type === "text" && content[0].text.startsWith("[Back at")).length;
 
-  test("lessons fade after five turns, but the newest three stay [PHI-02]", async () => {
+  test("leaves lessons that fade after five turns, but the newest three stay [PHI-02]", async () => {
     const run = play({
       replies: [
         ...lesson(8),
@@ -179,7 +179,7 @@ describe("going back", () => {
     expect(shownTags(few)).toBe(5);
   });
 
-  test("to one place twice keeps both lessons; a memo made behind it keeps its words [PHI-02, PHI-05]", async () => {
+  test("to one position twice keeps both lessons, and a memo written after that position keeps its text [PHI-02, PHI-05]", async () => {
     const run = await play({
       replies: [
         calls("bash"),
@@ -210,7 +210,7 @@ describe("going back", () => {
     expect(memos[0]?.branch).toBe("main");
   });
 
-  test("to an answer with calls is to behind their results [PHI-05, PHI-13j]", async () => {
+  test("to an answer with calls continues after their results [PHI-05, PHI-13j]", async () => {
     const run = await play({
       replies: [calls("bash", "read"), calls(back("n1")), says("done")],
       tools,
@@ -225,13 +225,13 @@ describe("going back", () => {
     ]);
   });
 
-  test("results that waited to be written stay on the branch that is left [PHI-01]", async () => {
+  test("writes pending results to the branch that is left [PHI-01]", async () => {
     const run = await play({ replies: [calls(back("n0"), "unknown"), says("done")], tools }).settle();
     const left = run.transcript.listEntries("main").map(({ message }) => message.role);
     expect(left).toEqual(["user", "assistant", "toolResult", "toolResult"]);
   });
 
-  test("a failed call that waits to be written does not stand in the way of what waits behind the fork [PHI-01]", async () => {
+  test("is not blocked by a failed call whose result is pending [PHI-01]", async () => {
     const strategy = { type: "batched", size: 2 } as const;
     const run = play({ replies: [calls(back("n0"), back("n0"), prun(1)), says("done")], tools, strategy });
     run.steer("Steering words");
@@ -241,7 +241,7 @@ describe("going back", () => {
     expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("behind a steering message is refused to places before it [PHI-03]", async () => {
+  test("to a position before a steering message is rejected [PHI-03]", async () => {
     const run = play({ replies: [calls("bash"), calls(back("n0")), says("done")], tools });
     await run.until("call-tools").steer("look here").settle();
     const events = run.transcript.listEvents(run.transcript.records[0]?.loopId ?? "").map(({ body }) => body);
@@ -252,7 +252,7 @@ describe("going back", () => {
     expect(run.seen.left).toEqual([]);
   });
 
-  test("takes the names that labels give, with and without the n [PHI-01]", () => {
+  test("accepts label names with and without the n [PHI-01]", () => {
     expect([
       parseLabel("n12"),
       parseLabel("12"),
@@ -262,7 +262,7 @@ describe("going back", () => {
     ]).toEqual([12, 12, 3, undefined, undefined]);
   });
 
-  test("labels of what was sent once never change, and without them views are as before [PHI-04, PHI-05]", async () => {
+  test("uses labels that never change once they are sent, and without labels the messages are unchanged [PHI-04, PHI-05]", async () => {
     const run = play({
       replies: [calls("bash"), calls("read", "bash"), says("a"), calls("bash"), says("done")],
     });

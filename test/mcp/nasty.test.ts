@@ -380,7 +380,7 @@ describe("a server's lifetime", () => {
     await expect(call(kept, "ok")).rejects.toThrow(/is not started: the worker is shutting down/);
   });
 
-  test("[MCP-09] a worker that is killed leaves no server behind", async () => {
+  test("[MCP-09] a worker that is killed leaves no server running", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const file = join(folder.path, "pids");

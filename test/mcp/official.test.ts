@@ -191,7 +191,7 @@ describe("server-filesystem", () => {
 });
 
 describe("server-memory", () => {
-  test("[MCP-10] remembers data between calls of one process, whoever makes them", async () => {
+  test("[MCP-10] remembers data between calls of one process, including simultaneous ones", async () => {
     const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     const env = { MEMORY_FILE_PATH: join(folder.path, "memory.json") };

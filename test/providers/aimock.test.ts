@@ -4,7 +4,7 @@ import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { ModelConfig, type Protocol } from "../../src/schema/model.ts";
 import { catchProviderError, createHttp, createRequest, joinDeltas } from "./answer-reader.ts";
 
-// A peer that is not ours: what it says is what its makers took the protocols for. It is no oracle of the wire
+// A server that is not ours: it behaves as its makers understood the protocols. It is no reference for the protocols
 // (the vendors' SDKs are): it must be understood, and its inventions must do no harm.
 
 const pool = createHttp();
@@ -68,7 +68,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     return { answer, deltas };
   };
 
-  test("a text, in pieces [PROV-01]", async () => {
+  test("a text in chunks is read [PROV-01]", async () => {
     const { answer, deltas } = ask("say hello");
     const { content, stopReason } = await answer;
     expect(content).toHaveLength(1);
@@ -78,7 +78,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     expect(joinDeltas(deltas)).toEqual(["text:Hello, wörld 👋 from far away."]);
   });
 
-  test("two calls of tools [PROV-07]", async () => {
+  test("two tool calls are read [PROV-07]", async () => {
     const { content, stopReason } = await ask("use tools").answer;
     expect(content.filter(({ type }) => type === "toolCall")).toMatchObject([
       { name: "search", arguments: { q: 'a "b" ü', n: [1, 2] } },
@@ -87,7 +87,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     expect(stopReason).toBe("toolUse");
   });
 
-  test("faults are named: too many questions with its delay, a broken server, garbage, a hang-up [OVF-01]", async () => {
+  test("faults are classified: too many requests with the delay, a broken server, garbage, a lost connection [OVF-01]", async () => {
     const many = await catchProviderError(ask("too many").answer);
     expect(many).toMatchObject({ fault: "rate-limited", status: 429, retryAfterMs: 7000 });
     expect(await catchProviderError(ask("break").answer)).toMatchObject({ fault: "api", status: 500 });

@@ -4,7 +4,7 @@ import { AnswerProgress } from "../../src/models/answer-progress.ts";
 const event = (data: string) => ({ event: undefined, data });
 const words = [{ type: "text" as const, index: 0, delta: "so" }];
 
-test("words lead on, and so does each kind of event without words, once", () => {
+test("text is progress, and so is each type of event without text, once", () => {
   const progress = new AnswerProgress(100, 0);
   progress.record(event('{"type":"search","n":1}'), [], 90);
   expect(progress.hasStalled(190)).toBe(false);
@@ -15,7 +15,7 @@ test("words lead on, and so does each kind of event without words, once", () => 
   expect(progress.hasStalled(490)).toBe(false);
 });
 
-test("pieces without a letter do not lead on, and noise that is new each time does not for ever", () => {
+test("empty chunks are not progress, and neither is noise that differs each time, after a while", () => {
   const progress = new AnswerProgress(100, 0);
   const empty = [{ type: "text" as const, index: 0, delta: "" }];
   for (let at = 0; at <= 200; at += 10) progress.record(event('{"delta":""}'), empty, at);

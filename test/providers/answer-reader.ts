@@ -13,7 +13,7 @@ export const context: AnswerContext = { model: "m", provider: "vendor", timestam
 
 export type ReadAnswer = { readonly message: AssistantMessage; readonly deltas: readonly ModelDelta[] };
 
-/** Bytes through the reader and the assembler, without a network. */
+/** Reads bytes with the reader and the assembler, without a network. */
 export function readAnswer(
   make: (context: AnswerContext) => Assembler,
   slices: readonly Uint8Array[],
@@ -25,7 +25,7 @@ export function readAnswer(
   return { message: assembler.finish(), deltas };
 }
 
-/** What the deltas add up to, block by block: must be what the message holds. */
+/** The sum of the deltas, block by block: must equal the content of the message. */
 export function joinDeltas(deltas: readonly ModelDelta[]): string[] {
   const blocks: string[] = [];
   for (const { type, index, delta } of deltas) blocks[index] = (blocks[index] ?? `${type}:`) + delta;
@@ -53,7 +53,7 @@ export function createRequest(model: ModelConfig, overrides: Partial<ModelReques
   };
 }
 
-/** Pools of connections for tests; a limit that a test does not shorten is long. */
+/** Connection pools for tests; a limit that a test does not shorten is long. */
 export function createHttp(options: HttpClientOptions = {}): HttpClient {
   return new HttpClient({ firstByteTimeoutMs: 20_000, bodyTimeoutMs: 20_000, ...options });
 }

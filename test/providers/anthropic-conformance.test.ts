@@ -28,7 +28,7 @@ async function sdkMessage(bytes: Uint8Array): Promise<Anthropic.Beta.BetaMessage
     fetch: async () => new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } }),
   });
   const messages: Anthropic.MessageParam[] = [{ role: "user", content: "x" }];
-  // The reader of the beta knows more kinds of blocks.
+  // The beta reader knows more types of blocks.
   return await client.beta.messages.stream({ model: "m", max_tokens: 10, messages }).finalMessage();
 }
 
@@ -45,7 +45,7 @@ const REASONS: Record<string, string> = {
 const cited = ({ citations }: Anthropic.Beta.BetaTextBlock) =>
   citations && citations.length > 0 ? { signature: JSON.stringify({ citations }) } : {};
 
-/** The SDK's message in our words. */
+/** The SDK's message in our types. */
 function translated(message: Anthropic.Beta.BetaMessage) {
   const content = message.content.flatMap((block): unknown[] => {
     switch (block.type) {
@@ -79,7 +79,7 @@ function translated(message: Anthropic.Beta.BetaMessage) {
   };
 }
 
-/** What the SDK says of bytes that break off. */
+/** The SDK's result for bytes that are cut off. */
 async function sdkOutcome(bytes: Uint8Array): Promise<ReturnType<typeof translated> | "error"> {
   return await sdkMessage(bytes).then(translated, () => "error" as const);
 }
@@ -113,7 +113,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
     expectDeltasToAddUp(bytes);
   });
 
-  test.each(anthropicStreams)("$file: cut off anywhere, a fault as at the SDK", async ({ bytes }) => {
+  test.each(anthropicStreams)("$file: cut off anywhere, it is broken as for the SDK", async ({ bytes }) => {
     const whole = ours(readAnswer(assemble, [bytes]).message);
     for (const at of [0, 1, bytes.length - 1, bytes.length - 2, ...pickCutPoints(bytes, 11, 24)]) {
       const cut = bytes.subarray(0, at);
@@ -121,7 +121,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
       const mine = await Promise.resolve()
         .then(() => ours(readAnswer(assemble, [cut]).message))
         .catch((error: unknown) => error);
-      // The SDK wants the blank line behind the last event too.
+      // The SDK also requires the blank line after the last event.
       if (theirs === "error" && !(mine instanceof Error)) expect(mine).toEqual(whole);
       else if (theirs === "error") expect([at, mine]).toMatchObject([at, { fault: "network" }]);
       else expect(mine).toEqual(theirs);
@@ -149,7 +149,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
   });
 });
 
-// The recordings hold no call of a tool of ours, and no refusal: these are built to the vendor's types.
+// The recordings contain no call of a tool of ours and no refusal: these streams follow the vendor's types.
 const head = {
   type: "message_start",
   message: {
@@ -237,7 +237,7 @@ const BUILT: Record<string, readonly unknown[]> = {
   ],
 };
 
-describe("answers built to the vendor's types [PROV-09]", () => {
+describe("answers that follow the vendor's types [PROV-09]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
     const bytes = encodeSse(events);
     const expected = translated(await sdkMessage(bytes));

@@ -9,9 +9,9 @@ import { createHttp } from "./answer-reader.ts";
 import { captureRequest } from "./captured-request.ts";
 import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
-// Every conversation of the corpus, once through our adapter and once through the SDK: an own reading of its types.
+// Every conversation of the corpus, sent by our adapter and by the SDK: an independent reading of the SDK's types.
 
-/** The later version of the API, which the SDK speaks, knows no temperature; ours does. */
+/** The later version of the API, which the SDK uses, has no temperature; ours has one. */
 type Body = Anthropic.MessageCreateParamsStreaming & { temperature?: number };
 type Block = Anthropic.ContentBlockParam;
 
@@ -191,7 +191,7 @@ const pool = createHttp();
 const signal = new AbortController().signal;
 let vendor: ModelServer;
 beforeAll(async () => {
-  // The SDK advises against a fixed budget in so many words.
+  // The SDK prints a warning about a fixed budget.
   vi.spyOn(console, "warn").mockImplementation(() => {});
   vendor = await startModelServer();
 });
@@ -201,30 +201,33 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation to $id [PROV-08, PROV-11]", (kind) => {
-  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
-    const provider = new AnthropicMessages({ http: pool });
-    const ask = (baseUrl: string) =>
-      provider.stream(createRequest(anthropic(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
-        signal,
-      });
-    const ours = await captureRequest(ask);
-    const theirs = await captureRequest((baseURL) =>
-      new Anthropic({ apiKey: CORPUS_KEY, baseURL, maxRetries: 0, logLevel: "off" }).messages.create(
-        wellFormed(translated(conversation.request, kind)) as Body,
-      ),
-    );
-    expect(ours.body).toEqual(theirs.body);
-    expect(ours.url).toBe(theirs.url);
-    expect(ours.headers["content-type"]).toBe(theirs.headers["content-type"]);
-    // The SDK speaks a later version, whose keys go out as bearers.
-    expect(ours.headers).toMatchObject({ "x-api-key": CORPUS_KEY, "anthropic-version": "2023-06-01" });
-    await expect(ask(vendor.url)).resolves.toMatchObject({ stopReason: "stop" });
-  });
+describe.each(KINDS)("every conversation sent to $id [PROV-08, PROV-11]", (kind) => {
+  test.each(COMPARED)(
+    "$name: the request is the SDK's, and contains nothing that the API rejects",
+    async (conversation) => {
+      const provider = new AnthropicMessages({ http: pool });
+      const ask = (baseUrl: string) =>
+        provider.stream(createRequest(anthropic(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
+          signal,
+        });
+      const ours = await captureRequest(ask);
+      const theirs = await captureRequest((baseURL) =>
+        new Anthropic({ apiKey: CORPUS_KEY, baseURL, maxRetries: 0, logLevel: "off" }).messages.create(
+          wellFormed(translated(conversation.request, kind)) as Body,
+        ),
+      );
+      expect(ours.body).toEqual(theirs.body);
+      expect(ours.url).toBe(theirs.url);
+      expect(ours.headers["content-type"]).toBe(theirs.headers["content-type"]);
+      // The SDK uses a later version, whose keys are sent as bearer tokens.
+      expect(ours.headers).toMatchObject({ "x-api-key": CORPUS_KEY, "anthropic-version": "2023-06-01" });
+      await expect(ask(vendor.url)).resolves.toMatchObject({ stopReason: "stop" });
+    },
+  );
 });
 
-describe("history before a block of thinking", () => {
-  // Signed thinking is bound to system prompt, tools and messages before it, cache marks excepted
+describe("history before a thinking block", () => {
+  // Signed thinking is bound to system prompt, tools and messages before it, except for cache marks
   // (https://platform.claude.com/docs/build-with-claude/preserved-thinking).
   const unmarked = (value: unknown) =>
     JSON.stringify(value, (key, field: unknown) => (key === "cache_control" ? undefined : field));
@@ -244,27 +247,33 @@ describe("history before a block of thinking", () => {
     },
   ];
 
-  test.each(COMPARED)("$name: keeps its bytes when turns are added, cache marks excepted", (conversation) => {
-    const { request } = conversation;
-    const body = (messages: readonly Message[]) =>
-      buildAnthropicRequest({
-        ...createRequest(anthropic("claude-fable-5-2"), conversation),
-        cache: { enabled: true, strategy: "auto" },
-        messages,
-      });
-    // A question is only asked when every call has its result, so a history is grown where that is so.
-    const lengths = [...request.messages.keys()].filter((at) => request.messages[at]?.role === "user");
-    const grown = [...lengths.map((at) => request.messages.slice(0, at + 1)), [...request.messages, ...more]];
-    for (const [at, messages] of grown.slice(0, -1).entries()) {
-      if (waitsForResult(messages, request.messages)) continue;
-      const before = body(messages);
-      const after = body(grown[at + 1]!);
-      expect(unmarked([after.system, after.tools])).toBe(unmarked([before.system, before.tools]));
-      expect(unmarked(after.messages).startsWith(unmarked(before.messages).slice(0, -1))).toBe(true);
-    }
-  });
+  test.each(COMPARED)(
+    "$name: keeps its bytes when turns are added, except for cache marks",
+    (conversation) => {
+      const { request } = conversation;
+      const body = (messages: readonly Message[]) =>
+        buildAnthropicRequest({
+          ...createRequest(anthropic("claude-fable-5-2"), conversation),
+          cache: { enabled: true, strategy: "auto" },
+          messages,
+        });
+      // A request is sent only when every call has its result, so a history is extended only there.
+      const lengths = [...request.messages.keys()].filter((at) => request.messages[at]?.role === "user");
+      const grown = [
+        ...lengths.map((at) => request.messages.slice(0, at + 1)),
+        [...request.messages, ...more],
+      ];
+      for (const [at, messages] of grown.slice(0, -1).entries()) {
+        if (waitsForResult(messages, request.messages)) continue;
+        const before = body(messages);
+        const after = body(grown[at + 1]!);
+        expect(unmarked([after.system, after.tools])).toBe(unmarked([before.system, before.tools]));
+        expect(unmarked(after.messages).startsWith(unmarked(before.messages).slice(0, -1))).toBe(true);
+      }
+    },
+  );
 
-  /** Whether a result for what was called so far comes only later. */
+  /** Whether a result of an earlier call arrives only later. */
   function waitsForResult(messages: readonly Message[], all: readonly Message[]): boolean {
     return all.slice(messages.length).some((later, at, rest) => {
       const asked = rest.slice(0, at).some(({ role }) => role === "assistant");

@@ -69,7 +69,7 @@ afterEach(async () => {
 describe("blocks of the vendor's own tools", () => {
   const asked = { type: "input_json_delta", partial_json: '{"query": "x"}' };
 
-  test("are kept whole and in their place, and go back to it alone as they came", () => {
+  test("are stored whole at their position, and sent back unchanged, to Anthropic alone", () => {
     const message = answer(
       head(),
       ...text(0, "I look."),
@@ -102,12 +102,12 @@ describe("blocks of the vendor's own tools", () => {
     ["code_execution_tool_result", { type: "code_execution_tool_result", tool_use_id: "m", content: {} }],
     ["container_upload", { type: "container_upload", file_id: "f" }],
     ["one of tomorrow", { type: "hologram", depth: [1, { two: null }] }],
-  ])("%s goes back unmodified", (_, data) => {
+  ])("%s is sent back unchanged", (_, data) => {
     const message = answer(head(), ...block(0, data), ...tail("end_turn"));
     expect(backOf({ ...message, provider: "anthropic" })).toEqual([data]);
   });
 
-  test("a compaction takes the values of its delta, signature and all", () => {
+  test("a compaction has the values of its delta, and its signature", () => {
     const start = { type: "compaction", content: null, signature: "s" };
     const delta = { type: "compaction_delta", content: "Summary", encrypted_content: "Eq==" };
     const message = answer(head(), ...block(0, start, delta), ...tail("end_turn"));
@@ -116,7 +116,7 @@ describe("blocks of the vendor's own tools", () => {
     ]);
   });
 
-  test("what cannot be had whole is left out: unknown deltas, input that is no JSON", () => {
+  test("incomplete ones are left out: unknown deltas, input that is not JSON", () => {
     const lost = answer(
       head(),
       ...block(0, { type: "hologram" }, { type: "hologram_delta", light: "x" }),
@@ -127,7 +127,7 @@ describe("blocks of the vendor's own tools", () => {
     expect(lost.content).toEqual([{ type: "text", text: "x" }]);
   });
 
-  test("carry no cache mark: that would change them", () => {
+  test("have no cache mark, which would change them", () => {
     const message = own([
       { type: "text", text: "x" },
       { type: "vendor", kind: FOUND.type, data: FOUND },
@@ -138,7 +138,7 @@ describe("blocks of the vendor's own tools", () => {
     ]);
   });
 
-  test("hidden thinking goes back as it came, and its answer with it [TYP-02]", () => {
+  test("redacted thinking is sent back unchanged, with its answer [TYP-02]", () => {
     const hidden = { type: "redacted_thinking", data: "EmwKAhgBEg==" };
     const message = answer(head(), ...block(0, hidden), ...text(1, "x"), ...tail("end_turn"));
     expect(message.content[0]).toEqual({
@@ -177,7 +177,7 @@ describe("citations", () => {
     ...tail("end_turn"),
   );
 
-  test("are the token of their text, and go back with it, without what a request must not have", () => {
+  test("are the token of their text, and are sent back with it, without fields that a request must not have", () => {
     expect(cited.content).toEqual([
       { type: "text", text: "So it is.", signature: JSON.stringify({ citations: [citation, page] }) },
     ]);
@@ -235,7 +235,7 @@ describe("an answer that is paused", () => {
     return { asked, deltas, bodies: () => server.received.map(({ body }) => JSON.parse(body)) };
   }
 
-  test("is asked to go on with what it has said, and is one answer, paid as both", async () => {
+  test("is continued from its content, and is one answer with the usage of both", async () => {
     const { asked, deltas, bodies } = await asking([first, second]);
     const message = await asked;
     const searched = { ...SEARCH, input: { query: "x" } };
@@ -247,7 +247,7 @@ describe("an answer that is paused", () => {
     ]);
     expect(message).toMatchObject({
       stopReason: "stop",
-      // The second question had the first part in it.
+      // The second request contained the first part.
       usage: { input: 40, output: 25, cacheRead: 7, totalTokens: 72 },
       longestQuestion: 30,
     });
@@ -265,7 +265,7 @@ describe("an answer that is paused", () => {
     });
   });
 
-  test("because the server has compacted what came before is asked to go on too", async () => {
+  test("because the server has compacted the conversation is continued too", async () => {
     const summary = { type: "compaction", content: "Summary", encrypted_content: "Eq==" };
     const compacted = [head(), ...block(0, summary), ...tail("compaction")];
     const { asked, bodies } = await asking([compacted, [head(), ...text(0, "Sunny."), ...tail("end_turn")]]);
@@ -276,7 +276,7 @@ describe("an answer that is paused", () => {
     expect(bodies()[1].messages.at(-1)).toEqual({ role: "assistant", content: [summary] });
   });
 
-  test("again and again, but not for ever", async () => {
+  test("is continued repeatedly, up to a limit", async () => {
     const { asked, bodies } = await asking([first]);
     expect((await asked).content).toHaveLength(18);
     expect(bodies()).toHaveLength(9);
@@ -285,7 +285,7 @@ describe("an answer that is paused", () => {
     expect(never.bodies()).toHaveLength(1);
   });
 
-  test("is not asked to go on when it has calls of ours, or nothing", async () => {
+  test("is not continued if it has calls of ours, or no content", async () => {
     const call = block(0, { type: "tool_use", id: "toolu_1", name: "read", input: {} });
     const calls = await asking([[head(), ...call, ...tail("pause_turn")]]);
     expect(await calls.asked).toMatchObject({ stopReason: "toolUse" });
@@ -294,7 +294,7 @@ describe("an answer that is paused", () => {
     expect([calls.bodies().length, nothing.bodies().length]).toEqual([1, 1]);
   });
 
-  test("and then fails, fails as a whole", async () => {
+  test("fails as a whole if its continuation fails", async () => {
     const { asked } = await asking([
       first,
       [head(), { type: "error", error: { type: "overloaded_error", message: "no" } }],
@@ -304,7 +304,7 @@ describe("an answer that is paused", () => {
 });
 
 describe("refusals, tiers and counters", () => {
-  test("a refusal says its category, and is left out of what is sent", () => {
+  test("a refusal states its category, and is not sent back", () => {
     const details = { type: "refusal", category: "bio", explanation: "It could harm." };
     const message = answer(head(), ...text(0, "I c"), ...tail("refusal", {}, { stop_details: details }));
     expect(message).toMatchObject({ stopReason: "guardRail", errorMessage: "refused (bio): It could harm." });
@@ -312,7 +312,7 @@ describe("refusals, tiers and counters", () => {
     expect(kept).toEqual([{ type: "text", text: "b" }]);
   });
 
-  test("a tier is asked for by its name, and told when it is not the usual one", () => {
+  test("a tier is requested by its name, and reported if it is not the standard one", () => {
     const model: ModelConfig = { ...anthropic("claude-opus-5"), serviceTier: "standard_only" };
     expect(buildAnthropicRequest(createRequest(model))).toMatchObject({ service_tier: "standard_only" });
     const tier = (service_tier: unknown) =>
@@ -320,7 +320,7 @@ describe("refusals, tiers and counters", () => {
     expect([tier("priority"), tier("standard"), tier(null)]).toEqual(["priority", undefined, undefined]);
   });
 
-  test("what went into a cache is counted once, by its sum or by its parts, and costs its own price [CACHE-04]", () => {
+  test("tokens written to a cache are counted once, by their sum or by their parts, and have a price of their own [CACHE-04]", () => {
     const parts = { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 12 };
     const used = (usage: object) => answer(head({ input_tokens: 5, ...usage }), ...tail("end_turn")).usage;
     expect(used({ cache_creation_input_tokens: 42, cache_creation: parts }).cacheWrite).toBe(42);
@@ -331,7 +331,7 @@ describe("refusals, tiers and counters", () => {
     expect(computeCost(usage, rates)).toBeCloseTo((5 * 5 + 5 * 25 + 1000 * 0.5 + 42 * 6.25) / 1_000_000, 12);
   });
 
-  test("the style of thinking is the model's, unless the configuration has another", () => {
+  test("the type of thinking is the model's, unless the configuration sets another", () => {
     const asked = (id: string, thinkingStyle?: ModelConfig["thinkingStyle"]) => {
       const model = { ...anthropic(id), ...(thinkingStyle !== undefined && { thinkingStyle }) };
       return buildAnthropicRequest(createRequest(model, { thinking: "medium" })).thinking?.type;
@@ -345,7 +345,7 @@ describe("refusals, tiers and counters", () => {
   });
 });
 
-test("a token of OAuth is sent only as the owner configures it, in the client's own name [PROV-12, GAP-06]", async () => {
+test("an OAuth token is sent only if the owner configures it, under the client's own name [PROV-12, GAP-06]", async () => {
   const pool = createHttp();
   cleanup.push(async () => await pool.close());
   const headers = { Authorization: "Bearer ${OAUTH_TOKEN}", "anthropic-beta": "oauth-2025-04-20" };

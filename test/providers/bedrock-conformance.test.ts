@@ -42,7 +42,7 @@ const REASONS: Record<string, string> = {
   content_filtered: "guardRail",
 };
 
-/** What the SDK's events add up to, in our words. */
+/** The sum of the SDK's events, in our types. */
 function translated(events: readonly ConverseStreamOutput[]) {
   type Block = {
     text?: string;
@@ -153,7 +153,7 @@ function outcome(bytes: Uint8Array): AssistantMessage | ProviderError {
   }
 }
 
-/** Where the frame of the stop ends: what comes after it can be lost. */
+/** The end of the stop frame: what follows it may be lost. */
 function endOfStop(bytes: Buffer): number {
   let at = 0;
   while (at < bytes.length) {
@@ -167,7 +167,7 @@ function endOfStop(bytes: Buffer): number {
 
 const MOST_PLACES = 1500;
 
-/** Every so many bytes; of a long recording fewer, since each place costs a reading of the whole. */
+/** Positions at this interval; fewer in a long recording, since each position requires a reading of the whole. */
 function placesIn(length: number, step: number): readonly number[] {
   const steps = Math.max(step, Math.ceil(length / MOST_PLACES) | 1);
   return Array.from({ length: Math.ceil(length / steps) }, (_, index) => index * steps);
@@ -198,7 +198,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]",
     }
   });
 
-  test.each(bedrockStreams)("$file: cut off anywhere, it is whole or broken", async ({ bytes }) => {
+  test.each(bedrockStreams)("$file: cut off anywhere, it is complete or broken", async ({ bytes }) => {
     const whole = ours(readFrames([bytes]).message);
     const stopped = endOfStop(bytes);
     for (const at of placesIn(bytes.length, 7)) {
@@ -208,7 +208,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]",
     }
   });
 
-  test.each(bedrockStreams)("$file: no damaged byte gets by, as none does at the SDK", async ({ bytes }) => {
+  test.each(bedrockStreams)("$file: no damaged byte is accepted, by us or by the SDK", async ({ bytes }) => {
     const stopped = endOfStop(bytes);
     for (const [which, at] of placesIn(stopped, 11).entries()) {
       const damaged = Buffer.from(bytes);
@@ -219,7 +219,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]",
     }
   });
 
-  test.each(bedrockErrors)("$file: the error of the SDK", async ({ bytes, status, ct }) => {
+  test.each(bedrockErrors)("$file: the same error as the SDK's", async ({ bytes, status, ct }) => {
     const type = "ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/";
     const headers = { "content-type": ct, "x-amzn-requestid": "req-2", "x-amzn-errortype": type };
     const theirs = await createSdkClient(() => ({ status, headers, bytes: [bytes] }))
@@ -239,7 +239,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]",
   });
 });
 
-// The recordings hold no reasoning and no error in mid-stream: these are built to the SDK's types.
+// The recordings contain no reasoning and no error in mid-stream: these streams follow the SDK's types.
 const BUILT: Record<string, Events> = {
   "fragments give one object": [
     ...head,
@@ -331,27 +331,30 @@ const BUILT: Record<string, Events> = {
   ),
 };
 
-describe("answers built to the SDK's types [PROV-25]", () => {
+describe("answers that follow the SDK's types [PROV-25]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
     await expectSame(encodeStream(events), 3);
   });
 
-  test("a guardrail says that it was one", () => {
+  test("a stop by a guardrail is reported as such", () => {
     const { message } = readFrames([
       encodeStream([...head, ...text(0, "Sorry"), ...createTail("guardrail_intervened")]),
     ]);
     expect(message.errorMessage).toMatch(/guardrail.*guardrail_intervened/);
   });
 
-  test.each(["malformed_model_output", "malformed_tool_use"])("%s is asked again", (reason) => {
-    const got = outcome(encodeStream([...head, ...call(0, "t", "{"), ...createTail(reason)]));
-    expect([(got as ProviderError).fault, (got as ProviderError).message]).toEqual([
-      "network",
-      expect.stringContaining(reason),
-    ]);
-  });
+  test.each(["malformed_model_output", "malformed_tool_use"])(
+    "%s is a network fault, which is retried",
+    (reason) => {
+      const got = outcome(encodeStream([...head, ...call(0, "t", "{"), ...createTail(reason)]));
+      expect([(got as ProviderError).fault, (got as ProviderError).message]).toEqual([
+        "network",
+        expect.stringContaining(reason),
+      ]);
+    },
+  );
 
-  test("what the vendor's own tools did is kept as it goes back, and is no call of ours", () => {
+  test("blocks of the vendor's own tools are stored as they are sent back, and are not calls to us", () => {
     const events: Events = [
       ...head,
       {
@@ -412,7 +415,7 @@ describe("answers built to the SDK's types [PROV-25]", () => {
   ];
 
   test.each(["tool_use", "function", "mcp_tool_use", ""])(
-    "a tool use of the type %j is a call, for only the server's own have another form",
+    "a tool use of the type %j is a call, since only the server's own have another form",
     (type) => {
       const { message } = readFrames([encodeStream([...head, ...typed(type), ...createTail("tool_use")])]);
       expect(message.stopReason).toBe("toolUse");
@@ -422,7 +425,7 @@ describe("answers built to the SDK's types [PROV-25]", () => {
     },
   );
 
-  test("a tool use of an unknown type that the vendor has answered itself is no call of ours", () => {
+  test("a tool use of an unknown type that the vendor has answered itself is not a call to us", () => {
     const result = { toolUseId: "t1", type: "mcp_tool_result", status: "success" };
     const { message } = readFrames([
       encodeStream([
@@ -443,7 +446,7 @@ describe("answers built to the SDK's types [PROV-25]", () => {
     });
   });
 
-  test("two calls of one id are two calls", () => {
+  test("two calls with one id are two calls", () => {
     const { message } = readFrames([
       encodeStream([...head, ...call(0, "t", "{}"), ...call(1, "t", "{}"), ...createTail("tool_use")]),
     ]);
@@ -473,7 +476,7 @@ const EXCEPTIONS: readonly [string, object, ProviderFault][] = [
 describe("errors in mid-stream [X-26, OVF-01, OVF-04]", () => {
   const begun = encodeStream([...head, ...text(0, "half an an")]);
 
-  test.each(EXCEPTIONS)("%s %j is %s, and an error of that name to the SDK", async (name, body, fault) => {
+  test.each(EXCEPTIONS)("%s %j is %s, and an error with that name in the SDK", async (name, body, fault) => {
     const bytes = Buffer.concat([begun, encodeException(name, body)]);
     const got = outcome(bytes) as ProviderError;
     expect([got.fault, got.vendorType]).toEqual([fault, name]);
@@ -493,7 +496,7 @@ describe("errors in mid-stream [X-26, OVF-01, OVF-04]", () => {
     expect([got.fault, got.vendorType]).toEqual([fault, name]);
   });
 
-  test("an error frame", async () => {
+  test("an error frame is an API fault with its code", async () => {
     const bytes = Buffer.concat([
       begun,
       encodeFrame(
@@ -507,7 +510,7 @@ describe("errors in mid-stream [X-26, OVF-01, OVF-04]", () => {
     await expect(readSdkEvents([bytes])).rejects.toMatchObject({ name: "InternalFailure", message: "down" });
   });
 
-  test("a frame without a type, and one whose event is not JSON", async () => {
+  test("a frame without a type, and one whose event is not JSON, are network faults", async () => {
     for (const odd of [encodeFrame({ ":event-type": "messageStop" }, {}), encodeEvent("messageStop", "{")]) {
       const bytes = Buffer.concat([begun, odd]);
       expect((outcome(bytes) as ProviderError).fault).toBe("network");

@@ -17,7 +17,7 @@ import { createSdkClient, encodeEvent, type SdkRequest } from "./bedrock-stream.
 import { captureRequest } from "./captured-request.ts";
 import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
-// Every conversation of the corpus, once through our adapter and once through Amazon's SDK: an own reading of its types.
+// Every conversation of the corpus, sent by our adapter and by Amazon's SDK: an independent reading of the SDK's types.
 
 const BUDGETS = { minimal: 1024, low: 1024, medium: 2048, high: 8192, xhigh: 8192, max: 8192 };
 const EFFORTS = {
@@ -269,21 +269,24 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation to $id", (kind) => {
-  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
-    const provider = new BedrockConverse({ http: pool });
-    const ask = (baseUrl: string) =>
-      provider.stream(createRequest(bedrock(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
-        signal,
+describe.each(KINDS)("every conversation sent to $id", (kind) => {
+  test.each(COMPARED)(
+    "$name: the request is the SDK's, and contains nothing that the API rejects",
+    async (conversation) => {
+      const provider = new BedrockConverse({ http: pool });
+      const ask = (baseUrl: string) =>
+        provider.stream(createRequest(bedrock(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
+          signal,
+        });
+      const ours = await captureRequest(ask);
+      const expected = await theirs({ modelId: kind.id, ...translated(conversation.request, kind) });
+      expect(ours.body).toEqual(expected.body);
+      expect(ours.url).toBe(expected.path);
+      expect(ours.headers).toMatchObject({
+        "content-type": "application/json",
+        authorization: `Bearer ${CORPUS_KEY}`,
       });
-    const ours = await captureRequest(ask);
-    const expected = await theirs({ modelId: kind.id, ...translated(conversation.request, kind) });
-    expect(ours.body).toEqual(expected.body);
-    expect(ours.url).toBe(expected.path);
-    expect(ours.headers).toMatchObject({
-      "content-type": "application/json",
-      authorization: `Bearer ${CORPUS_KEY}`,
-    });
-    await expect(ask(vendor.bedrockBaseUrl)).resolves.toMatchObject({ stopReason: "stop" });
-  });
+      await expect(ask(vendor.bedrockBaseUrl)).resolves.toMatchObject({ stopReason: "stop" });
+    },
+  );
 });

@@ -54,7 +54,7 @@ function ask(url: string, { signal, onDelta, request, ...options }: Ask = {}) {
 const words = (message: Awaited<ReturnType<typeof ask>>) =>
   message.content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
 
-describe("an answer that is odd but whole", () => {
+describe("an unusual but complete answer", () => {
   test.each([
     ["of that type with a charset", { "content-type": `${TYPE}; charset=utf-8` }],
     ["of no type", {}],
@@ -68,7 +68,7 @@ describe("an answer that is odd but whole", () => {
     Buffer.from(events.map((event) => `${JSON.stringify(event)}\r\n`).join("\n"));
 
   test.each(["application/x-ndjson", "application/jsonl; charset=utf-8"])(
-    "as lines of JSON (%s) [PROV-25, X-26]",
+    "in lines of JSON is read (%s) [PROV-25, X-26]",
     async (type) => {
       const bytes = lines([...BEGUN, ...call(1, "t", '{"a":', "1}"), ...createTail("tool_use")]);
       for (const slices of [[bytes], sliceBytes(bytes), sliceRandomly(bytes, 2, 50)]) {
@@ -83,7 +83,7 @@ describe("an answer that is odd but whole", () => {
     },
   );
 
-  test("as lines of JSON that break off, make no sense, or say what went wrong", () => {
+  test("in lines of JSON is an error if it breaks off, is not JSON or reports an error", () => {
     const read = (bytes: Buffer) => faultOfPlay(() => readFrames([bytes], new JsonLinesReader(plainVendor)));
     expect(read(lines(BEGUN))).toBe("network");
     expect(read(Buffer.concat([lines(BEGUN), Buffer.from("<html>\n")]))).toBe("network");
@@ -117,7 +117,7 @@ describe("an answer that is odd but whole", () => {
     expect([words(message), message.stopReason]).toEqual(["Grüße 🌍!", "stop"]);
   });
 
-  test("text behind reasoning at one index is a block of its own, and so is what follows an end", () => {
+  test("has a block of its own for text after reasoning at one index, and for text after an end", () => {
     const { message } = readFrames([
       encodeStream([
         ...reasoning(0, { text: "hm" }, { signature: "s" }),
@@ -133,7 +133,7 @@ describe("an answer that is odd but whole", () => {
     ]);
   });
 
-  test("a signature in pieces is one; usage before the end ends nothing", () => {
+  test("may have a signature in chunks, and usage before its end, which ends nothing", () => {
     const thought = reasoning(0, { text: "hm" }, { signature: "c2" }, { signature: "ln" });
     expect(readFrames([encodeStream([...thought, ...createTail("end_turn")])]).message.content).toEqual([
       { type: "thinking", thinking: "hm", signature: "c2ln" },
@@ -144,7 +144,7 @@ describe("an answer that is odd but whole", () => {
     expect([message.stopReason, message.usage.input]).toEqual(["length", 12]);
   });
 
-  test("a connection that is lost behind the last word of the answer, before its usage", async () => {
+  test("is complete if the connection is lost after its stop reason, before its usage", async () => {
     const server = await serve((response, _received, request) => {
       response.writeHead(200, STREAM);
       response.write(encodeStream([...BEGUN, { messageStop: { stopReason: "end_turn" } }]), () =>
@@ -165,18 +165,18 @@ function faultOfPlay(play: () => unknown): string {
   return "none";
 }
 
-describe("what is no answer", () => {
+describe("a response that is not an answer", () => {
   test.each([
     ["events of another vendor's form", 200, "text/event-stream", "data: {}\n\n"],
     ["a page with status 200", 200, "text/html", "<html><body>Sign in</body></html>"],
     ["a whole answer in one piece", 200, "application/json", '{"output":{}}'],
     ["a page with status 502", 502, "text/html", "<html><body>Bad Gateway</body></html>"],
-  ])("%s is refused", async (_name, status, type, body) => {
+  ])("%s is rejected", async (_name, status, type, body) => {
     const server = await serve((response) => response.writeHead(status, { "content-type": type }).end(body));
     expect((await catchProviderError(ask(server.url))).fault).toBe("api");
   });
 
-  test("a redirect is refused, and the signature goes nowhere", async () => {
+  test("a redirect is rejected, and the signature is not forwarded", async () => {
     const server = await serve((response) =>
       response.writeHead(307, { location: "http://127.0.0.1:1/x" }).end(),
     );
@@ -185,7 +185,7 @@ describe("what is no answer", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("a stream without a frame, and half a frame, are cut", async () => {
+  test("a stream without a frame, and half a frame, are network faults", async () => {
     for (const bytes of [Buffer.alloc(0), WHOLE.subarray(0, 9)]) {
       const server = await serve((response) => response.writeHead(200, STREAM).end(bytes));
       expect(await catchProviderError(ask(server.url))).toMatchObject({
@@ -195,7 +195,7 @@ describe("what is no answer", () => {
     }
   });
 
-  test("a page in place of the first frame is seen at once, not waited for", async () => {
+  test("a page in place of the first frame is detected at once", async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).write("<html><body>Sign in"));
     expect(await catchProviderError(ask(server.url))).toMatchObject({
       fault: "network",
@@ -204,7 +204,7 @@ describe("what is no answer", () => {
     await server.waitUntilClosed();
   });
 
-  test("an exception in mid-stream carries the id of its request and closes the connection", async () => {
+  test("an exception in mid-stream contains its request id, and the connection is closed", async () => {
     const bytes = Buffer.concat([
       encodeStream(BEGUN),
       encodeException("throttlingException", { message: "slow down" }),
@@ -220,7 +220,7 @@ describe("what is no answer", () => {
     await server.waitUntilClosed();
   });
 
-  test("silence in the middle, and cancelling there", async () => {
+  test("silence in mid-stream, and a cancellation there, end the request", async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).write(encodeStream(BEGUN)));
     expect((await catchProviderError(ask(server.url, { bodyTimeoutMs: 50 }))).message).toContain(
       "silent for 50 ms",
@@ -232,7 +232,7 @@ describe("what is no answer", () => {
   });
 });
 
-describe("an answer without measure", () => {
+describe("an unbounded answer", () => {
   const LIMIT = 8 * 1024 * 1024;
   const PIECE = "ü".repeat(50_000);
   const delta = (fields: object): Events => [{ contentBlockDelta: { contentBlockIndex: 0, delta: fields } }];
@@ -260,7 +260,7 @@ describe("an answer without measure", () => {
   };
 
   test.each(Object.entries(endless))(
-    "by %s is broken off at the limit, and its connection closed",
+    "is ended at the limit by %s, and its connection is closed",
     async (_name, [first, more]) => {
       const server = await serve((response) => {
         const piece = encodeStream(more);
@@ -274,12 +274,12 @@ describe("an answer without measure", () => {
     },
   );
 
-  test("by the number of its calls", () => {
+  test("is rejected for the number of its calls", () => {
     const calls = Array.from({ length: 257 }, (_, index) => call(index, `t${index}`, "{}")).flat();
     expect(faultOfPlay(() => readFrames([encodeStream([...head, ...calls])]))).toBe("api");
   });
 
-  test("in one frame is refused where its length is known", () => {
+  test("is rejected when the length of its frame is known", () => {
     const small = encodeEvent("contentBlockDelta", {
       contentBlockIndex: 0,
       delta: { text: "x".repeat(17 * 1024 * 1024) },
@@ -288,7 +288,7 @@ describe("an answer without measure", () => {
     expect(faultOfPlay(() => new FrameReader(plainVendor).read(small.subarray(0, 11)))).toBe("none");
   });
 
-  test("a frame of many slices costs no more than a few times its size", () => {
+  test("in a frame of many slices costs linear time", () => {
     const bytes = encodeStream([...delta({ text: "x".repeat(4 * 1024 * 1024) }), ...createTail("end_turn")]);
     const slices = Array.from({ length: Math.ceil(bytes.length / 64) }, (_, index) =>
       bytes.subarray(index * 64, index * 64 + 64),
@@ -300,7 +300,7 @@ describe("an answer without measure", () => {
   });
 });
 
-test("names that every object in JavaScript has are names like others: of an exception, of an image's type", async () => {
+test("names of properties that every JavaScript object has are ordinary: of an exception, of an image's type", async () => {
   const server = await serve((response) => response.writeHead(200, STREAM).end(WHOLE));
   const odd: Content = { type: "image", data: "aGk=", mimeType: "constructor" };
   await ask(server.url, { request: { messages: [{ role: "user", content: [odd], timestamp: 1 }] } });
@@ -312,7 +312,7 @@ test("names that every object in JavaScript has are names like others: of an exc
   expect(faultOfPlay(thrown)).toBe("api");
 });
 
-test("whatever a frame says, an answer or a fault comes of it", () => {
+test("any frame gives an answer or a fault", () => {
   const names = [
     "messageStart",
     "contentBlockStart",

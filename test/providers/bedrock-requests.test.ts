@@ -17,8 +17,8 @@ import {
 } from "./bedrock-stream.ts";
 import { LoopbackServer, type ReceivedRequest } from "./loopback-server.ts";
 
-// The same meaning, once through our adapter and once through Amazon's SDK, whose types check our reading of the API:
-// what arrives must be the same JSON at the same path, signed with the same signature.
+// The same request, sent by our adapter and by Amazon's SDK, whose types check our reading of the API: the server must
+// receive the same JSON at the same path, with the same signature.
 
 const pool = createHttp();
 afterAll(async () => await pool.close());
@@ -642,7 +642,7 @@ describe("signatures [X-26, PROV-23]", () => {
     ["an ARN with every kind of sign", ARN, undefined, {}],
     ["a session", CLAUDE, "session/token+==", {}],
     ["another region", CLAUDE, undefined, { AWS_REGION: "eu-central-1" }],
-  ] as const)("%s: the SDK's, byte by byte", async (_name, id, sessionToken, environment) => {
+  ] as const)("%s: the same as the SDK's, byte by byte", async (_name, id, sessionToken, environment) => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     const apiKey = sessionToken === undefined ? PAIR : `${PAIR}:${sessionToken}\n`;
     const { got, url } = await ours({ apiKey }, id);
@@ -658,7 +658,7 @@ describe("signatures [X-26, PROV-23]", () => {
     expect(got.headers["authorization"]).toContain(`/20261122/${region}/bedrock/aws4_request`);
   });
 
-  test("a key without a colon is a bearer key, as the SDK sends one", async () => {
+  test("a key without a colon is a bearer token, sent as by the SDK", async () => {
     const { got } = await ours({ apiKey: "bedrock-api-key-YWJj+/==" });
     const expected = await theirs(
       { modelId: CLAUDE, messages: [] },
@@ -668,13 +668,13 @@ describe("signatures [X-26, PROV-23]", () => {
     expect(got.headers["x-amz-date"]).toBeUndefined();
   });
 
-  test("headers of one's own go before any key, and nothing is signed", async () => {
+  test("a configured authorization header overrides any key, and nothing is signed", async () => {
     const { got } = await ours({ apiKey: PAIR, headers: { Authorization: "Bearer mine" } });
     expect(got.headers["authorization"]).toBe("Bearer mine");
     expect(got.headers["x-amz-date"]).toBeUndefined();
   });
 
-  test("without a key the credentials of the machine sign", async () => {
+  test("without a key, the request is signed with the credentials of the machine", async () => {
     const { got } = await ours(
       { apiKey: undefined },
       CLAUDE,
@@ -684,7 +684,7 @@ describe("signatures [X-26, PROV-23]", () => {
     expect(got.headers["authorization"]).toContain("Credential=AKIDAMBIENT/");
   });
 
-  test("those of the machine are found as Amazon's clients find them", async () => {
+  test("the credentials of the machine are found as by Amazon's clients", async () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "AKIDOFENVIRONMENT");
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "secret-of-environment");
     vi.stubEnv("AWS_SESSION_TOKEN", "session-of-environment");
@@ -693,7 +693,7 @@ describe("signatures [X-26, PROV-23]", () => {
     expect(got.headers["x-amz-security-token"]).toBe("session-of-environment");
   });
 
-  test("a model of one's own headers is signed without them, so that a proxy may change them", async () => {
+  test("configured headers are not signed, so that a proxy may change them", async () => {
     const { got } = await ours({ headers: { "x-team": "a" } });
     expect(got.headers["x-team"]).toBe("a");
     expect(got.headers["authorization"]).toContain(
@@ -702,7 +702,7 @@ describe("signatures [X-26, PROV-23]", () => {
   });
 
   test.each(["a:", ":b", "a:b:", "a:b:c:d", "${A}:b:c:d"])(
-    "the key %s is refused before anything is sent",
+    "the key %s is rejected before anything is sent",
     async (apiKey) => {
       const server = await LoopbackServer.start((response) => response.end());
       const request = createRequest(bedrock(CLAUDE, { baseUrl: server.url }), { apiKey });
@@ -716,7 +716,7 @@ describe("signatures [X-26, PROV-23]", () => {
     },
   );
 
-  test("secrets of a key do not come back in an error, not even one by one", async () => {
+  test("the secrets of a key are masked in an error, even separately", async () => {
     const apiKey = `${PAIR}:session-token-0123`;
     const server = await LoopbackServer.start((response) =>
       response
@@ -738,7 +738,7 @@ describe("signatures [X-26, PROV-23]", () => {
   });
 });
 
-describe("a model of Bedrock by its name [PROV-27]", () => {
+describe("a Bedrock model by its name [PROV-27]", () => {
   const url = "https://bedrock-runtime";
   test.each([
     [{}, `${url}.us-east-1.amazonaws.com`, undefined],
@@ -771,7 +771,7 @@ describe("a model of Bedrock by its name [PROV-27]", () => {
   ])("%s can think: %s", (id, reasoning) => expect(bedrock(id).reasoning).toBe(reasoning));
 });
 
-describe("how a model is held to an output [SO-01]", () => {
+describe("the output mode of a model [SO-01]", () => {
   const closed = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
   const list = {
     type: "object",

@@ -30,7 +30,7 @@ export function encodeEvent(type: string, body: unknown): Buffer {
   );
 }
 
-/** A frame with another body. */
+/** A frame with its body replaced. */
 export function rewriteFrame(bytes: Uint8Array, rewrite: (body: unknown) => unknown): Buffer {
   const { headers, body } = codec.decode(bytes);
   const rewritten = JSON.stringify(rewrite(JSON.parse(Buffer.from(body).toString("utf8"))));
@@ -80,7 +80,7 @@ export const createTail = (stopReason: string, metadata: object = {}): Events =>
   },
 ];
 
-/** Bytes through the reader and the assembler, without a network. */
+/** Reads bytes with the reader and the assembler, without a network. */
 export function readFrames(
   slices: readonly Uint8Array[],
   reader: StreamReader = new FrameReader(plainVendor),
@@ -129,7 +129,7 @@ export function createSdkClient(
   });
 }
 
-/** The events that the SDK reads; throws what it throws. */
+/** The events that the SDK reads; throws what the SDK throws. */
 export async function readSdkEvents(slices: readonly Uint8Array[]): Promise<ConverseStreamOutput[]> {
   const headers = { "content-type": "application/vnd.amazon.eventstream" };
   const input: ConverseStreamCommandInput = { modelId: "m", messages: [] };

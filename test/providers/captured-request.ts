@@ -10,7 +10,7 @@ export type CapturedRequest = {
   readonly body: unknown;
 };
 
-/** What somebody sends first, told by a server that refuses it. */
+/** The first request of a client, captured by a server that rejects it. */
 export async function captureRequest(ask: (url: string) => Promise<unknown>): Promise<CapturedRequest> {
   const server = await LoopbackServer.start((response) =>
     response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"seen"}}'),

@@ -11,7 +11,7 @@ import { ThinkingLevel } from "../../src/schema/model.ts";
 import { createRequest, encodeSse, readAnswer } from "./answer-reader.ts";
 import { encodeEvent, readFrames } from "./bedrock-stream.ts";
 
-// Every member of the unions of the vendors' types: kept, and sent back as it came.
+// Every member of the unions in the vendors' types is stored, and sent back unchanged.
 
 const user: Message = { role: "user", content: [{ type: "text", text: "a" }], timestamp: 1 };
 const auto = { enabled: true, strategy: "auto" } as const;
@@ -56,16 +56,19 @@ const BLOCKS: Record<BetaContentBlock["type"], object> = {
   mcp_tool_listing: { server_name: "s", tools: [] },
 };
 
-test.each(Object.entries(BLOCKS))("a block of %s goes back as it came [PROV-09, PROV-11]", (type, fields) => {
-  const block = { type, ...fields };
-  const sent = buildAnthropicRequest(
-    createRequest(anthropic("claude-opus-5"), { messages: [user, answer([block]), user], cache: auto }),
-  ).messages[1]?.content[0];
-  const { cache_control: _, ...plain } = { cache_control: undefined, ...sent };
-  expect(plain).toEqual(block);
-});
+test.each(Object.entries(BLOCKS))(
+  "a block of %s is sent back unchanged [PROV-09, PROV-11]",
+  (type, fields) => {
+    const block = { type, ...fields };
+    const sent = buildAnthropicRequest(
+      createRequest(anthropic("claude-opus-5"), { messages: [user, answer([block]), user], cache: auto }),
+    ).messages[1]?.content[0];
+    const { cache_control: _, ...plain } = { cache_control: undefined, ...sent };
+    expect(plain).toEqual(block);
+  },
+);
 
-test("a compaction's tokens are paid beside the totals [CACHE-04]", () => {
+test("a compaction's tokens are counted in addition to the totals [CACHE-04]", () => {
   const round = (type: string, input: number, output: number) => ({
     type,
     input_tokens: input,
@@ -79,12 +82,12 @@ test("a compaction's tokens are paid beside the totals [CACHE-04]", () => {
   expect(answer([], { ...totals, iterations: [] }).usage).toMatchObject({ input: 70, output: 7 });
 });
 
-describe("levels above high [THK-01]", () => {
+describe("levels of thinking [THK-01]", () => {
   test.each([
     ["claude-opus-5-5", undefined, "xhigh", "max"],
     ["claude-opus-4-6", "adaptive", "high", "max"],
     ["claude-opus-4-5", "adaptive", "high", "high"],
-  ] as const)("%s", (id, style, xhigh, max) => {
+  ] as const)("above high: %s", (id, style, xhigh, max) => {
     const effort = (level: ThinkingLevel) => buildThinkingFields(id, level, 4096, 8192, style).output_config;
     expect([effort("xhigh"), effort("max")]).toEqual([{ effort: xhigh }, { effort: max }]);
     const model = { ...bedrock(`anthropic.${id}-v1:0`), ...(style && { thinkingStyle: style }) };
@@ -94,12 +97,12 @@ describe("levels above high [THK-01]", () => {
     expect(fields?.["output_config"]).toEqual({ effort: max });
   });
 
-  test("one that nobody knows is refused with those that are", () => {
+  test("an unknown one is rejected with the list of known ones", () => {
     expect(ThinkingLevel.parse("XHigh")).toBe("xhigh");
     expect(() => ThinkingLevel.parse("ultra")).toThrow(/off.*minimal.*low.*medium.*high.*xhigh.*max/s);
   });
 
-  test("between its tools: a beta with a budget, a kind of its own where it would be off", () => {
+  test("thinking between tools is a beta with a budget, and a type of its own where thinking is off", () => {
     const asked = (id: string, thinking: ThinkingLevel) =>
       buildConverseRequest(createRequest({ ...bedrock(id), thinkingBetweenTools: true }, { thinking }))
         .additionalModelRequestFields;
@@ -112,7 +115,7 @@ describe("levels above high [THK-01]", () => {
   });
 });
 
-test("Bedrock: citations and pictures go back as they came [PROV-25]", () => {
+test("Bedrock: citations and images are sent back unchanged [PROV-25]", () => {
   const delta = (contentBlockIndex: number, one: object) =>
     encodeEvent("contentBlockDelta", { contentBlockIndex, delta: one });
   const citation = { title: "T", sourceContent: [{ text: "c" }], location: { web: { url: "https://h/" } } };
@@ -142,7 +145,7 @@ const part = fc.constantFrom<Content>(
 );
 const turn = fc.record({ parts: fc.array(part, { maxLength: 4 }), calls: fc.integer({ min: 0, max: 25 }) });
 
-test("property: at most four marks, on blocks that may have one, and a past that stays as it was [CACHE-02, CACHE-06]", () => {
+test("property: at most four cache marks, on blocks that may have one, and an unchanged past [CACHE-02, CACHE-06]", () => {
   const most: number[] = [];
   fc.assert(
     fc.property(fc.array(turn, { minLength: 1, maxLength: 8 }), (turns) => {

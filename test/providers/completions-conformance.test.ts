@@ -22,10 +22,10 @@ const assemble = (given: typeof context) => new CompletionsAssembler(given);
 const pool = createHttp();
 afterAll(async () => await pool.close());
 
-/** Groq has its usage in a place of its own. */
+/** Groq has its usage in a field of its own. */
 type Chunk = OpenAI.ChatCompletionChunk & { x_groq?: { usage?: OpenAI.CompletionUsage } };
 
-/** Groq's compound systems name no role, without which the SDK reads nothing. */
+/** Groq's compound systems send no role, without which the SDK reads nothing. */
 function withRole(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString("utf8");
   return text.includes('"role":')
@@ -33,7 +33,7 @@ function withRole(bytes: Uint8Array): Uint8Array {
     : Buffer.from(text.replace('"delta":{', '"delta":{"role":"assistant",'));
 }
 
-/** The vendor's own reading of the same bytes. Its final message forgets a usage that an empty one follows. */
+/** The vendor's own reading of the same bytes. Its final message loses a usage that is followed by an empty one. */
 async function sdkCompletion(recorded: Uint8Array): Promise<OpenAI.ChatCompletion> {
   const bytes = withRole(recorded);
   const client = new OpenAI({
@@ -51,7 +51,7 @@ async function sdkCompletion(recorded: Uint8Array): Promise<OpenAI.ChatCompletio
     usage = chunk.usage ?? chunk.x_groq?.usage ?? usage;
   });
   const completion = await stream.finalChatCompletion();
-  // Where pieces have several ids, the SDK takes the last; to us the first names the answer.
+  // If chunks have several ids, the SDK uses the last; we use the first.
   return { ...completion, ...(usage && { usage }), ...(id && { id }) };
 }
 
@@ -99,7 +99,7 @@ function ours({ content, stopReason, usage, responseId }: AssistantMessage) {
   };
 }
 
-/** What the SDK does not know: thinking, gathered from the raw bytes by a plain reading of each line. */
+/** What the SDK does not know: thinking, collected from the raw bytes by a plain reading of each line. */
 function rawThinking(bytes: Buffer): string {
   return bytes
     .toString("utf8")
@@ -126,7 +126,7 @@ async function outcomeOf(bytes: Uint8Array): Promise<AssistantMessage | Provider
   });
 }
 
-/** Groq breaks some answers off with an error. */
+/** Groq ends some answers with an error. */
 const isBroken = ({ bytes }: { readonly bytes: Buffer }) => bytes.includes("\nevent: error");
 const whole = completionStreams.filter((one) => !isBroken(one));
 
@@ -155,13 +155,13 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
     }
   });
 
-  test.each(whole)("$file ($host): cut off anywhere, a fault as at the SDK", async ({ bytes }) => {
+  test.each(whole)("$file ($host): cut off anywhere, it is broken as for the SDK", async ({ bytes }) => {
     const { content, stopReason } = readAnswer(assemble, [bytes]).message;
     for (const at of [0, 1, bytes.length - 1, ...pickCutPoints(bytes, 11, 24)]) {
       const cut = bytes.subarray(0, at);
       const theirs = await sdkCompletion(cut).then(translated, () => undefined);
       const mine = await outcomeOf(cut);
-      // The SDK gives up a piece that is cut behind the finish reason; to us the answer is whole by then.
+      // The SDK drops a chunk that is cut off after the finish reason; for us the answer is complete by then.
       if (theirs !== undefined) expect(ours(mine as AssistantMessage)).toEqual(theirs);
       if (mine instanceof ProviderError) expect(mine.fault).toBe("network");
       else expect(mine).toMatchObject({ content, stopReason });
@@ -204,7 +204,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
   });
 });
 
-// What every machine has: built to the vendor's types.
+// What the recordings may lack: streams that follow the vendor's types.
 const chunk = (delta: object, finish_reason: string | null = null, index = 0) => ({
   id: "chatcmpl-1",
   object: "chat.completion.chunk",
@@ -264,7 +264,7 @@ const BUILT: Record<string, readonly unknown[]> = {
   "no usage": [role, chunk({ content: "So." }), chunk({}, "stop")],
 };
 
-describe("answers of chat completions built to the vendor's types [PROV-13]", () => {
+describe("answers of chat completions that follow the vendor's types [PROV-13]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
     const bytes = encodeSse([...events, "[DONE]"], false);
     const expected = translated(await sdkCompletion(bytes));

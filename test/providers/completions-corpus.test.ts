@@ -10,9 +10,9 @@ import { createHttp } from "./answer-reader.ts";
 import { captureRequest } from "./captured-request.ts";
 import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
-// Every conversation of the corpus, once through our adapter and once through the SDK: an own reading of its types.
+// Every conversation of the corpus, sent by our adapter and by the SDK: an independent reading of the SDK's types.
 
-/** Fields of others than OpenAI. */
+/** Fields of vendors other than OpenAI. */
 type Body = OpenAI.ChatCompletionCreateParamsStreaming & { reasoning?: { effort: string } };
 type Param = OpenAI.ChatCompletionMessageParam;
 type Part = OpenAI.ChatCompletionContentPartText | OpenAI.ChatCompletionContentPartImage;
@@ -26,7 +26,7 @@ const EFFORTS = {
   xhigh: "high",
   max: "high",
 } as const;
-/** Of models that know one above it. */
+/** For models that know a level above it. */
 const ABOVE_HIGH = { ...EFFORTS, xhigh: "xhigh", max: "xhigh" } as const;
 
 type Kind = {
@@ -181,7 +181,7 @@ function translated(asked: CorpusRequest, kind: Kind): Body {
 function formatOf(output: NonNullable<CorpusRequest["output"]>): NonNullable<Body["response_format"]> {
   if (output.type === "json") return { type: "json_object" };
   const { schema, name = "final_answer" } = output;
-  // Of the corpus: closed and all required, or open.
+  // In the corpus: closed and all required, or open.
   const strict = output.strict ?? schema["additionalProperties"] === false;
   return { type: "json_schema", json_schema: { name, schema, strict } };
 }
@@ -208,26 +208,29 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation to $name [PROV-13]", (kind) => {
-  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
-    const provider = new OpenAiCompletions({ http: pool });
-    const ask = (url: string) =>
-      provider.stream(
-        createRequest({ ...kind.model, maxTokens: LIMIT, baseUrl: `${url}/v1` }, conversation),
-        {
-          signal,
-        },
+describe.each(KINDS)("every conversation sent to $name [PROV-13]", (kind) => {
+  test.each(COMPARED)(
+    "$name: the request is the SDK's, and contains nothing that the API rejects",
+    async (conversation) => {
+      const provider = new OpenAiCompletions({ http: pool });
+      const ask = (url: string) =>
+        provider.stream(
+          createRequest({ ...kind.model, maxTokens: LIMIT, baseUrl: `${url}/v1` }, conversation),
+          {
+            signal,
+          },
+        );
+      const ours = await captureRequest(ask);
+      const theirs = await captureRequest((url) =>
+        new OpenAI({ apiKey: CORPUS_KEY, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create(
+          wellFormed(translated(conversation.request, kind)),
+        ),
       );
-    const ours = await captureRequest(ask);
-    const theirs = await captureRequest((url) =>
-      new OpenAI({ apiKey: CORPUS_KEY, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create(
-        wellFormed(translated(conversation.request, kind)),
-      ),
-    );
-    expect(ours.body).toEqual(theirs.body);
-    expect(ours.url).toBe(theirs.url);
-    for (const header of ["authorization", "content-type"])
-      expect(ours.headers[header]).toBe(theirs.headers[header]);
-    await expect(ask(vendor.url)).resolves.toMatchObject({ stopReason: "stop" });
-  });
+      expect(ours.body).toEqual(theirs.body);
+      expect(ours.url).toBe(theirs.url);
+      for (const header of ["authorization", "content-type"])
+        expect(ours.headers[header]).toBe(theirs.headers[header]);
+      await expect(ask(vendor.url)).resolves.toMatchObject({ stopReason: "stop" });
+    },
+  );
 });

@@ -3,7 +3,7 @@ import { Message } from "../../src/schema/message.ts";
 import { CORPUS, vendorSamples } from "./corpus/index.ts";
 
 describe("the corpus of conversations", () => {
-  test("has names of its own, and enough of everything", () => {
+  test("has unique names, and enough of everything", () => {
     expect(new Set(CORPUS.map(({ name }) => name)).size).toBe(CORPUS.length);
     expect(CORPUS.length).toBeGreaterThanOrEqual(60);
     const asked = CORPUS.map((one) => one.request);
@@ -27,7 +27,7 @@ describe("the corpus of conversations", () => {
       expect(json).toContain(what);
   });
 
-  test.each(CORPUS)("$name: its messages are as the schema has them", ({ request }) => {
+  test.each(CORPUS)("$name: its messages match the schema", ({ request }) => {
     for (const message of request.messages) expect(() => Message.parse(message)).not.toThrow();
   });
 });

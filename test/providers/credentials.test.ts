@@ -33,7 +33,7 @@ async function refusal(work: Promise<unknown> | undefined): Promise<ProviderErro
   return error as ProviderError;
 }
 
-/** Answers of a command, one after the other; each run waits until it is let go. */
+/** Outputs of a command, one after the other; each run waits until it is released. */
 function scripted(outputs: readonly string[], start = 0) {
   const clock = { now: start, runs: 0 };
   const run = async () => {
@@ -49,7 +49,7 @@ function scripted(outputs: readonly string[], start = 0) {
   return { clock, make };
 }
 
-describe("what is printed or written", () => {
+describe("printed or stored text", () => {
   test.each([
     [`  ${OLD}\n`, { value: OLD }],
     [`{"value":"${OLD}","expiresAt":"2026-11-22T10:00:00Z"}`, { value: OLD, expiresAtMs: 1795341600000 }],
@@ -67,7 +67,7 @@ describe("what is printed or written", () => {
 });
 
 describe("a command", () => {
-  test("runs without a shell, once for all who ask, and its output is trimmed [CRED-01]", async () => {
+  test("runs without a shell, once for all concurrent requests, and its output is trimmed [CRED-01]", async () => {
     const count = join(folder, "runs");
     const code = `require("fs").appendFileSync(${JSON.stringify(count)}, "x"); console.log("  $(id) ${OLD} ")`;
     const read = source({ [NAME]: { command: node(code) } });
@@ -77,7 +77,7 @@ describe("a command", () => {
     expect(await readFile(count, "utf8")).toBe("x");
   });
 
-  test("is asked again before its value ends, and keeps it while it fails and the value holds", async () => {
+  test("runs again before its value expires, and the value is used while the command fails and the value is valid", async () => {
     const until = (ms: number, value: string) => JSON.stringify({ value, expiresAt: 2e12 + ms });
     const { clock, make } = scripted([until(600_000, OLD), "FAIL", until(1_200_000, NEW)], 2e12);
     const credential = make();
@@ -92,7 +92,7 @@ describe("a command", () => {
     expect([credential.value, clock.runs]).toEqual([NEW, 3]);
   });
 
-  test("is asked again after `keepSeconds` where it names no end", async () => {
+  test("runs again after `keepSeconds` if its output states no expiry", async () => {
     const { clock, make } = scripted([OLD, NEW]);
     const credential = make(60_000);
     await credential.prepare();
@@ -104,7 +104,7 @@ describe("a command", () => {
     expect(credential.value).toBe(NEW);
   });
 
-  test("is asked anew for a refused value, and only once where many were refused [CRED-01]", async () => {
+  test("runs again for a rejected value, and only once for several rejections [CRED-01]", async () => {
     const { clock, make } = scripted([OLD, NEW]);
     const credential = make();
     await credential.prepare();
@@ -115,7 +115,7 @@ describe("a command", () => {
     expect([credential.value, clock.runs]).toEqual([NEW, 2]);
   });
 
-  test("that fails is named with what it said, never with a value", async () => {
+  test("that fails is named with its error output, without any value", async () => {
     const { make } = scripted([OLD, "FAIL"]);
     const credential = make(1);
     await credential.prepare();
@@ -137,7 +137,7 @@ describe("a command", () => {
       "auth",
     ],
     ["hangs", node("setTimeout(() => {}, 60000)"), "did not exit within 0.5 s", "network"],
-  ])("that %s says so", async (_, command, said, fault) => {
+  ])("that %s is reported", async (_, command, said, fault) => {
     const read = source({ [NAME]: { command, timeoutSeconds: said.includes("0.5") ? 0.5 : 30 } });
     const error = await refusal(read.prepare?.([NAME]));
     expect(error.message).toContain(said);
@@ -146,7 +146,7 @@ describe("a command", () => {
     expect(error.fault).toBe(fault);
   });
 
-  test("that takes too long ends with all that it has started", async () => {
+  test("that takes too long ends with all its processes", async () => {
     const pidFile = join(folder, "pid");
     const child = `require("child_process").spawn("sleep", ["60"]).pid`;
     const code = `require("fs").writeFileSync(${JSON.stringify(pidFile)}, String(${child})); setTimeout(() => {}, 60000)`;
@@ -156,14 +156,14 @@ describe("a command", () => {
   });
 });
 
-/** One that has ended and that nobody has asked about stays as a zombie. */
+/** An ended process whose parent has not waited for it remains as a zombie. */
 function isAlive(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout.trim() !== "" && !stdout.trim().startsWith("Z");
 }
 
 describe("a file", () => {
-  test("is read again when it has changed, and its openness is warned of once", async () => {
+  test("is read again when it has changed, and a warning about its permissions appears once", async () => {
     const path = join(folder, "key");
     await writeFile(path, `${OLD}\n`, { mode: 0o600 });
     const warnings: string[] = [];
@@ -185,7 +185,7 @@ describe("a file", () => {
     ["that is not there", "missing", undefined, "ENOENT"],
     ["that is empty", "empty", "\n", "it is empty"],
     ["of something else", "large", "x".repeat(100_000), "it has 100000 bytes"],
-  ])("%s is named with what to do", async (_, file, text, said) => {
+  ])("%s is named with the reason", async (_, file, text, said) => {
     const path = join(folder, file);
     if (text !== undefined) await writeFile(path, text);
     const error = await refusal(source({ [NAME]: { file: path } }).prepare?.([NAME]));
@@ -194,7 +194,7 @@ describe("a file", () => {
   });
 });
 
-test("values, other variables and the environment need no fetching, and a refusal of one is final [CRED-01]", async () => {
+test("values, other variables and the environment need no fetching, and a rejected one is final [CRED-01]", async () => {
   process.env["HOLDFAST_TEST_OTHER"] = OLD;
   const read = source({ A: { value: NEW }, B: { environment: "HOLDFAST_TEST_OTHER" } });
   await read.prepare?.(["A", "B", "HOLDFAST_TEST_OTHER", "toString"]);

@@ -19,7 +19,7 @@ type SdkError = {
   readonly error: unknown;
 };
 
-/** The kinds of the SDKs, as our faults. */
+/** The error classes of the SDKs, as our faults. */
 function faultOfSdk(error: unknown): ProviderFault {
   for (const sdk of [Anthropic, OpenAI]) {
     if (error instanceof sdk.RateLimitError) return "rate-limited";
@@ -56,7 +56,7 @@ async function both(url: string, ofAnthropic: boolean) {
   };
 }
 
-/** The sentence for people, wherever a vendor puts it. */
+/** The message for users, wherever a vendor puts it. */
 function sentenceIn(body: string): string {
   const parsed = JSON.parse(body);
   return parsed.error?.message ?? parsed.message ?? parsed.detail;
@@ -66,7 +66,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded errors", () => {
   test("there are some", () => expect(errorReplies.length).toBeGreaterThanOrEqual(16));
 
   test.each(errorReplies)(
-    "$file ($host, $status): the same kind as the SDK's",
+    "$file ($host, $status): the same kind of error as the SDK's",
     async ({ host, bytes, status, ct }) => {
       const body = bytes.toString("utf8");
       const server = await LoopbackServer.start((response) =>
@@ -95,7 +95,7 @@ const STATUSES: readonly [number, ProviderFault][] = [
   [503, "api"],
 ];
 
-test.each(STATUSES)("status %d is %s to us and to both SDKs", async (status, fault) => {
+test.each(STATUSES)("status %d is %s for us and for both SDKs", async (status, fault) => {
   const body = JSON.stringify({ error: { type: "some_error", message: "something" } });
   const headers = { "content-type": "application/json", "request-id": "req_1", "x-request-id": "req_1" };
   const server = await LoopbackServer.start((response) => response.writeHead(status, headers).end(body));

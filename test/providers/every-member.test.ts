@@ -12,7 +12,7 @@ import type { Content, StopReason } from "../../src/schema/message.ts";
 import { encodeSse, readAnswer } from "./answer-reader.ts";
 import { joinParts, readSdkAnswer, toParts } from "./gemini-sdk.ts";
 
-// Every member of the vendors' unions, as their SDKs' types list them: a member that is missing here does not compile.
+// Every member of the vendors' unions, as in their SDKs' types: a member that is missing here does not compile.
 
 const client = (bytes: Uint8Array) =>
   new OpenAI({
@@ -53,7 +53,7 @@ describe("Responses [PROV-18]", () => {
     ]);
 
   type EventName = OpenAI.Responses.ResponseStreamEvent["type"];
-  /** What one event by itself, in the middle of an answer, is to us: its part of the content, a fault, or nothing. */
+  /** The effect of one event alone, in the middle of an answer: its part of the content, a fault, or nothing. */
   const EVENTS: Readonly<Record<EventName, { readonly fields?: object; readonly makes?: unknown }>> = {
     "response.audio.delta": { fields: { delta: "AAAA" } },
     "response.audio.done": {},
@@ -148,13 +148,13 @@ describe("Responses [PROV-18]", () => {
       plain(readAnswer(responses, [stream([{ type, ...at, ...fields }])]).message.content),
     );
     expect(result).toEqual(makes);
-    // Nothing that an event may lack is fatal either.
+    // An event without its optional fields is not fatal either.
     const bare = made(() => readAnswer(responses, [stream([{ type }])]).message.stopReason);
     expect(["stop", "toolUse", "length", "api"]).toContain(bare);
   });
 
   type ItemName = OpenAI.Responses.ResponseOutputItem["type"];
-  /** What an item has beside its type and its id. Those that are not read are kept whole. */
+  /** An item's fields other than its type and its id. Items that are not read are stored whole. */
   const ITEMS: Readonly<Record<ItemName, object>> = {
     message: {
       role: "assistant",
@@ -217,10 +217,10 @@ describe("Responses [PROV-18]", () => {
   const PREFIX: Readonly<Record<string, string>> = { message: "msg", function_call: "fc", reasoning: "rs" };
 
   test.each(Object.entries(ITEMS))(
-    "item %s: as the SDK has it, and back as it came",
+    "item %s: read as by the SDK, and sent back unchanged",
     async (type, fields) => {
       const item = { type, id: `${PREFIX[type] ?? "it"}_1`, ...fields };
-      // Reasoning is followed by what it led to.
+      // Reasoning is followed by its outcome.
       const more = type === "reasoning" ? [{ type: "message", id: "msg_2", ...ITEMS.message }] : [];
       const output = [item, ...more];
       const events = output.flatMap((one, output_index) => [
@@ -244,7 +244,7 @@ describe("Responses [PROV-18]", () => {
     },
   );
 
-  test("usage, whole", () => {
+  test("usage, complete", () => {
     expect(readAnswer(responses, [stream([])]).message.usage).toEqual({
       input: 6,
       output: 5,
@@ -300,7 +300,7 @@ describe("chat completions [PROV-13]", () => {
     function: [{ index: 0, id: "t1", type: "function" }, ["t1", "", {}]],
     type: [{ index: 0, id: "t1", function: { name: "read" } }, ["t1", "read", {}]],
   };
-  test.each(Object.entries(CALLS))("a call without or with another %s", (_name, [call, expected]) => {
+  test.each(Object.entries(CALLS))("a call without %s or with another", (_name, [call, expected]) => {
     const { message } = readAnswer(completions, [stream([choice({ tool_calls: [call] })])]);
     const [part] = message.content;
     expect(part?.type === "toolCall" && [part.id, part.name, part.arguments]).toEqual(expected);
@@ -314,12 +314,9 @@ describe("chat completions [PROV-13]", () => {
     content_filter: "guardRail",
     function_call: "stop",
   };
-  test.each(Object.entries(FINISH))(
-    "finish reason %s, with nothing called: %s [PROV-07]",
-    (finish, stopReason) => {
-      expect(readAnswer(completions, [stream([], finish)]).message.stopReason).toBe(stopReason);
-    },
-  );
+  test.each(Object.entries(FINISH))("finish reason %s, without calls: %s [PROV-07]", (finish, stopReason) => {
+    expect(readAnswer(completions, [stream([], finish)]).message.stopReason).toBe(stopReason);
+  });
 
   const CHUNK: Readonly<Record<Exclude<keyof OpenAI.ChatCompletionChunk, "choices">, unknown>> = {
     id: "c2",
@@ -386,7 +383,7 @@ describe("Gemini [PROV-21]", () => {
   const stream = (parts: readonly object[], more: object = {}) =>
     encodeSse([piece(parts), piece([], { finishReason: "STOP", ...more })], false);
 
-  /** A part with this field; and whether there is something in it to keep. */
+  /** A part with this field, and whether it contains something to store. */
   const PARTS: Readonly<Record<keyof Part, readonly [Part, boolean]>> = {
     text: [{ text: "a" }, true],
     thought: [{ text: "a", thought: true }, true],
@@ -409,7 +406,7 @@ describe("Gemini [PROV-21]", () => {
     speechMetadata: [{ speechMetadata: {} } as Part, false],
     audioTranscription: [{ audioTranscription: { text: "spoken" } } as Part, false],
   };
-  test.each(Object.entries(PARTS))("part %s: as the SDK has it", async (name, [part, isKept]) => {
+  test.each(Object.entries(PARTS))("part %s: read as by the SDK", async (name, [part, isKept]) => {
     const bytes = stream([part]);
     const { message } = readAnswer(gemini, [bytes]);
     expect(toParts(message)).toEqual(isKept ? joinParts((await readSdkAnswer("google", bytes)).parts) : []);
@@ -443,7 +440,7 @@ describe("Gemini [PROV-21]", () => {
     expect(made(() => readAnswer(gemini, [bytes]).message.stopReason)).toBe(FINISH[finishReason]);
   });
 
-  test.each(Object.values(BlockedReason))("a prompt blocked: %s", (blockReason) => {
+  test.each(Object.values(BlockedReason))("a blocked prompt: %s", (blockReason) => {
     const bytes = encodeSse(
       [{ promptFeedback: { blockReason, safetyRatings: [] }, responseId: "r1" }],
       false,
@@ -452,7 +449,7 @@ describe("Gemini [PROV-21]", () => {
     expect(made(() => readAnswer(gemini, [bytes]).message.stopReason)).toBe(said);
   });
 
-  test("what stands beside an answer takes nothing from it", () => {
+  test("metadata beside an answer does not affect it", () => {
     const more = {
       groundingMetadata: { webSearchQueries: ["q"], groundingChunks: [{ web: { uri: "u", title: "t" } }] },
       urlContextMetadata: { urlMetadata: [{ retrievedUrl: "u" }] },

@@ -10,14 +10,14 @@ import { createRequest } from "./answer-reader.ts";
 import { StreamFuzzer } from "./fuzz/stream-fuzzer.ts";
 import { HAZARD_WIRES, type HazardWire, SAMPLE_ANSWER } from "./hazards/index.ts";
 
-// Streams that no vendor would send, made from such as vendors send: `npm run fuzz -- --inputs N [--seed S]` for a long
-// run. Each ends in a message as the schema has it or in a classified error, at once, and leaves nothing behind.
+// Streams that no vendor would send, made from those that vendors send: `npm run fuzz -- --inputs N [--seed S]` for a
+// long run. Each ends in a valid message or in a classified error, at once, and leaves nothing in memory.
 
 const INPUTS = Number(process.env["HOLDFAST_FUZZ_INPUTS"] ?? (isThorough ? 20_000 : 2_100));
 const SEED = Number(process.env["HOLDFAST_FUZZ_SEED"] ?? 1);
-/** Of one input; the machine may be busy with others. */
+/** For one input; the machine may be busy with other processes. */
 const MOST_MS = 2_000;
-/** What a process may keep more than when it was warm: code that was compiled late, not inputs. */
+/** Growth after the warm-up that is allowed: code that was compiled late, not inputs. */
 const MOST_GROWTH_MB = 64;
 
 const SEEDS = [
@@ -27,7 +27,7 @@ const SEEDS = [
   { text: "" },
 ];
 
-/** Gives the slices in place of a network. */
+/** Supplies the slices in place of a network. */
 function fed(contentType: string, slices: readonly Uint8Array[]): HttpClient {
   const bytes = (async function* () {
     yield* slices;
@@ -52,14 +52,14 @@ async function outcome(
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What is held can be told from what waits to be collected. */
+/** A collection separates what is still referenced from garbage. */
 const heapMb = () => {
   collect();
   return process.memoryUsage().heapUsed / 2 ** 20;
 };
 
 test.each(HAZARD_WIRES)(
-  "$protocol: no stream crashes the adapter, hangs it or stays in memory",
+  "$protocol: no stream crashes the adapter, blocks it or stays in memory",
   async (wire) => {
     const fuzz = new StreamFuzzer(
       SEED,
@@ -74,7 +74,7 @@ test.each(HAZARD_WIRES)(
     let messages = 0;
     for (let at = 0; at < inputs; at += 1) {
       if (at === Math.floor(inputs / 4)) warm = heapMb();
-      // Lets the process breathe now and then, so that the test runner does not take it for dead.
+      // Yields now and then, so that the test runner does not consider the process dead.
       if (at % 500 === 0) await new Promise((resolve) => setImmediate(resolve));
       const slices = fuzz.next();
       const began = performance.now();
@@ -85,7 +85,7 @@ test.each(HAZARD_WIRES)(
         `input ${at} of seed ${SEED}: ${JSON.stringify(Buffer.concat(slices).toString("latin1"))}`;
       if (took > MOST_MS) throw new Error(`${Math.round(took)} ms for ${shown()}`);
       if (made instanceof ProviderError) {
-        // An error of ours in disguise is "other".
+        // A disguised error of ours is "other".
         if (made.fault === "other") throw new Error(`${made.message} for ${shown()}`, { cause: made });
         continue;
       }

@@ -24,7 +24,7 @@ afterAll(async () => await pool.close());
 
 const STOPS: Record<string, string> = { STOP: "stop", MAX_TOKENS: "length" };
 
-/** What the SDK reads, in our words: its parts joined, its counters added up as its documentation says. */
+/** The SDK's reading, in our types: its parts joined, its counters added up as its documentation specifies. */
 async function expected(vendor: Vendor, bytes: Uint8Array) {
   const { parts, finish, usage, responseId } = await readSdkAnswer(vendor, bytes);
   const count = (name: string) => (usage[name] as number | undefined) ?? 0;
@@ -112,25 +112,22 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Gemini and Vertex", () =>
     }
   });
 
-  test.each(geminiStreams)(
-    "$file: cut off before its reason to stop, it is broken",
-    async ({ bytes, host }) => {
-      // Some models name a reason in every piece, of which the first is an end to us.
-      const end = bytes.indexOf("finishReason");
-      const event = bytes.lastIndexOf("data:", end);
-      for (let seed = 1; seed <= 6; seed += 1) {
-        const at = Math.floor((event * seed) / 6);
-        const server = await LoopbackServer.start((response) =>
-          response.writeHead(200, { "content-type": "text/event-stream" }).end(bytes.subarray(0, at)),
-        );
-        expect(await catchProviderError(ask(vendorOf(host), server.url))).toMatchObject({ fault: "network" });
-        await server.stop();
-      }
-    },
-  );
+  test.each(geminiStreams)("$file: cut off before its stop reason, it is broken", async ({ bytes, host }) => {
+    // Some models state a reason in every chunk; the first one is an end for us.
+    const end = bytes.indexOf("finishReason");
+    const event = bytes.lastIndexOf("data:", end);
+    for (let seed = 1; seed <= 6; seed += 1) {
+      const at = Math.floor((event * seed) / 6);
+      const server = await LoopbackServer.start((response) =>
+        response.writeHead(200, { "content-type": "text/event-stream" }).end(bytes.subarray(0, at)),
+      );
+      expect(await catchProviderError(ask(vendorOf(host), server.url))).toMatchObject({ fault: "network" });
+      await server.stop();
+    }
+  });
 });
 
-// What the recordings do not hold, built to the vendor's types.
+// What the recordings do not contain, following the vendor's types.
 const piece = (parts: object[], more: object = {}, rest: object = {}) => ({
   candidates: [{ content: { role: "model", parts }, index: 0, ...more }],
   responseId: "r1",
@@ -183,7 +180,7 @@ const BUILT: Record<string, readonly unknown[]> = {
   "nothing at all": [piece([], STOP, USAGE)],
 };
 
-describe("answers built to the vendor's types", () => {
+describe("answers that follow the vendor's types", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK [PROV-21]", async (_name, events) => {
     const bytes = encodeSse(events, false);
     for (const vendor of ["google", "vertex"] as const) {

@@ -15,7 +15,7 @@ import { captureRequest } from "./captured-request.ts";
 import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 import { createSdk } from "./gemini-sdk.ts";
 
-// Every conversation of the corpus, once through our adapter and once through the SDK: an own reading of its types.
+// Every conversation of the corpus, sent by our adapter and by the SDK: an independent reading of the SDK's types.
 
 const MODEL = "gemini-3-flash-preview";
 const LEVELS = {
@@ -126,7 +126,7 @@ function configOf(asked: CorpusRequest): GenerateContentConfig {
   };
 }
 
-/** The SDK writes half a character as an escape, which not every reader of JSON takes. */
+/** The SDK writes half a character as an escape, which not every JSON reader accepts. */
 const whole = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
 const wellFormed = (value: unknown): unknown => {
   if (typeof value === "string") return whole(value);
@@ -147,9 +147,9 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe("every conversation to Gemini", () => {
+describe("every conversation sent to Gemini", () => {
   test.each(COMPARED)(
-    "$name: what the SDK sends, and nothing that the API refuses [PROV-20]",
+    "$name: the request is the SDK's, and contains nothing that the API rejects [PROV-20]",
     async (one) => {
       const ask = (baseUrl: string) =>
         provider.stream(createRequest(google(MODEL, { baseUrl }), one), { signal });
@@ -172,7 +172,7 @@ describe("every conversation to Gemini", () => {
         () => undefined,
         (error: Error) => error.message,
       );
-      // The corpus has made-up signatures, which the scripted vendor knows not to be its own.
+      // The corpus has invented signatures, which the scripted vendor recognises as not its own.
       expect(refused ?? "signature is not valid").toContain("signature is not valid");
     },
   );

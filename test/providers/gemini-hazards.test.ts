@@ -75,7 +75,7 @@ const COMPLETE = encodeSse(EVENTS, false);
 const text = ({ content }: AssistantMessage) =>
   content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
 
-describe("a stream that is odd but whole", () => {
+describe("an unusual but complete stream", () => {
   const shapes: Record<string, Buffer> = {
     plain: COMPLETE,
     "with [DONE]": Buffer.concat([COMPLETE, Buffer.from("data: [DONE]\n\n")]),
@@ -111,7 +111,7 @@ describe("a stream that is odd but whole", () => {
     }
   });
 
-  test("after the reason to stop, a lost connection takes nothing away", async () => {
+  test("loses nothing if the connection is lost after the stop reason", async () => {
     const server = await serve((response, _received, request) => {
       response.writeHead(200, STREAM).flushHeaders();
       response.write(COMPLETE, () => request.socket.destroy());
@@ -143,7 +143,7 @@ describe("a stream that breaks", () => {
     },
   );
 
-  test("an event that is not JSON is a network fault, and silence one after its limit", async () => {
+  test("at an event that is not JSON, or by silence beyond the limit, is a network fault", async () => {
     const bytes = Buffer.concat([
       encodeSse(EVENTS.slice(0, 1), false),
       Buffer.from('data: {"candidates": [{"con\n\n'),
@@ -159,7 +159,7 @@ describe("a stream that breaks", () => {
     expect(stopped.map(({ fault }) => fault)).toEqual(["cancelled", "cancelled"]);
   });
 
-  test("an error in it is the vendor's, the key in it nobody's", async () => {
+  test("with an error has the vendor's fault, and the key is masked", async () => {
     const error = { code: 503, status: "UNAVAILABLE", message: `The model is overloaded for ${SECRET}.` };
     const server = await serving(encodeSse([EVENTS[0], { error }], false));
     for (const found of await faults(server.url)) {
@@ -168,7 +168,7 @@ describe("a stream that breaks", () => {
     }
   });
 
-  test("an answer without bounds is broken off", async () => {
+  test("an unbounded answer is ended at the limit", async () => {
     const much = piece("x".repeat(1024 * 1024));
     for (const error of await faults((await serving(encodeSse(Array(9).fill(much), false))).url)) {
       expect(error).toMatchObject({ fault: "api", message: expect.stringContaining("Holdfast ended it") });
@@ -179,11 +179,11 @@ describe("a stream that breaks", () => {
   });
 });
 
-describe("an answer that is no stream", () => {
+describe("a response that is not a stream", () => {
   const answering = (status: number, type: string, body: string, headers = {}) =>
     serve((response) => response.writeHead(status, { "content-type": type, ...headers }).end(body));
 
-  test("a page, a redirect and a whole answer are said to be what they are", async () => {
+  test("is reported as a page, a redirect or a complete answer", async () => {
     const page = await answering(200, "text/html", "<html><body>Sign in</body></html>");
     for (const error of await faults(page.url))
       expect(error.message).toContain("an HTML page instead of a stream");
@@ -193,7 +193,7 @@ describe("an answer that is no stream", () => {
     for (const error of await faults(whole.url)) expect(error.message).toContain("application/json");
   });
 
-  test("an error as a list, with any status, is the vendor's [OVF-01]", async () => {
+  test("is the vendor's error if it is an error in a list, with any status [OVF-01]", async () => {
     const body = JSON.stringify([{ error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "quota" } }]);
     for (const status of [200, 429]) {
       const server = await answering(status, "application/json; charset=UTF-8", body);
@@ -204,7 +204,7 @@ describe("an answer that is no stream", () => {
     }
   });
 
-  test("the key stands in a header and in no address [PROV-20]", async () => {
+  test("the key is sent in a header, not in the address [PROV-20]", async () => {
     const server = await serving(COMPLETE);
     await answers(server.url);
     expect(
@@ -215,7 +215,7 @@ describe("an answer that is no stream", () => {
     ]);
   });
 
-  test("without its key nothing is asked", async () => {
+  test("without its key no request is sent", async () => {
     const server = await serving(COMPLETE);
     const pool = createHttp();
     cleanup.push(async () => await pool.close());
@@ -228,7 +228,7 @@ describe("an answer that is no stream", () => {
   });
 });
 
-test("property: whatever an event holds, there is an answer or a classified error", () => {
+test("property: any event gives an answer or a classified error", () => {
   const WORDS = [
     ["candidates", "content", "parts", "text", "thought", "thoughtSignature", "functionCall", "name", "args"],
     [

@@ -15,7 +15,7 @@ import { createHttp, createRequest, encodeSse } from "./answer-reader.ts";
 import { createSdk, LOCATION, type Vendor } from "./gemini-sdk.ts";
 import { LoopbackServer, type ReceivedRequest } from "./loopback-server.ts";
 
-// The same meaning said to our adapter and to the vendor's SDK must be the same request.
+// The same input, given to our adapter and to the vendor's SDK, must give the same request.
 
 const pool = createHttp();
 afterAll(async () => await pool.close());
@@ -268,7 +268,7 @@ const CASES: Record<string, Case> = {
 };
 
 describe.each(["google", "vertex"] as const)("requests to %s", (vendor) => {
-  test.each(Object.entries(CASES))("%s: as the SDK says it [PROV-20] [PROV-22]", async (_name, one) => {
+  test.each(Object.entries(CASES))("%s: the same as the SDK's [PROV-20] [PROV-22]", async (_name, one) => {
     const model = one.model ?? "gemini-3-flash-preview";
     const thinkingConfig = one.model === undefined ? { thinkingConfig: THINKS } : {};
     const config = { ...LIMIT, ...thinkingConfig, ...one.config };
@@ -277,7 +277,7 @@ describe.each(["google", "vertex"] as const)("requests to %s", (vendor) => {
   });
 });
 
-test("the tier: in the body to Gemini, in a header to Vertex", async () => {
+test("the tier is sent in the body to Gemini, in a header to Vertex", async () => {
   const server = await serve();
   const signal = new AbortController().signal;
   const ask = async (serviceTier: string) => {
@@ -306,7 +306,7 @@ test("the tier: in the body to Gemini, in a header to Vertex", async () => {
   expect(body).toMatchObject({ serviceTier: "flex" });
 });
 
-test("calls that come without a name of their own are named after the service that made them [PROV-21, PROV-22]", async () => {
+test("calls without an id receive one that names the service that sent them [PROV-21, PROV-22]", async () => {
   const call = { functionCall: { name: "t", args: {} } };
   const bytes = encodeSse(
     [{ candidates: [{ content: { parts: [call, call] }, finishReason: "STOP" }] }],

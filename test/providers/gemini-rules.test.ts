@@ -51,8 +51,8 @@ const asked = (messages: Message[], id = NEW, more: Partial<ModelRequest> = {}) 
   buildGeminiRequest(createRequest(google(id), { messages, ...more }));
 const contents = (messages: Message[], id = NEW) => asked([user("hi"), ...messages], id).contents.slice(1);
 
-describe("what goes back", () => {
-  test("parts as they came, with their signatures, the empty ones too; nothing of ours [PROV-20]", () => {
+describe("what is sent back", () => {
+  test("its own parts unchanged, with their signatures, even empty ones, and none of our ids [PROV-20]", () => {
     const code = { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "ZA==" };
     const own = said([
       { type: "thinking", thinking: "hm", signature: "YQ==" },
@@ -78,7 +78,7 @@ describe("what goes back", () => {
       },
       {
         role: "user",
-        // In the order of the calls, whichever result came first.
+        // In the order of the calls, whichever result arrived first.
         parts: [
           { functionResponse: { name: "t", response: { error: "1" } } },
           { functionResponse: { id: "c7", name: "t", response: { result: "2" } } },
@@ -96,7 +96,7 @@ describe("what goes back", () => {
   ];
   const results = [result("toolu_1", [text("1")]), result("toolu_2", [text("2")])];
 
-  test("of another vendor nothing but words and calls; Gemini 3 is told that they are not signed [XLAT-03]", () => {
+  test("of another vendor only text and calls; for Gemini 3 these are marked as unsigned [XLAT-03]", () => {
     const parts = (id: string) =>
       contents([said(strange, { provider: "anthropic" }), ...results], id)[0]?.parts;
     const calls = ["toolu_1", "toolu_2"].map((a) => ({ functionCall: { name: "t", args: { a } } }));
@@ -108,7 +108,7 @@ describe("what goes back", () => {
     ]);
   });
 
-  test("the same provider's under another protocol count as another vendor's", () => {
+  test("of the same provider under another protocol, the same as of another vendor", () => {
     const other = said([
       { type: "thinking", thinking: "hm", signature: '[{"type":"reasoning.text"}]' },
       call("c1", { signature: "{}" }),
@@ -121,7 +121,7 @@ describe("what goes back", () => {
     ]);
   });
 
-  test("images of a result stand in it from Gemini 3 on, and behind it before", () => {
+  test("images of a result are within it from Gemini 3 on, and after it for older models", () => {
     const seen = [said([call("c1", { signature: "Yw==" })]), result("c1", [PNG])];
     const response = { id: "c1", name: "t", response: { result: "(see the attached image)" } };
     expect(contents(seen)[1]).toEqual({
@@ -134,12 +134,12 @@ describe("what goes back", () => {
     ]);
   });
 
-  test("calls named by us never collide in a conversation [GAP-08]", () => {
+  test("call ids that we generate never collide in a conversation [GAP-08]", () => {
     expect(createCallIds("google-fc", [])(0)).toBe("google-fc-0");
     const before = [said([call("google-fc-0"), call("google-fc-1")]), said([call("vertex-fc-9")])];
     const next = createCallIds("google-fc", before);
     expect([next(0), next(1)]).toEqual(["google-fc-2", "google-fc-3"]);
-    // Of histories that were written otherwise: each result goes to the call before it.
+    // For histories from elsewhere: each result goes to the call before it.
     const twice = contents([
       said([call("google-fc-0", { signature: "Yw==" })]),
       result("google-fc-0", [text("first")]),
@@ -162,7 +162,7 @@ describe("thinking", () => {
     ["gemini-3-pro-preview", ["LOW", "LOW", "LOW", "HIGH", "HIGH"]],
     ["models/gemini-3.1-pro-preview", ["LOW", "LOW", "LOW", "MEDIUM", "HIGH"]],
     ["gemini-12-ultra", ["MINIMAL", "MINIMAL", "LOW", "MEDIUM", "HIGH"]],
-  ])("%s by level, as near as it knows [THK-01]", (id, levels) => {
+  ])("%s by level, the nearest that it supports [THK-01]", (id, levels) => {
     expect(LEVELS.map((level) => config(id, level).thinkingConfig)).toEqual(
       levels.map((thinkingLevel, at) => ({ ...(at > 0 && { includeThoughts: true }), thinkingLevel })),
     );
@@ -172,13 +172,13 @@ describe("thinking", () => {
     [OLD, [0, 128, 512, 2048, 8192]],
     ["gemini-2.5-flash-lite", [0, 512, 512, 2048, 8192]],
     ["gemini-2.5-pro", [128, 128, 512, 2048, 8192]],
-  ])("%s by budget, clamped to what it takes [THK-01]", (id, budgets) => {
+  ])("%s by budget, clamped to what it accepts [THK-01]", (id, budgets) => {
     expect(LEVELS.map((level) => config(id, level).thinkingConfig)).toEqual(
       budgets.map((thinkingBudget, at) => ({ ...(at > 0 && { includeThoughts: true }), thinkingBudget })),
     );
   });
 
-  test("those that cannot be told are told nothing, unless the model's configuration says otherwise", () => {
+  test("is not sent to models that cannot be configured, unless the model's configuration says otherwise", () => {
     for (const id of ["gemini-2.0-flash", "gemma-3-27b-it", "gemini-3-pro-image-preview", "tunedModels/mine"])
       expect(config(id, "high")).not.toHaveProperty("thinkingConfig");
     expect(config("tunedModels/mine", "low", { thinkingStyle: "level" }).thinkingConfig).toEqual({
@@ -193,7 +193,7 @@ describe("thinking", () => {
     });
   });
 
-  test("an answer has room beside its thoughts", () => {
+  test("leaves room for the answer", () => {
     expect(config(OLD, "high", {}, 1000)).toMatchObject({ maxOutputTokens: 9216 });
     expect(config(OLD, "high", { maxTokens: 4096 })).toMatchObject({
       maxOutputTokens: 4096,
@@ -206,7 +206,7 @@ describe("thinking", () => {
   });
 });
 
-test("the road to an output: native, and a final tool where formats and tools refuse each other [SO-01]", () => {
+test("the output mode: native, and a final tool where formats and tools exclude each other [SO-01]", () => {
   expect([google(NEW), google(OLD), google("gemma-3-27b-it")].map(selectOutputMode)).toEqual([
     "native",
     "final-tool",
@@ -247,7 +247,7 @@ describe("answers", () => {
     );
   });
 
-  test("a call that the vendor could not read is asked for again, too many of them are not [PROV-07]", () => {
+  test("a call that the vendor could not read is retried, too many calls are not [PROV-07]", () => {
     const faults = ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"].map((reason) =>
       failure(ended(reason, { finishMessage: "print(x" })),
     );
@@ -255,7 +255,7 @@ describe("answers", () => {
     expect(faults[0]?.message).toBe("vendor: the answer ended with MALFORMED_FUNCTION_CALL: print(x");
   });
 
-  test("a blocked prompt is a refusal, and says why [PROV-07]", () => {
+  test("a blocked prompt is a refusal with its reason [PROV-07]", () => {
     const { message } = answer({
       promptFeedback: { blockReason: "PROHIBITED_CONTENT", blockReasonMessage: "no" },
       usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
@@ -268,7 +268,7 @@ describe("answers", () => {
     });
   });
 
-  test("without a reason to stop an answer is broken, whatever it said", () => {
+  test("an answer without a stop reason is broken, whatever it contains", () => {
     const part = { content: { parts: [{ text: "a" }] } };
     for (const reason of [undefined, "FINISH_REASON_UNSPECIFIED"]) {
       expect(failure({ candidates: [{ ...part, finishReason: reason }] })).toMatchObject({
@@ -306,7 +306,7 @@ describe("answers", () => {
     ]);
   });
 
-  test("a path into arguments builds only what it says", () => {
+  test("a path into arguments sets only what it names", () => {
     expect(parsePath("$.a['b c'][\"d\"][2].e")).toEqual(["a", "b c", "d", 2, "e"]);
     for (const path of [
       "",
@@ -327,7 +327,7 @@ describe("answers", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("counters in odd places, thoughts beside the answer or within it [CACHE-04]", () => {
+  test("counters are read from unusual fields, with thinking beside the answer or within it [CACHE-04]", () => {
     const usageOf = (...reports: object[]) =>
       answer(...reports.map((usageMetadata) => ({ usageMetadata })), ended("STOP")).message.usage;
     const full = { promptTokenCount: 100, toolUsePromptTokenCount: 20, candidatesTokenCount: 10 };
@@ -397,7 +397,7 @@ describe("errors in Google's form", () => {
     },
   );
 
-  test("the delay that it asks for is taken exactly, a header's first [RTY-04]", () => {
+  test("its requested delay is used exactly, a header's with priority [RTY-04]", () => {
     const body = google(429, "RESOURCE_EXHAUSTED", [{ "@type": "x" }, retry]);
     expect(http(429, body).retryAfterMs).toBe(34_400);
     expect(http(429, body, { "retry-after": "2" }).retryAfterMs).toBe(2000);
@@ -407,7 +407,7 @@ describe("errors in Google's form", () => {
     ).toBeUndefined();
   });
 
-  test("what does not fit is overflow [OVF-03]", () => {
+  test("input that does not fit is an overflow [OVF-03]", () => {
     const message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
     expect(http(400, { error: { code: 400, message, status: "INVALID_ARGUMENT" } }).fault).toBe("overflow");
   });
@@ -455,7 +455,7 @@ test.each([
   expect(buildVertexUrl(base, id)).toBe(url),
 );
 
-test("a model's name leads nowhere else", () => {
+test("a model's name cannot change the path of the address", () => {
   for (const id of ["../../x", "models/..", "", "a//b"])
     expect(() => buildGeminiUrl("http://h", id)).toThrow(ProviderError);
   expect(() => buildVertexUrl(BASE, "publishers/google/models/../../x")).toThrow(ProviderError);
@@ -467,7 +467,7 @@ describe("models by name", () => {
     for (const name of names) vi.stubEnv(name, undefined);
   };
 
-  test("google/ID: the key, the address, a million tokens [PROV-03] [PROV-26] [PROV-27]", () => {
+  test("google/ID: the key, the address, a window of a million tokens [PROV-03] [PROV-26] [PROV-27]", () => {
     without("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL");
     expect(parseModel("google/gemini-3-flash")).toMatchObject({
       id: "gemini-3-flash",
@@ -485,7 +485,7 @@ describe("models by name", () => {
     expect(google("m").apiKey).toBe(`\${GEMINI_API_KEY}`);
   });
 
-  test("vertex/ID: the project and the location of the environment, no key [PROV-22] [GAP-09]", () => {
+  test("vertex/ID: project and location from the environment, no key [PROV-22] [GAP-09]", () => {
     without("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_BASE_URL");
     expect(() => vertex("m")).toThrow(ModelError);
     expect(vertex("m", { apiKey: `\${KEY}` }).baseUrl).toBe("https://aiplatform.googleapis.com/v1");

@@ -1,20 +1,20 @@
 import { type Content, GoogleGenAI, type GoogleGenAIOptions, type Part } from "@google/genai";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 
-/** Vertex's answers are read and asked for with the same SDK, told so. */
+/** Vertex's answers are requested and read with the same SDK, configured for Vertex. */
 export type Vendor = "google" | "vertex";
 
 export const LOCATION = { project: "p", location: "us-central1" } as const;
 
 export function createSdk(vendor: Vendor, options: GoogleGenAIOptions): GoogleGenAI {
   if (vendor === "google") return new GoogleGenAI({ apiKey: "k", vertexai: false, ...options });
-  // With a token that is there already nobody is asked for one.
+  // With an existing token the SDK looks for no credentials.
   const authClient = { getRequestHeaders: async () => new Headers({ authorization: "Bearer t" }) };
   const googleAuthOptions = { authClient: authClient as never };
   return new GoogleGenAI({ ...LOCATION, vertexai: true, googleAuthOptions, ...options });
 }
 
-/** What the SDK's chat makes of the bytes: the contents that it would send with the next question, and the last chunk. */
+/** The SDK's reading of the bytes: the contents that its chat would send with the next request, and the last chunk. */
 export async function readSdkAnswer(vendor: Vendor, bytes: Uint8Array) {
   const readAnswer = async () =>
     new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } });
@@ -40,7 +40,7 @@ export async function readSdkAnswer(vendor: Vendor, bytes: Uint8Array) {
   return { parts: contents.flatMap(({ parts = [] }) => parts), finish, usage, responseId, blocked };
 }
 
-/** Texts that came in pieces as one, as long as nothing was signed between; pieces that say nothing left out. */
+/** Chunks of text joined, unless a signature separates them; empty chunks are left out. */
 export function joinParts(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
@@ -58,7 +58,7 @@ export function joinParts(parts: readonly Part[]): Part[] {
   return joined;
 }
 
-/** Our message in the vendor's words, without ids that are our own. */
+/** Our message in the vendor's types, without ids of our own. */
 export function toParts({ content }: AssistantMessage): Part[] {
   return content.map((part): Part => {
     switch (part.type) {

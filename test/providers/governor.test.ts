@@ -10,7 +10,7 @@ import { LoopbackServer } from "./loopback-server.ts";
 
 const answer = { usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } } as AssistantMessage;
 
-/** A vendor whose answers are let go by hand. */
+/** A vendor whose answers the test releases one by one. */
 function vendor() {
   const asked: { request: ModelRequest; give: (error?: ProviderError) => void; options: StreamOptions }[] =
     [];
@@ -38,7 +38,7 @@ describe("waiting", () => {
     vi.useRealTimers();
   });
 
-  test("each key has a lane of its own, and a vendor without limits of its own those of `default`", async () => {
+  test("each key has a lane of its own, and a vendor without limits of its own has those of `default`", async () => {
     const { asked, provider } = vendor();
     const governed = new Governor({ limits: { default: { concurrent: 1 } } }).govern(provider);
     const answers = ["a", "a", "b"].map((apiKey) => ask(governed, { apiKey }));
@@ -51,7 +51,7 @@ describe("waiting", () => {
     expect(await Promise.all(answers)).toHaveLength(3);
   });
 
-  test("a minute that is full is waited for, by a timer", async () => {
+  test("a full minute is awaited with a timer", async () => {
     const { asked, provider } = vendor();
     const governed = new Governor({ limits: { anthropic: { requestsPerMinute: 2 } } }).govern(provider);
     const answers = [1, 2, 3].map(() => ask(governed));
@@ -64,7 +64,7 @@ describe("waiting", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("a question that waits is told why, and that it may go", async () => {
+  test("a waiting request is notified of the reason, and when it may proceed", async () => {
     const { asked, provider } = vendor();
     const governed = new Governor({ limits: { anthropic: { requestsPerMinute: 1 } } }).govern(provider);
     const waits: unknown[] = [];
@@ -84,7 +84,7 @@ describe("waiting", () => {
     await Promise.all([first, second]);
   });
 
-  test("who is cancelled while it waits leaves at once, and the next takes its turn", async () => {
+  test("a request that is cancelled while it waits leaves at once, and the next takes its turn", async () => {
     const { asked, provider } = vendor();
     const governed = new Governor({ limits: { anthropic: { concurrent: 1 } } }).govern(provider);
     const leaves = new AbortController();
@@ -98,7 +98,7 @@ describe("waiting", () => {
     expect(asked.map(({ request }) => request.systemPrompt)).toEqual(["1", "3"]);
   });
 
-  test("a vendor that is closed for long is given back with the time, to those who wait and those who come", async () => {
+  test("a vendor that is closed for long is an error with the delay, for waiting and for new requests", async () => {
     const { asked, provider } = vendor();
     const governed = new Governor({ limits: { anthropic: { concurrent: 1 } } }).govern(provider);
     const first = catchProviderError(ask(governed));
@@ -111,14 +111,14 @@ describe("waiting", () => {
       expect(error.message).toContain("anthropic accepts no requests to claude-x for now");
     }
     expect(asked).toHaveLength(1);
-    // An hour is more than is believed of one refusal for all who ask: somebody looks again before.
+    // A rejection is trusted for less than an hour: one request tries again earlier.
     await vi.advanceTimersByTimeAsync(900_000);
     void ask(governed);
     await vi.advanceTimersByTimeAsync(0);
     expect(asked).toHaveLength(2);
   });
 
-  test("nobody waits for ever, nor do more than there is room for", async () => {
+  test("no request waits longer than the limit, and no more requests wait than allowed", async () => {
     const { provider } = vendor();
     const limits = { anthropic: { concurrent: 1 } };
     const governed = new Governor({ limits, maxWaiting: 1, maxWaitMs: 5000 }).govern(provider);
@@ -132,7 +132,7 @@ describe("waiting", () => {
   });
 });
 
-test("many who ask a vendor that counts are not refused: they wait for its reset", async () => {
+test("many requests to a vendor that reports its limits are not rejected: they wait for its reset", async () => {
   const WINDOW_MS = 250;
   const MAX = 5;
   const message = [

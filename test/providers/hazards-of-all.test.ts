@@ -20,7 +20,7 @@ import {
 import { LoopbackServer, writeSlices } from "./loopback-server.ts";
 import { sliceBytes, sliceRandomly } from "./slices.ts";
 
-// What a stream can do to an adapter: the same for every protocol, each with its own frames.
+// The hazards of a stream for an adapter: the same for every protocol, each with its own frames.
 
 const cleanup: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -77,7 +77,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     expect(new Set(ids).size).toBe(ids.length);
   };
 
-  describe("says the same", () => {
+  describe("reads the same answer", () => {
     test("whole, byte by byte, and in slices of any size", async () => {
       for (const slices of [
         [joined()],
@@ -98,13 +98,13 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       expect(content[1]).toMatchObject({ type: "text", text: said.text });
     });
 
-    test("with events of tomorrow, and with what keeps the line open, between all frames", async () => {
+    test("with unknown events and keep-alive events between all frames", async () => {
       for (const between of [wire.unknown, wire.ping ?? wire.unknown]) {
         expectWhole(await answered(frames().flatMap((frame, at) => (at === 0 ? [frame] : [between, frame]))));
       }
     });
 
-    test("with fields of tomorrow in all that the vendor says", async () => {
+    test("with unknown fields in all objects of the vendor's", async () => {
       const wide = frames().map((frame) => wire.rewritten(frame, addUnknownFields));
       expect(
         Buffer.concat(wide)
@@ -114,7 +114,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       expectWhole(await answered([Buffer.concat(wide)]));
     });
 
-    test("in words that nobody knows yet, and in those that every object in JavaScript has", async () => {
+    test("with unknown names, and with names of properties that every JavaScript object has", async () => {
       for (const name of ["brand_new", "constructor", "toString", "__proto__"]) {
         const message = await answered(wire.novel(name));
         expect(AssistantMessage.parse(message)).toMatchObject({ stopReason: "stop" });
@@ -122,7 +122,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       }
     });
 
-    test("with its end given twice, and with more behind it", async () => {
+    test("with its end repeated, and with more after it", async () => {
       const last = frames().slice(-1);
       expectWhole(await answered([...frames(), ...last]));
       const more = wire.openEnd ? [] : frames().slice(0, 2);
@@ -139,11 +139,11 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       ["gzip", gzipSync],
       ["deflate", deflateSync],
       ["br", brotliCompressSync],
-    ] as const)("compressed as %s, although nobody asked", async (encoding, compress) => {
+    ] as const)("compressed as %s, although compression was not requested", async (encoding, compress) => {
       expectWhole(await answered(sliceRandomly(compress(joined()), 3), { "content-encoding": encoding }));
     });
 
-    test("over a connection that ends without a length", async () => {
+    test("over a connection without a content length", async () => {
       const server = createServer((socket) => {
         socket.once("data", () => {
           socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${wire.contentType}\r\nconnection: close\r\n\r\n`);
@@ -156,7 +156,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     });
 
     test.runIf(wire.isText)(
-      "with other line ends, a mark at its beginning, comments and unknown fields",
+      "with other line endings, a byte order mark, comments and unknown fields",
       async () => {
         const text = joined().toString("utf8");
         const shapes = [
@@ -183,17 +183,17 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       deep: [[[{ a: null }]]],
     });
 
-    test("in hundreds of pieces", async () => {
+    test("are read from hundreds of chunks", async () => {
       const pieces = Array.from(long);
       expect(pieces.length).toBeGreaterThan(500);
       expectWhole(await answered([joined(frames(call(...pieces)))]), call(...pieces));
     });
 
-    test("of nothing are none", async () => {
+    test("are an empty object if they are empty", async () => {
       for (const said of [call(), call(""), call("{}")]) expectWhole(await answered(frames(said)), said);
     });
 
-    test.runIf(wire.rawArguments)("that are no JSON, or no object, stay as they came", async () => {
+    test.runIf(wire.rawArguments)("that are not JSON, or not an object, are unchanged", async () => {
       const asked = async (text: string) => (await answered(frames(call(...Array.from(text))))).content[0];
       expect(await asked('{"path": "a')).toMatchObject({ arguments: '{"path": "a' });
       expect(await asked("not json")).toMatchObject({ arguments: "not json" });
@@ -202,7 +202,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
   });
 
   describe("is a fault", () => {
-    test("when the vendor breaks off, wherever it does", async () => {
+    test("if the vendor reports an error, at any position", async () => {
       const all = frames();
       for (let at = 0; at < all.length - wire.optionalFrames; at += 3) {
         const error = await faulted([...all.slice(0, at), wire.rateLimit]);
@@ -211,7 +211,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       }
     });
 
-    test("when frames are missing at the end, all that count", async () => {
+    test("if frames that it needs are missing at the end", async () => {
       const all = frames();
       for (let at = 0; at <= all.length; at += 1) {
         const cut = all.slice(0, at);
@@ -220,7 +220,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       }
     });
 
-    test("when it is cut in the middle of anything", async () => {
+    test("if it is cut off at any position", async () => {
       const whole = joined();
       const needed = Buffer.concat(frames().slice(0, frames().length - wire.optionalFrames)).length;
       for (let at = 1; at < needed - 4; at += 97) {
@@ -228,7 +228,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       }
     });
 
-    test("when the connection is lost, and when what is compressed is cut", async () => {
+    test("if the connection is lost, and if compressed data is cut off", async () => {
       const lost = await served((response, socket) => {
         response.writeHead(200, type).flushHeaders();
         response.write(joined().subarray(0, 60), () => socket.destroy());
@@ -243,7 +243,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       expect((await catchProviderError(ask(cut))).fault).toBe("network");
     });
 
-    test("when it goes on with comments, pings or empty pieces and says nothing", async () => {
+    test("if it continues with comments, pings or empty chunks and without content", async () => {
       const empty = [wire.unknown, ...(wire.ping === undefined ? [] : [wire.ping])];
       if (wire.isText) empty.push(encodeText(": still here\n\n"));
       for (const piece of empty) {
@@ -258,7 +258,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       }
     });
 
-    test("but not while it says something now and then", async () => {
+    test("but not while it makes progress now and then", async () => {
       const slow = await served(async (response) => {
         response.writeHead(200, type);
         for (const frame of frames({ text: "one two three four five six seven eight" })) {
@@ -272,7 +272,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       expect(content).toMatchObject([{ text: "one two three four five six seven eight" }]);
     });
 
-    test("when it is silent for longer than the limit, before its head and in its middle", async () => {
+    test("if it is silent for longer than the limit, before its head and in the middle", async () => {
       const never = await served(() => {});
       const stops = await served((response) => response.writeHead(200, type).write(joined().subarray(0, 60)));
       const [none, error] = await Promise.all([
@@ -284,7 +284,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       expect(error.message).toContain("silent for 50 ms");
     });
 
-    test("when it is a page, nothing, or another kind of answer", async () => {
+    test("if it is a page, empty, or another type of response", async () => {
       const page = "<!DOCTYPE html><html><body><h1>Sign in</h1></body></html>";
       const replies: [number, string, string, object][] = [
         [200, "text/html", page, { fault: "api", status: 200 }],
@@ -309,7 +309,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     });
 
     test.each([301, 302, 303, 307, 308])(
-      "when it is a redirect, %d: the key goes nowhere",
+      "if it is a redirect, %d: the key is not forwarded",
       async (status) => {
         const asked: string[] = [];
         const target = await served((response) => {
@@ -319,7 +319,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
         for (const location of [target, "/elsewhere", undefined]) {
           const url = await served((response, _, path) => {
             asked.push(path.includes("elsewhere") ? "elsewhere" : "first");
-            // The whole answer, which must not be taken for one.
+            // The complete answer, which must not be accepted.
             response
               .writeHead(status, { ...type, ...(location !== undefined && { location }) })
               .end(joined());
@@ -330,7 +330,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       },
     );
 
-    test("when a proxy puts its page where the stream was to be, or into the middle of it", async () => {
+    test("if a proxy sends its page in place of the stream, or in the middle of it", async () => {
       const page = encodeText(
         "<!DOCTYPE html>\r\n<html><body><h1>504 Gateway Time-out</h1></body></html>\r\n",
       );
@@ -343,7 +343,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       expect(await catchProviderError(ask(url))).toMatchObject({ fault: "auth", status: 403 });
     });
 
-    test("when it is compressed in a way that nobody reads, or says so and is not", async () => {
+    test("if its compression is unknown, or declared but absent", async () => {
       const error = await catchProviderError(answered([joined()], { "content-encoding": "zstd" }));
       expect(error).toMatchObject({ fault: "api" });
       expect((await catchProviderError(answered([joined()], { "content-encoding": "gzip" }))).fault).toBe(
@@ -351,7 +351,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       );
     });
 
-    test("when a connection without a length ends too early", async () => {
+    test("if a connection without a content length ends too early", async () => {
       const server = createServer((socket) => {
         socket.once("data", () => {
           socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${wire.contentType}\r\nconnection: close\r\n\r\n`);
@@ -365,7 +365,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     });
   });
 
-  test("its pieces add up to the message and end before it; what ends it is its message or a ProviderError; a signal ends it at once [PROV-04]", async () => {
+  test("its deltas add up to the message and precede it; it ends with its message or a ProviderError, and at once on a signal [PROV-04]", async () => {
     const watched = async (url: string, abortAt = Number.POSITIVE_INFINITY) => {
       const pool = createHttp();
       cleanup.push(async () => await pool.close());
@@ -417,7 +417,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     });
   });
 
-  test("bytes that are no text, within an answer, neither crash nor hang it", async () => {
+  test("invalid bytes within an answer neither crash nor block the adapter", async () => {
     const whole = joined();
     for (let at = 5; at < whole.length; at += 41) {
       const spoiled = Buffer.from(whole);
@@ -428,13 +428,13 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     }
   });
 
-  test("an answer of a megabyte arrives whole", async () => {
+  test("an answer of a megabyte is read completely", async () => {
     const said = { text: "🌍 and more. ".repeat(80_000) };
     expectWhole(await answered(sliceRandomly(joined(frames(said)), 7, 200_000)), said);
   });
 });
 
-test("every adapter has an id of its own, which stays [PROV-04, TEST-10]", () => {
+test("every adapter has an id of its own, which is fixed [PROV-04, TEST-10]", () => {
   const ids = ProviderRegistry.createDefault()
     .listProtocols()
     .map((protocol) => [protocol, ProviderRegistry.createDefault().get(protocol)?.id]);

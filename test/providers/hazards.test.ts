@@ -95,7 +95,7 @@ describe("a stream", () => {
   };
   const deltas = ["thinking: hm", "text: Hi", "toolCall: {}"];
 
-  test("starts, brings deltas of three kinds, and ends with one message or one error, behind all of them [TYP-16]", async () => {
+  test("begins, has deltas of three types, and ends with one message or one error, after all of them [TYP-16]", async () => {
     expect(await watched(encodeSse([...PIECES, chunk({}, "tool_calls"), "[DONE]"], false))).toEqual([
       ...deltas,
       "done: toolUse",
@@ -107,7 +107,7 @@ describe("a stream", () => {
   });
 });
 
-describe("a stream that is cut", () => {
+describe("a stream that is cut off", () => {
   const cuts = {
     "in the middle of a character": COMPLETE.indexOf(Buffer.from("🌍")) + 2,
     "in the middle of an event": COMPLETE.indexOf(Buffer.from("finish_reason")) + 4,
@@ -134,14 +134,14 @@ describe("a stream that is cut", () => {
     expect(error.message).toMatch(/connection was (closed|reset)/);
   });
 
-  test("Anthropic's without message_stop is a network fault, though its reason to stop is known", async () => {
+  test("of Anthropic without message_stop is a network fault, even if its stop reason is known", async () => {
     const server = await serve((response) =>
       response.writeHead(200, STREAM).end(encodeSse(CLAUDE.slice(0, -1))),
     );
     expect(await catchProviderError(askAnthropic(server.url))).toMatchObject({ fault: "network" });
   });
 
-  test("after the finish reason, by a lost connection, is a whole answer", async () => {
+  test("after the finish reason, by a lost connection, is a complete answer", async () => {
     const server = await serve((response, _received, request) => {
       response.writeHead(200, STREAM).flushHeaders();
       response.write(encodeSse([...TEXT, USAGE], false), () => request.socket.destroy());
@@ -151,7 +151,7 @@ describe("a stream that is cut", () => {
     expect(message.usage.totalTokens).toBe(8);
   });
 
-  test("[DONE] without a finish reason is a cut behind the server", async () => {
+  test("with [DONE] but without a finish reason is a network fault", async () => {
     const server = await serve((response) =>
       response.writeHead(200, STREAM).end(encodeSse([TEXT[0], "[DONE]"], false)),
     );
@@ -159,7 +159,7 @@ describe("a stream that is cut", () => {
   });
 });
 
-describe("a stream that is odd but whole", () => {
+describe("an unusual but complete stream", () => {
   const shapes: Record<string, Buffer> = {
     "without [DONE]": encodeSse([...TEXT, USAGE], false),
     "with CRLF": Buffer.from(COMPLETE.toString().replaceAll("\n", "\r\n")),
@@ -182,7 +182,7 @@ describe("a stream that is odd but whole", () => {
     expect(message).toMatchObject({ stopReason: "stop", usage: { input: 5, output: 3, totalTokens: 8 } });
   });
 
-  test("compressed, although nobody asked", async () => {
+  test("is decompressed, although compression was not requested", async () => {
     const server = await serve(async (response, { headers }) => {
       expect(headers["accept-encoding"]).toBe("identity");
       response.writeHead(200, { ...STREAM, "content-encoding": "gzip" });
@@ -191,7 +191,7 @@ describe("a stream that is odd but whole", () => {
     expect(text(await askCompletions(server.url))).toBe("Grüße 🌍!");
   });
 
-  test("compressed and cut is a network fault", async () => {
+  test("is a network fault if it is compressed and cut off", async () => {
     const server = await serve((response) => {
       response
         .writeHead(200, { ...STREAM, "content-encoding": "gzip" })
@@ -200,7 +200,7 @@ describe("a stream that is odd but whole", () => {
     expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "network" });
   });
 
-  test("an unknown encoding is said", async () => {
+  test("with an unknown encoding is reported", async () => {
     const server = await serve((response) =>
       response.writeHead(200, { ...STREAM, "content-encoding": "zstd2" }).end("x"),
     );
@@ -209,7 +209,7 @@ describe("a stream that is odd but whole", () => {
     );
   });
 
-  test("Anthropic's with unknown events, blocks and deltas", async () => {
+  test("of Anthropic may have unknown events, blocks and deltas", async () => {
     const odd = [
       CLAUDE[0],
       { type: "brand_new", index: 0 },
@@ -226,13 +226,13 @@ describe("a stream that is odd but whole", () => {
     expect(text(await askAnthropic(server.url))).toBe("Grüße 🌍");
   });
 
-  test("an end that the server does not close is not waited for, and its connection is given up", async () => {
+  test("ends without waiting for the server to close it, and its connection is dropped", async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).write(encodeSse(CLAUDE)));
     expect(text(await askAnthropic(server.url))).toBe("Grüße 🌍");
     await server.waitUntilClosed();
   });
 
-  test("a connection is used again after a whole answer", async () => {
+  test("leaves its connection to the next request", async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).end(encodeSse(CLAUDE)));
     const pool = createHttp();
     cleanup.push(async () => await pool.close());
@@ -248,11 +248,11 @@ describe("a stream that is odd but whole", () => {
   });
 });
 
-describe("an answer that is no stream", () => {
+describe("a response that is not a stream", () => {
   const PAGE =
     "<!DOCTYPE html><html><head><style>b{}</style></head><body><h1>Sign in</h1> to the hotel network</body></html>";
 
-  test("a page with status 200 is told as such", async () => {
+  test("a page with status 200 is reported as a page", async () => {
     const server = await serve((response) =>
       response.writeHead(200, { "content-type": "text/html" }).end(PAGE),
     );
@@ -263,7 +263,7 @@ describe("an answer that is no stream", () => {
     expect(error.message).not.toContain("<");
   });
 
-  test("a huge page with status 502 is cut", async () => {
+  test("a huge page with status 502 is truncated", async () => {
     const page = PAGE + "x ".repeat(200_000);
     const server = await serve((response) =>
       response.writeHead(502, { "content-type": "text/html" }).end(page),
@@ -274,7 +274,7 @@ describe("an answer that is no stream", () => {
     await server.waitUntilClosed();
   });
 
-  test("an error that never ends is cut, and its connection closed", async () => {
+  test("an endless error is cut off, and its connection is closed", async () => {
     const server = await serve((response) => {
       const more = () => response.write("x".repeat(10_000), (error) => error ?? setImmediate(more));
       response.writeHead(500);
@@ -292,14 +292,14 @@ describe("an answer that is no stream", () => {
     expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "rate-limited" });
   });
 
-  test("a whole answer in place of a stream is refused", async () => {
+  test("a JSON body in place of a stream is rejected", async () => {
     const server = await serve((response) =>
       response.writeHead(200, { "content-type": "application/json" }).end("{}"),
     );
     expect((await catchProviderError(askCompletions(server.url))).message).toContain("application/json");
   });
 
-  test("a redirect is refused, and the key goes nowhere", async () => {
+  test("a redirect is rejected, and the key is not forwarded", async () => {
     const target = await serve((response) => response.writeHead(200, STREAM).end(COMPLETE));
     const server = await serve((response) =>
       response.writeHead(307, { location: `${target.url}/v1/chat/completions` }).end(),
@@ -351,7 +351,7 @@ describe("errors with a status", () => {
     expect(error.message).toBe("anthropic answered 429: slow down (rate_limit_error, request id req_7)");
   });
 
-  test("overload is a rate limit, by status and by type; other server errors are not, unless asked [GAP-14]", async () => {
+  test("overload is a rate limit, by status and by type; other server errors are not, and are network faults only if configured [GAP-14]", async () => {
     const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     expect(await catchProviderError(askAnthropic((await answer(529, overloaded)).url))).toMatchObject({
       fault: "rate-limited",
@@ -369,7 +369,7 @@ describe("errors with a status", () => {
     });
   });
 
-  test("what does not fit is an overflow, whatever the status", async () => {
+  test("input that does not fit is an overflow, whatever the status", async () => {
     const long = {
       type: "error",
       error: { type: "invalid_request_error", message: "prompt is too long: 212000 tokens > 200000 maximum" },
@@ -396,7 +396,7 @@ describe("errors with a status", () => {
     });
   });
 
-  test("a body that cannot be read is not a blank one", async () => {
+  test("a body that cannot be read does not count as blank", async () => {
     const server = await serve((response, _received, request) => {
       response.writeHead(400, { "content-length": "100" }).flushHeaders();
       setImmediate(() => request.socket.destroy());
@@ -404,7 +404,7 @@ describe("errors with a status", () => {
     expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "api", status: 400 });
   });
 
-  test("an echoed key is masked, also where the cut would fall into it", async () => {
+  test("an echoed key is masked, even where the message is truncated within it", async () => {
     const headers = { "x-team": "Bearer team-token-123456" };
     const long = {
       error: { message: `${"x".repeat(490)}${SECRET} Incorrect API key ${SECRET}, team team-token-123456` },
@@ -449,7 +449,7 @@ describe("errors in mid-stream", () => {
     [chunk({}, "error"), "api"],
     [chunk({}, "insufficient_system_resource"), "rate-limited"],
     ["<html>502</html>", "network"],
-  ])("a piece %j is %s", async (piece, fault) => {
+  ])("a chunk %j is %s", async (piece, fault) => {
     const server = await serve((response) =>
       response.writeHead(200, STREAM).end(encodeSse([TEXT[0], piece], false)),
     );
@@ -457,8 +457,8 @@ describe("errors in mid-stream", () => {
   });
 });
 
-describe("time and connections", () => {
-  test("nothing listens: a network fault that says where", async () => {
+describe("time limits and connections", () => {
+  test("a port on which nothing listens is a network fault with the address", async () => {
     const free = createServer();
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
     const { port } = free.address() as AddressInfo;
@@ -468,7 +468,7 @@ describe("time and connections", () => {
     expect(error.message).toBe(`local at 127.0.0.1:${port}: nothing listens there (ECONNREFUSED)`);
   });
 
-  test("no head of an answer in time", async () => {
+  test("a missing response head is a network fault after the time limit", async () => {
     const server = await serve(() => {});
     const error = await catchProviderError(askCompletions(server.url, { firstByteTimeoutMs: 50 }));
     expect(error.fault).toBe("network");
@@ -476,7 +476,7 @@ describe("time and connections", () => {
     await server.waitUntilClosed();
   });
 
-  test("silence in the middle of an answer", async () => {
+  test("silence in the middle of an answer is a network fault after the time limit", async () => {
     const server = await serve((response) =>
       response.writeHead(200, STREAM).write(encodeSse([TEXT[0]], false)),
     );
@@ -519,7 +519,7 @@ describe("time and connections", () => {
     await server.waitUntilClosed();
   });
 
-  test("cancelled beforehand, nothing is sent", async () => {
+  test("a request that is cancelled beforehand is not sent", async () => {
     const server = await serve(() => {});
     expect(await catchProviderError(askAnthropic(server.url, { signal: AbortSignal.abort() }))).toMatchObject(
       {
@@ -529,7 +529,7 @@ describe("time and connections", () => {
     expect(server.received).toEqual([]);
   });
 
-  test("whatever the reader of deltas throws comes back as a fault, and the connection closes", async () => {
+  test("an error that the delta listener throws becomes a fault, and the connection closes", async () => {
     const server = await serve((response) =>
       response.writeHead(200, STREAM).write(encodeSse(CLAUDE.slice(0, 3))),
     );
@@ -548,7 +548,7 @@ describe("time and connections", () => {
     await server.waitUntilClosed();
   });
 
-  test("each question is asked once", async () => {
+  test("each request is sent once", async () => {
     const server = await serve((response) => response.writeHead(503).end("down"));
     await catchProviderError(askCompletions(server.url));
     expect(server.received.length).toBe(1);
@@ -556,7 +556,7 @@ describe("time and connections", () => {
 });
 
 describe("keys and headers", () => {
-  test("a model that names a key is not asked without one", async () => {
+  test("a model that names a key is not called without one", async () => {
     const server = await serve(() => {});
     const error = await catchProviderError(askAnthropic(server.url, {}, { apiKey: undefined }));
     expect(error).toMatchObject({
@@ -566,14 +566,14 @@ describe("keys and headers", () => {
     expect(server.received).toEqual([]);
   });
 
-  test("a key that no header can hold is our fault, and is not shown", async () => {
+  test("a key that is invalid in a header is a fault of ours, and is not displayed", async () => {
     const server = await serve(() => {});
     const error = await catchProviderError(askAnthropic(server.url, {}, { apiKey: "bad\nkey-0123456789" }));
     expect(error.fault).toBe("other");
     expect(`${error.message} ${error.stack}`).not.toContain("key-0123456789");
   });
 
-  test("a key with the line break of its file is trimmed; configured headers replace ours", async () => {
+  test("a key is trimmed of the line break of its file; configured headers override ours", async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).end(COMPLETE));
     await askCompletions(
       server.url,
@@ -593,7 +593,7 @@ describe("keys and headers", () => {
   });
 });
 
-describe("an answer without measure", () => {
+describe("an unbounded answer", () => {
   const LIMIT = 8 * 1024 * 1024;
   const endless = async (first: readonly object[], more: object, named: boolean) =>
     await serve((response) => {
@@ -635,19 +635,22 @@ describe("an answer without measure", () => {
   };
 
   test.each(Object.entries(completions))(
-    "by %s is broken off at the limit, and its connection closed",
+    "is ended at the limit by %s, and its connection is closed",
     async (_name, [first, more]) => {
       const server = await endless(first, more, false);
       await refused(askCompletions(server.url), server);
     },
   );
 
-  test.each(Object.entries(claude))("Anthropic's, by %s", async (_name, [first, more]) => {
-    const server = await endless([...CLAUDE.slice(0, 1), ...first], more, true);
-    await refused(askAnthropic(server.url), server);
-  });
+  test.each(Object.entries(claude))(
+    "of Anthropic is ended at the limit by %s",
+    async (_name, [first, more]) => {
+      const server = await endless([...CLAUDE.slice(0, 1), ...first], more, true);
+      await refused(askAnthropic(server.url), server);
+    },
+  );
 
-  test("by the number of its calls is broken off at the limit, by either vendor", async () => {
+  test("is ended at the limit by the number of its calls, from either vendor", async () => {
     const one = { function: { name: "a", arguments: "{}" } };
     const many = await endless([], chunk({ tool_calls: Array(200).fill(one) }), false);
     const begun = (index: number) => ({
@@ -670,7 +673,7 @@ describe("an answer without measure", () => {
     }
   });
 
-  test("in one event is broken off where the event becomes too long, and not asked for again", async () => {
+  test("is ended when one event is too long, and is not retried", async () => {
     const server = await serve((response) => {
       const next = () => response.write("x".repeat(500_000), (error) => error ?? setImmediate(next));
       response.writeHead(200, STREAM).write("data: ");
@@ -682,7 +685,7 @@ describe("an answer without measure", () => {
     await server.waitUntilClosed();
   });
 
-  test("of the most that is taken is whole, however much the wire has around it", async () => {
+  test("of the maximum size is complete, whatever the overhead of its events", async () => {
     const wordy = { choices: [{ index: 0, delta: { content: "abcd" } }], padding: "p".repeat(4000) };
     const long = "x".repeat(LIMIT - 12_000);
     const events = [...Array(2500).fill(wordy), chunk({ content: long }), chunk({}, "stop"), "[DONE]"];
@@ -706,13 +709,13 @@ describe("the id of a call", () => {
     return { server, message, call, shown: seen.map((delta) => delta.type === "toolCall" && delta.id) };
   };
 
-  test("is the vendor's up to 256 bytes", async () => {
+  test("is the vendor's, up to 256 bytes", async () => {
     const { call, shown } = await answered("ü".repeat(128));
     expect(call).toEqual({ type: "toolCall", id: "ü".repeat(128), name: "look", arguments: {} });
     expect(shown).toEqual([call.id, call.id]);
   });
 
-  test("is another one where Anthropic's server has given it twice, or left it empty", async () => {
+  test("is replaced if Anthropic's server repeats it or leaves it empty", async () => {
     const begun = (id: string, index: number) => ({
       type: "content_block_start",
       index,
@@ -727,7 +730,7 @@ describe("the id of a call", () => {
     ]);
   });
 
-  test("has a short one in its place when it is longer, and goes back to its vendor whole", async () => {
+  test("is replaced by a short one if it is longer, and sent back to its vendor in full", async () => {
     const long = `call_1__thought__${"c2lnbmF0dXJl".repeat(400)}`;
     const { server, message, call, shown } = await answered(long);
     expect(call.id).toMatch(/^[a-z0-9_]{1,40}$/);

@@ -18,11 +18,11 @@ const left = (remaining: number, resetAtMs: number): RateLimits => [
 ];
 
 describe("configured limits", () => {
-  test("without any, all go at once", () => {
+  test("without any, all requests are admitted at once", () => {
     expect(laneOf({}, [1, 2, 3]).admitNext(0)).toEqual({ admitted: [1, 2, 3] });
   });
 
-  test("so many are under way at once, and who has waited longest is next", () => {
+  test("the maximum number of requests runs at once, and the one that has waited longest is next", () => {
     const lane = laneOf({ concurrent: 2 }, [1, 2, 3, 4]);
     expect(lane.admitNext(0)).toEqual({ admitted: [1, 2] });
     expect(lane.admitNext(5)).toEqual({ admitted: [] });
@@ -33,7 +33,7 @@ describe("configured limits", () => {
     expect(lane.admitNext(10)).toEqual({ admitted: [] });
   });
 
-  test("so many go in any minute, and it says when the next may", () => {
+  test("the maximum number of requests starts in any minute, and the lane states when the next may start", () => {
     const lane = laneOf({ requestsPerMinute: 2 }, [1]);
     lane.admitNext(0);
     for (const id of [2, 3]) lane.join(id, "m", 0);
@@ -42,7 +42,7 @@ describe("configured limits", () => {
     expect(lane.admitNext(MINUTE)).toEqual({ admitted: [3] });
   });
 
-  test("tokens count as they turned out, and a small question does not overtake a large one", () => {
+  test("tokens count by their actual number, and a small request does not overtake a large one", () => {
     const lane = new Lane({ tokensPerMinute: 1000 });
     lane.join(1, "m", 900);
     expect(lane.admitNext(0).admitted).toEqual([1]);
@@ -53,7 +53,7 @@ describe("configured limits", () => {
     expect(lane.admitNext(2).admitted).toEqual([2, 3]);
   });
 
-  test("a question that is larger than a minute goes alone", () => {
+  test("a request larger than a minute's limit is admitted alone", () => {
     const lane = new Lane({ tokensPerMinute: 1000 });
     lane.join(1, "m", 100);
     lane.admitNext(0);
@@ -63,8 +63,8 @@ describe("configured limits", () => {
   });
 });
 
-describe("what the vendor has said", () => {
-  test("nothing goes before the reset when nothing is left; those under way count", () => {
+describe("the limits that the vendor reports", () => {
+  test("admit nothing before the reset when nothing remains; running requests count", () => {
     const lane = laneOf({}, [1, 2]);
     lane.admitNext(0);
     lane.recordLimits(1, left(2, 9000), 100);
@@ -77,7 +77,7 @@ describe("what the vendor has said", () => {
     expect(lane.admitNext(9002).admitted).toEqual([4, 5]);
   });
 
-  test("behind a reset go as many as the vendor has said, or one that is told how many", () => {
+  test("admit as many requests after a reset as they state, or one if they state no number", () => {
     for (const [limit, admitted] of [
       [2, [2, 3]],
       [undefined, [2]],
@@ -92,7 +92,7 @@ describe("what the vendor has said", () => {
     }
   });
 
-  test("tokens that are used up count too, and what is left of them does not hold anybody up", () => {
+  test("hold back requests when no tokens remain, and none while some do", () => {
     const lane = laneOf({}, [1]);
     lane.admitNext(0);
     lane.recordLimits(1, [{ name: "tokens", unit: "tokens", remaining: 1, resetAtMs: 5000 }], 1);
@@ -103,7 +103,7 @@ describe("what the vendor has said", () => {
     expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 5000 });
   });
 
-  test("is believed for a minute, a refusal for as long as it says, up to a quarter of an hour", () => {
+  test("are trusted for a minute; a rejection is trusted for its delay, up to a quarter of an hour", () => {
     const lane = laneOf({}, [1]);
     lane.admitNext(0);
     lane.recordLimits(1, left(0, 86_400_000), 0);
@@ -113,7 +113,7 @@ describe("what the vendor has said", () => {
     expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 900_002 });
   });
 
-  test("is about its model, and holds up no other", () => {
+  test("apply to their model, and delay no other", () => {
     const lane = laneOf({}, [1], "large");
     lane.admitNext(0);
     lane.recordEnd(1, { type: "rejected", retryAfterMs: 7000 }, 0);
@@ -122,7 +122,7 @@ describe("what the vendor has said", () => {
     expect(lane.admitNext(1)).toEqual({ admitted: [3], wakeAtMs: 7000 });
   });
 
-  test("behind a refusal one knocks, and one more for each that is let in", () => {
+  test("admit one request after a rejection, and one more for each that the vendor accepts", () => {
     const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const lane = laneOf({}, ids.slice(0, 3));
     lane.admitNext(0);
@@ -138,7 +138,7 @@ describe("what the vendor has said", () => {
   });
 });
 
-test("G1, G2 and G3 hold whatever happens", () => {
+test("G1, G2 and G3 hold for any sequence of steps", () => {
   const limits = fc.record({
     concurrent: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
     requestsPerMinute: fc.option(fc.integer({ min: 1, max: 6 }), { nil: undefined }),
@@ -193,7 +193,7 @@ test("G1, G2 and G3 hold whatever happens", () => {
         }
         look();
       }
-      // Nobody is forgotten: when all that is under way ends, and time goes on, everybody has had a turn.
+      // No request starves: when all running requests end and time passes, every request has had a turn.
       for (let rounds = 0; waiting.length > 0 || running.size > 0; rounds += 1) {
         expect(rounds).toBeLessThan(500);
         for (const id of running) lane.recordEnd(id, answered(1), now);
@@ -206,7 +206,7 @@ test("G1, G2 and G3 hold whatever happens", () => {
   );
 });
 
-test("who waits is told why, until when, and how many are before it", () => {
+test("a waiting request is given the reason, the end of the wait, and the number of requests before it", () => {
   const lane = laneOf({ concurrent: 1 }, [1, 2, 3]);
   lane.admitNext(0);
   expect(lane.waitReasons).toEqual([

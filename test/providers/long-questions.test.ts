@@ -8,7 +8,7 @@ const said = (text: string) => ({
   timestamp: 1,
 });
 
-test("a question is written as JSON.stringify writes it, with lone halves of characters replaced", async () => {
+test("a request is serialized as by JSON.stringify, with lone surrogates replaced", async () => {
   const body = {
     model: "m",
     none: undefined,
@@ -21,7 +21,7 @@ test("a question is written as JSON.stringify writes it, with lone halves of cha
   expect(await stringifyRequest({})).toBe("{}");
 });
 
-test("a question that no vendor takes is refused before it is written down", () => {
+test("a request that no vendor accepts is rejected before it is serialized", () => {
   const long = "x".repeat(1000);
   expect(countCharacters([said(long)])).toBeGreaterThan(1000);
   expect(() => assertRequestSize([said(long)], 2000)).not.toThrow();
@@ -33,7 +33,7 @@ test("a question that no vendor takes is refused before it is written down", () 
   );
 });
 
-test("a long conversation is written down without holding up the heartbeat: others have their turn every fifty milliseconds", async () => {
+test("a long conversation is serialized without delaying the heartbeat: other work has its turn every fifty milliseconds", async () => {
   const messages = Array.from({ length: 60 }, (_, at) => said(String(at)));
   // A clock by which each message takes longer than that.
   let nowMs = 0;

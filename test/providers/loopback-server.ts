@@ -6,7 +6,7 @@ export type ReceivedRequest = {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Which connection it came over, counted from 1. */
+  /** The connection on which it arrived, counted from 1. */
   readonly connection: number;
 };
 
@@ -16,7 +16,7 @@ type ReplyHandler = (
   request: IncomingMessage,
 ) => unknown;
 
-/** A real HTTP server on 127.0.0.1 that does what the test says. */
+/** A real HTTP server on 127.0.0.1 that answers as the test specifies. */
 export class LoopbackServer {
   readonly received: ReceivedRequest[] = [];
   readonly url: string;
@@ -72,7 +72,7 @@ export class LoopbackServer {
   }
 }
 
-/** Writes slices one by one, each as its own piece on the wire as far as the system allows. */
+/** Writes slices one by one, each in a packet of its own as far as the system allows. */
 export async function writeSlices(response: ServerResponse, slices: readonly Uint8Array[]): Promise<void> {
   response.socket?.setNoDelay(true);
   for (const slice of slices) {

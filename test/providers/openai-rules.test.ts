@@ -15,7 +15,7 @@ import type { AssistantMessage, Content, Message } from "../../src/schema/messag
 import { type ModelConfig, OpenAiCompat } from "../../src/schema/model.ts";
 import { createRequest } from "./answer-reader.ts";
 
-// What is sent to some models of OpenAI's protocols and not to others.
+// Fields that some models of OpenAI's protocols receive and others do not.
 
 const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
@@ -39,7 +39,7 @@ const result = (toolCallId: string, text = "ok"): Message => ({
   timestamp: 1,
 });
 
-test("an effort in OpenAI's own words goes before the level, and each model gets the nearest that it takes [THK-02]", () => {
+test("an effort by OpenAI's own name overrides the level, and each model receives the nearest one that it accepts [THK-02]", () => {
   const sent = (id: string, effort: ModelConfig["effort"], thinking: ModelRequest["thinking"] = "off") =>
     buildCompletionsRequest(createRequest(openai(id, { effort }), { thinking })).reasoning_effort;
   const all = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
@@ -66,7 +66,7 @@ test("an effort in OpenAI's own words goes before the level, and each model gets
   expect(buildCompletionsRequest(tempered)).toHaveProperty("temperature", 0.3);
 });
 
-test("how much a model says goes with it", () => {
+test("the configured verbosity is sent", () => {
   expect(buildCompletionsRequest(createRequest(openai("gpt-5.2", { verbosity: "low" })))).toHaveProperty(
     "verbosity",
     "low",
@@ -83,18 +83,18 @@ describe("the cache's key [CACHE-05]", () => {
     ).prompt_cache_key;
   const deployed = (more: ModelOptions) => azure("prod", { baseUrl: "https://r.openai.azure.com", ...more });
 
-  test("says nothing of the session, is always the same and short", () => {
+  test("reveals nothing of the session, is deterministic and short", () => {
     expect(key).toMatch(/^[\w-]{32}$/);
     expect(key).toBe(deriveCacheKey("agent/secret-name"));
     expect(deriveCacheKey("agent/secret-namf")).not.toBe(key);
   });
 
-  test("goes to OpenAI and Azure", () => {
+  test("is sent to OpenAI and Azure", () => {
     for (const model of [openai("gpt-5"), openaiResponses("gpt-5"), deployed({})])
       expect(sent(model)).toBe(key);
   });
 
-  test("goes to nobody who may refuse it, and nowhere without a cache", () => {
+  test("is not sent to servers that may reject it, nor without a cache", () => {
     const named = (model: ModelConfig, provider: string) => ({ ...model, provider });
     const compat = OpenAiCompat.parse({});
     for (const model of [
@@ -118,7 +118,7 @@ describe("the cache's key [CACHE-05]", () => {
   });
 });
 
-describe("marks for the caches behind OpenRouter", () => {
+describe("cache marks for OpenRouter", () => {
   const history = [
     user("a"),
     said([call("x")], { provider: "openrouter" }),
@@ -139,7 +139,7 @@ describe("marks for the caches behind OpenRouter", () => {
   const on = { enabled: true, strategy: "auto" } as const;
   const claude = "anthropic/claude-opus-4.6";
 
-  test("stand on the system prompt and on the newest message, for the models that need them [CACHE-02]", () => {
+  test("are on the system prompt and the newest message, for the models that need them [CACHE-02]", () => {
     expect(marks(claude, on)).toEqual([[true], [], [], [], [], [true]]);
     expect(marks(claude, on, history.slice(0, 3))).toEqual([[true], [], [], [true]]);
     const body = buildCompletionsRequest(createRequest(openrouter(claude), { cache: on, systemPrompt: "S" }));
@@ -161,11 +161,11 @@ describe("marks for the caches behind OpenRouter", () => {
     [claude, { ...on, enabled: false }, openrouter(claude)],
     [claude, { ...on, strategy: "disabled" as const }, openrouter(claude)],
     [claude, on, local("http://h", claude)],
-  ])("none: %s, %j [CACHE-03, CACHE-05]", (id, cache, model) => {
+  ])("are absent: %s, %j [CACHE-03, CACHE-05]", (id, cache, model) => {
     expect(marks(id, cache, history, model).flat()).toEqual([]);
   });
 
-  test("by hand each stands by itself [CACHE-03]", () => {
+  test("are independent of each other when set by hand [CACHE-03]", () => {
     const none = { cacheSystem: false, cacheTools: false, cacheMessages: false };
     const by = (flags: Partial<typeof none>) =>
       marks(claude, { enabled: true, strategy: { ...none, ...flags } });

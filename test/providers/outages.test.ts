@@ -18,7 +18,7 @@ function remembered() {
   return { clock, outages, order: () => outages.order(models).map(({ model }) => model.id) };
 }
 
-test("a model that was found down is asked after the others for a minute, twice as long each time, ten at most [PROV-28]", () => {
+test("a model that was found down is ordered last for a minute, twice as long each time, ten at most [PROV-28]", () => {
   const { clock, outages, order } = remembered();
   expect(order()).toEqual(["own", "spare", "last"]);
   for (const minutes of [1, 2, 4, 8, 10, 10]) {
@@ -34,19 +34,19 @@ test("a model that was found down is asked after the others for a minute, twice 
   expect(order()).toEqual(["own", "spare", "last"]);
 });
 
-test("one who asks tries it again, and the others go on with the one that works", () => {
+test("one request tries the model again, and the others continue with the one that works", () => {
   const { clock, outages, order } = remembered();
   outages.recordFailure(own!, down());
   clock.ms += 60_000;
   expect(outages.order(models)[0]).toMatchObject({ model: { id: "own" }, isTrial: true });
   outages.recordAttempt(own!);
   expect(order()).toEqual(["spare", "last", "own"]);
-  // Whoever tried it is gone without a word.
+  // The request that tried it has ended without a report.
   clock.ms += 60_000;
   expect(order()).toEqual(["own", "spare", "last"]);
 });
 
-test("nothing is left out when all are down, and a delay that a vendor names is kept", () => {
+test("no model is left out if all are down, and a delay that a vendor states is observed", () => {
   const { clock, outages, order } = remembered();
   for (const model of models) outages.recordFailure(model, down());
   expect(order()).toEqual(["own", "spare", "last"]);
@@ -60,7 +60,7 @@ test("nothing is left out when all are down, and a delay that a vendor names is 
   });
 });
 
-test("a word on the question says that the model is there, and what was heard long ago is forgotten", () => {
+test("an error about the request shows that the model is up, and old failures are forgotten", () => {
   const { clock, outages, order } = remembered();
   outages.recordFailure(own!, down());
   outages.recordFailure(own!, down("api", { status: 400 }));
@@ -73,7 +73,7 @@ test("a word on the question says that the model is there, and what was heard lo
   expect(order()).toEqual(["own", "spare", "last"]);
 });
 
-test("one that is asked with another key's name is another one", () => {
+test("the same model with another key's name is another one", () => {
   const { outages } = remembered();
   outages.recordFailure({ ...own!, apiKey: "${A}" }, down("auth", { status: 401 }));
   const [first] = outages.order([{ ...own!, apiKey: "${B}" }]);

@@ -16,20 +16,20 @@ const output: StructuredOutput & { type: "json-schema" } = {
   schema: { type: "object" },
 };
 
-describe("which tool must be called, on Claude's wire", () => {
+describe("the tool that must be called, in Claude's API", () => {
   const choice = (id: string, thinking: ThinkingLevel) =>
     buildAnthropicRequest(
       createRequest(anthropic(id), { thinking, tools: [buildFinalTool(output)], forcedTool: "final_answer" }),
     ).tool_choice;
 
-  test("is said where the API takes it, and left out with thinking and for the newer models [SO-01]", () => {
+  test("is sent where the API accepts it, and left out with thinking and for newer models [SO-01]", () => {
     expect(choice("claude-sonnet-4-5", "off")).toEqual({ type: "tool", name: "final_answer" });
     expect(choice("claude-sonnet-4-5", "low")).toBeUndefined();
     expect(choice("claude-opus-5-5", "off")).toBeUndefined();
   });
 });
 
-test("the road of a vendor: native, or a final tool where it knows no such format [SO-01]", () => {
+test("the output mode of a vendor: native, or a final tool where it has no such format [SO-01]", () => {
   const adapter = { http: createHttp() };
   const completions = new OpenAiCompletions(adapter);
   const claude = (id: string, asked: StructuredOutput) =>
@@ -65,7 +65,7 @@ test("the road of a vendor: native, or a final tool where it knows no such forma
   expect([road("groq", "json"), road("groq", "json-schema")]).toEqual(["final-tool", "final-tool"]);
 });
 
-describe("a schema that Claude's compiler takes", () => {
+describe("a schema that Claude's compiler accepts", () => {
   const closed = (properties: object, more: object = {}) => ({
     type: "object",
     properties,
@@ -107,7 +107,7 @@ describe("a schema that Claude's compiler takes", () => {
     ["a reference to nothing", closed({ a: { $ref: "#/$defs/none" } }), false],
   ])("%s [SO-01]", (_, schema, fits) => expect(fitsGrammar(schema)).toBe(fits));
 
-  test("goes out as it is, without its dialect, beside an effort [SO-01]", () => {
+  test("is sent unchanged, without its dialect, together with an effort [SO-01]", () => {
     const schema = closed({ a: text });
     const asked: StructuredOutput = { type: "json-schema", schema: { $schema: "x", ...schema } };
     expect(selectOutputMode(anthropic("claude-opus-5"), asked)).toBe("native");
@@ -144,7 +144,7 @@ describe("strict mode", () => {
     ["a keyword that it refuses", closed({ a: { oneOf: [text] } }), false],
   ])("%s [SO-01]", (_, schema, fits) => expect(supportsStrictMode(schema)).toBe(fits));
 
-  test("is what the definition says, where it says it [SO-01]", () => {
+  test("follows the definition, if that sets it [SO-01]", () => {
     expect(toResponseFormat({ ...output, strict: true })).toMatchObject({ json_schema: { strict: true } });
     expect(toResponseFormat({ type: "json-schema", schema: closed({}), strict: false })).toMatchObject({
       json_schema: { strict: false },

@@ -66,7 +66,7 @@ describe("tool calls, as servers label them", () => {
     ).toEqual([A, B]);
   });
 
-  test("in pieces, each with index 0: what goes on is the last", () => {
+  test("in chunks, each with index 0: a chunk without an id continues the last call", () => {
     expect(
       found(
         piece({ index: 0, id: "a" }, "read", '{"n":1}'),
@@ -83,14 +83,14 @@ describe("tool calls, as servers label them", () => {
     ]);
   });
 
-  test("the id and the name repeated in each piece", () => {
+  test("the id and the name repeated in each chunk", () => {
     const more = (args: string) => piece({ index: 0, id: "a" }, "read", args);
     expect(found(more(""), more('{"n"'), more(":1}"))).toEqual([A]);
     const unlabelled = (args: string) => piece({ id: "a" }, "read", args);
     expect(found(unlabelled('{"n"'), unlabelled(":1}"))).toEqual([A]);
   });
 
-  test("another id in each piece", () => {
+  test("another id in each chunk", () => {
     expect(
       found(piece({ index: 0, id: "a" }, "read", '{"n"'), piece({ index: 0, id: "z" }, undefined, ":1}")),
     ).toEqual([A]);
@@ -100,7 +100,7 @@ describe("tool calls, as servers label them", () => {
     ).toEqual([A]);
   });
 
-  test("empty ids become unique ones, and stay the same through the pieces", () => {
+  test("empty ids become unique ones, which are the same in all chunks", () => {
     expect(
       found(piece({ index: 0, id: "" }, "read", '{"n"'), piece({ index: 0, id: "" }, "", ":1}")),
     ).toEqual([["call_1", "read", { n: 1 }]]);
@@ -117,13 +117,13 @@ describe("tool calls, as servers label them", () => {
     ).toEqual([A, ["a_2", "read", { n: 2 }]]);
   });
 
-  test("arguments as an object, as nothing, as no JSON", () => {
+  test("arguments as an object, as null, as invalid JSON", () => {
     expect(found(piece({ index: 0, id: "a" }, "read", { n: 1 }))).toEqual([A]);
     expect(found(piece({ index: 0, id: "a" }, "read", null))).toEqual([["a", "read", {}]]);
     expect(found(piece({ index: 0, id: "a" }, "read", '{"n":'))).toEqual([["a", "read", '{"n":']]);
   });
 
-  test("the old form, and calls that end with stop", () => {
+  test("the legacy form, and calls with the finish reason stop", () => {
     expect(
       found({ function_call: { name: "read", arguments: '{"n"' } }, { function_call: { arguments: ":1}" } }),
     ).toEqual([["call_1", "read", { n: 1 }]]);
@@ -152,7 +152,7 @@ describe("answers of chat completions", () => {
     ["stop", "stop"],
     ["length", "length"],
     ["model_length", "length"],
-    // Without a call in the answer there is nothing to do.
+    // Without a call in the answer there is nothing to run.
     ["tool_calls", "stop"],
     ["content_filter", "guardRail"],
     ["something_new", "stop"],
@@ -160,7 +160,7 @@ describe("answers of chat completions", () => {
     expect(answer([chunk({}, reason)]).stopReason).toBe(stopReason),
   );
 
-  test("an answer is a text, or calls with a text or without, and says what it used [IRON-06]", () => {
+  test("an answer is a text, or calls with or without a text, and reports its usage [IRON-06]", () => {
     const used = {
       usage: {
         prompt_tokens: 100,
@@ -206,7 +206,7 @@ describe("answers of chat completions", () => {
     );
   });
 
-  test("OpenRouter's details are kept whole for the way back", () => {
+  test("OpenRouter's details are stored whole, to be sent back", () => {
     const details = (piece: object) =>
       chunk({ reasoning_details: [{ index: 0, type: "reasoning.text", ...piece }] });
     const { content } = answer([
@@ -223,7 +223,7 @@ describe("answers of chat completions", () => {
     ]);
   });
 
-  test("a refusal is the vendor's own end, unless it calls nevertheless", () => {
+  test("a refusal is a stop by the vendor, unless the answer has calls nevertheless", () => {
     const refused = answer([chunk({ refusal: "I won't" }, "stop")]);
     expect(refused).toMatchObject({ stopReason: "guardRail", errorMessage: "vendor refused to answer" });
     const calls = [{ index: 0, id: "c", function: { name: "read", arguments: "{}" } }];
@@ -237,7 +237,7 @@ describe("answers of chat completions", () => {
     });
   });
 
-  test("of several answers the first is meant, wherever it stands; [DONE] without a reason to stop is a cut", () => {
+  test("of several answers the first is used, at any position; [DONE] without a finish reason is a broken stream", () => {
     const other = { index: 1, delta: { content: "no" }, finish_reason: "stop" };
     const both = { ...chunk({ content: "yes" }), choices: [other, ...chunk({ content: "yes" }).choices] };
     expect(answer([both, { ...both, choices: [other] }, chunk({}, "length")])).toMatchObject({
@@ -247,7 +247,7 @@ describe("answers of chat completions", () => {
     expect(() => answer([chunk({ content: "half" }), "[DONE]"])).toThrow("before the answer was complete");
   });
 
-  test("a tier is told when it is not the usual one; Groq's usage counts where it puts it", () => {
+  test("a tier is reported if it is not the standard one; Groq's usage is read from its own field", () => {
     const tier = (service_tier: unknown) =>
       answer([{ ...chunk({ content: "x" }, "stop"), service_tier }]).serviceTier;
     expect([tier("flex"), tier("priority")]).toEqual(["flex", "priority"]);
@@ -260,7 +260,7 @@ describe("answers of chat completions", () => {
   });
 
   test.each(['{"id":"rs_1"}', "[1]", '[{"type":"summary_text"}]', "CiQB"])(
-    "OpenRouter gets no token of another form, and what was thought as a text: %j [XLAT-03]",
+    "OpenRouter receives no token of another form, and the thinking as text: %j [XLAT-03]",
     (signature) => {
       const model = openrouter("a/b");
       const made = { type: "thinking" as const, thinking: "hm", signature };
@@ -311,7 +311,7 @@ describe("answers of chat completions", () => {
       },
       [9, 10, 7, 0, 0, 19],
     ],
-    // xAI: reasoning beside the completion.
+    // xAI: reasoning in addition to the completion.
     [
       {
         prompt_tokens: 9,
@@ -323,7 +323,7 @@ describe("answers of chat completions", () => {
     ],
     [{ prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 }, [5, 1, 0, 4, 0, 10]],
     [{ prompt_tokens: 9, completion_tokens: 1, cached_tokens: 40 }, [0, 1, 0, 9, 0, 10]],
-    // Mistral, and LiteLLM before Anthropic.
+    // Mistral, and LiteLLM in front of Anthropic.
     [{ prompt_tokens: 9, completion_tokens: 1, num_cached_tokens: 4 }, [5, 1, 0, 4, 0, 10]],
     [
       { prompt_tokens: 9, completion_tokens: 1, cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
@@ -335,7 +335,7 @@ describe("answers of chat completions", () => {
   });
 });
 
-test("Claude's thinking and its signature arrive in pieces, the usage with its cache counters at both ends [THK-04, CACHE-04]", () => {
+test("Claude's thinking and its signature arrive in chunks, the usage with its cache counters at the beginning and the end [THK-04, CACHE-04]", () => {
   const delta = (piece: object) => ({ type: "content_block_delta", index: 0, delta: piece });
   const events = [
     {
@@ -374,7 +374,7 @@ test("Claude's thinking and its signature arrive in pieces, the usage with its c
   });
 });
 
-test("Claude's arguments that the limit cut off stay as text", () => {
+test("Claude's arguments that are cut off at the limit stay text", () => {
   const events = [
     {
       type: "content_block_start",
@@ -394,7 +394,7 @@ test("Claude's arguments that the limit cut off stay as text", () => {
   expect(message.stopReason).toBe("length");
 });
 
-test("Claude's blocks that come whole at their start, as some servers send them", () => {
+test("Claude's blocks that are complete at their start, as some servers send them, are read", () => {
   const events = [
     {
       type: "content_block_start",
@@ -450,7 +450,7 @@ describe("events from bytes", () => {
     );
   });
 
-  test("the last event needs no blank line when its data is whole; what was cut is dropped", () => {
+  test("the last event needs no blank line if its data is complete; a truncated event is dropped", () => {
     const last = (text: string) => {
       const reader = new SseReader();
       expect(reader.read(Buffer.from(text))).toEqual([]);
@@ -463,7 +463,7 @@ describe("events from bytes", () => {
       expect(last(cut)).toEqual([]);
   });
 
-  test("an event without an end is given up at the limit", () => {
+  test("an event without an end is dropped at the limit", () => {
     const reader = new SseReader(1000);
     expect(reader.read(Buffer.from(`data: ${"x".repeat(2000)}`))).toEqual([]);
     expect(reader.isOverrun).toBe(true);
@@ -472,7 +472,7 @@ describe("events from bytes", () => {
 });
 
 describe("overflow (OVF-02, OVF-03)", () => {
-  test("nine phrases are given, six are ours", () => {
+  test("nine phrases are specified, six are our own", () => {
     expect(OVERFLOW_PHRASES.length).toBe(15);
     expect(OVERFLOW_PHRASES.filter(({ isOurs }) => isOurs === true).length).toBe(6);
   });
@@ -495,7 +495,7 @@ describe("overflow (OVF-02, OVF-03)", () => {
     "Too many tokens",
   ])("%s", (text) => expect(isOverflowText(text)).toBe(true));
 
-  test("other texts, and blank ones of another status, are not", () => {
+  test("other texts, and blank ones with another status, are not", () => {
     expect(isOverflow(400, "max_tokens must be positive")).toBe(false);
     expect(isOverflow(500, "")).toBe(false);
     expect(isOverflow(404, " ")).toBe(false);
@@ -503,7 +503,7 @@ describe("overflow (OVF-02, OVF-03)", () => {
 });
 
 describe("models by name", () => {
-  test("the factories: protocol, address, key and window [PROV-03, PROV-26, PROV-27, X-25]", () => {
+  test("the factories set protocol, address, key and window [PROV-03, PROV-26, PROV-27, X-25]", () => {
     expect(anthropic("claude-x")).toMatchObject({
       api: "anthropic_messages",
       provider: "anthropic",
@@ -541,7 +541,7 @@ describe("models by name", () => {
     expect(local("http://127.0.0.1:8080/v1", "m").apiKey).toBeUndefined();
   });
 
-  test("names as people write them", () => {
+  test("names as users write them", () => {
     expect(parseModel("anthropic/claude-x")).toEqual(anthropic("claude-x"));
     expect(parseModel("openai/gpt-x")).toEqual(openai("gpt-x"));
     expect(parseModel("openai-responses/gpt-x")).toEqual(openaiResponses("gpt-x"));
@@ -581,13 +581,13 @@ describe("models by name", () => {
       { AZURE_OPENAI_BASE_URL: "https://b/openai/v1", AZURE_OPENAI_ENDPOINT: "https://e" },
       "https://b/openai/v1",
     ],
-  ])("a deployment is where the environment says: %j [PROV-27]", (names, baseUrl) => {
+  ])("a deployment's address is read from the environment: %j [PROV-27]", (names, baseUrl) => {
     for (const [name, value] of Object.entries(names)) vi.stubEnv(name, value);
     expect(parseModel("azure/prod").baseUrl).toBe(baseUrl);
     vi.unstubAllEnvs();
   });
 
-  test("who is signed in at Azure needs no key [PROV-19]", () => {
+  test("an Azure model with an authorization header needs no key [PROV-19]", () => {
     const headers = { Authorization: `Bearer \${TOKEN}` };
     expect(azure("prod", { baseUrl: "https://r", headers }).apiKey).toBeUndefined();
   });
@@ -612,13 +612,13 @@ describe("models by name", () => {
       "azure/prod",
       "The address of the Azure deployment prod is missing: write azure/prod@https://RESOURCE.openai.azure.com, or set AZURE_OPENAI_ENDPOINT",
     ],
-  ])("%s is refused", (name, message) => {
+  ])("%s is rejected", (name, message) => {
     expect(() => parseModel(name)).toThrow(new ModelError(message));
   });
 });
 
 test.each([
-  // The default of the factory.
+  // The factory's default.
   [openai("m").baseUrl, "https://api.openai.com/v1/chat/completions"],
   ["https://api.openai.com", "https://api.openai.com/v1/chat/completions"],
   ["https://api.openai.com/v1", "https://api.openai.com/v1/chat/completions"],
@@ -662,7 +662,7 @@ test.each([
   expect(buildEndpoint(base, "/messages", "/v1", true)).toBe(url),
 );
 
-test("half of a character never reaches the wire, and everything else does", async () => {
+test("half a character is never sent, and everything else is", async () => {
   expect(await stringifyRequest({ a: ["x\ud83c", "\udf0dx", "🌍"] })).toBe(
     '{"a":["x\ufffd","\ufffdx","🌍"]}',
   );
@@ -683,12 +683,12 @@ test("half of a character never reaches the wire, and everything else does", asy
   expect(await stringifyRequest({ a: "\\ud800" })).toBe(JSON.stringify({ a: "\\ud800" }));
 });
 
-test("secrets are blanked as wholes and as words, short words are left", () => {
+test("secrets are masked as a whole and by word, except for short words", () => {
   const mask = createMask(["sk-abcdef", "Bearer tok-123456", "a b", undefined, ""]);
   expect(mask("key sk-abcdef, tok-123456, a b, Bearer x")).toBe("key ***, ***, a b, Bearer x");
 });
 
-test("of Amazon's credentials in one key the secret parts are blanked alone too, other keys stay whole [X-26]", () => {
+test("the secret parts of Amazon's combined credentials are masked separately too, other keys only as a whole [X-26]", () => {
   const mask = createMask([
     "AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==\n",
     "postgres://reader:pass-word@host",
@@ -699,7 +699,7 @@ test("of Amazon's credentials in one key the secret parts are blanked alone too,
   expect(mask("postgres pass-word")).toBe("postgres pass-word");
 });
 
-test("the registry: built-ins, replacing, asking [PROV-05]", () => {
+test("the registry: built-ins, replacement, look-up [PROV-05]", () => {
   const registry = ProviderRegistry.createDefault();
   expect(registry.listProtocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],

@@ -11,7 +11,7 @@ import { type CacheConfig, Protocol } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createHttp, createRequest } from "./answer-reader.ts";
 
-// What a vendor that keeps the beginnings of prompts, and finds them again byte by byte, reads of an agent's turns.
+// The tokens of an agent's turns that a vendor reads from its cache of prompt prefixes, which it matches byte by byte.
 
 const pool = createHttp();
 const signal = new AbortController().signal;
@@ -29,7 +29,7 @@ const TOOLS = [{ name: "read", description: "Reads a file. ".repeat(320), parame
 const SYSTEM = "You are careful. ".repeat(200);
 const zero = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 
-/** Turns as an agent has them: a prompt, then calls with results; a turn has `width` calls. */
+/** An agent's typical turns: a prompt, then calls with results; a turn has `width` calls. */
 function history(turns: number, provider: string, width = 1): Message[] {
   const messages: Message[] = [
     { role: "user", content: [{ type: "text", text: "Read all. ".repeat(30) }], timestamp: 1 },
@@ -78,8 +78,8 @@ async function usages(
   return all;
 }
 
-describe("an agent's turns at a vendor that keeps what is marked", () => {
-  test("auto: each turn reads what the one before has written, and pays less [CACHE-02, CACHE-04]", async () => {
+describe("an agent's turns at a vendor that caches marked blocks", () => {
+  test("auto: each turn reads what the previous one has written, and costs less [CACHE-02, CACHE-04]", async () => {
     const auto = await usages({ enabled: true, strategy: "auto" }, 8);
     const off = await usages({ enabled: false, strategy: "auto" }, 8);
     for (const [turn, usage] of auto.entries()) {
@@ -95,7 +95,7 @@ describe("an agent's turns at a vendor that keeps what is marked", () => {
     expect(sum(auto)).toBeLessThan(sum(off) * 0.6);
   });
 
-  test("by hand: only what is chosen [CACHE-03]", async () => {
+  test("by hand: only the selected parts are cached [CACHE-03]", async () => {
     const none = { cacheSystem: false, cacheTools: false, cacheMessages: false };
     const second = async (flags: object) => {
       vendor.reset();
@@ -105,18 +105,18 @@ describe("an agent's turns at a vendor that keeps what is marked", () => {
     const system = await second({ cacheSystem: true });
     expect(await second({})).toMatchObject({ cacheRead: 0, cacheWrite: 0 });
     expect(tools.cacheRead).toBeGreaterThan(1024);
-    // The system prompt stands behind the tools: keeping it keeps them.
+    // The system prompt follows the tools, so caching it caches them too.
     expect(system.cacheRead).toBeGreaterThan(tools.cacheRead + 500);
     expect(await second({ cacheMessages: true })).toMatchObject({ cacheRead: 0 });
   });
 
-  test("turns of more blocks than the vendor looks back find at least tools and system prompt", async () => {
+  test("turns with more blocks than the vendor searches backwards hit at least tools and system prompt", async () => {
     const wide = await usages({ enabled: true, strategy: "auto" }, 4, "anthropic", 30);
     expect(wide[3]!.cacheRead).toBeGreaterThan(1900);
   });
 });
 
-test("at a vendor that keeps all of itself, every turn reads the whole turn before [CACHE-04]", async () => {
+test("at a vendor that caches automatically, every turn reads the whole previous turn [CACHE-04]", async () => {
   const turns = await usages({ enabled: false, strategy: "auto" }, 6, "openai");
   for (const [turn, usage] of turns.entries()) {
     expect(usage.cacheWrite).toBe(0);
@@ -125,7 +125,7 @@ test("at a vendor that keeps all of itself, every turn reads the whole turn befo
   }
 });
 
-describe("what the vendor keeps", () => {
+describe("a vendor's cache", () => {
   const auto = { enabled: true, strategy: "auto" } as const;
   const asked = async (id: string, apiKey: string, messages = history(2, "anthropic")) => {
     const more = { systemPrompt: SYSTEM, tools: TOOLS, cache: auto, apiKey, messages };
@@ -134,7 +134,7 @@ describe("what the vendor keeps", () => {
       .usage;
   };
 
-  test("is another key's or another model's business, and is no small thing", async () => {
+  test("is separate for each key and model, and ignores short prompts", async () => {
     expect((await asked("claude-sonnet-4-5", "key-of-one")).cacheWrite).toBeGreaterThan(2000);
     expect(await asked("claude-sonnet-4-5", "key-of-two")).toMatchObject({ cacheRead: 0 });
     expect(await asked("claude-sonnet-4", "key-of-one")).toMatchObject({ cacheRead: 0 });
@@ -143,7 +143,7 @@ describe("what the vendor keeps", () => {
       expect(await asked("claude-haiku-4-5", "key-of-one")).toMatchObject({ cacheRead: 0, cacheWrite: 0 });
   });
 
-  test("ends where a single byte has changed", async () => {
+  test("matches only up to the first changed byte", async () => {
     const before = await asked("claude-sonnet-4-5", "key-of-one", history(8, "anthropic"));
     const changed = history(8, "anthropic");
     changed[6] = { ...changed[6]!, content: [{ type: "text", text: "content of call_2_0!" }] } as Message;
@@ -154,7 +154,7 @@ describe("what the vendor keeps", () => {
   });
 });
 
-// A loop as it goes on: what the model says is recorded, read again and sent back.
+// A growing loop: the model's answers are recorded, read again and sent back.
 
 const TURNS = 10;
 const at = (baseUrl: string) => ({ baseUrl, reasoning: true });
@@ -170,7 +170,7 @@ const LOOPS: Readonly<Record<Protocol, () => ReturnType<typeof anthropic>>> = {
 };
 const MARKED: ReadonlySet<Protocol> = new Set(["anthropic_messages", "bedrock_converse_stream"]);
 
-/** Two calls a turn, with a thought before them in every other one. */
+/** Two calls a turn, with thinking before them in every other turn. */
 const REPLIES = Array.from({ length: TURNS }, (_, turn) => ({
   ...(turn % 2 === 0 && { thinking: `Turn ${turn}: ä🌍 "so" \\ and\non. ` }),
   ...(turn % 3 !== 1 && { text: `I look, ${turn}: <a> & \u2028 b.` }),
@@ -192,11 +192,11 @@ const result = (toolCallId: string, nth: number, timestamp: number): Message => 
   timestamp,
 });
 
-/** As a message comes back from where it was kept. */
+/** A message as it is read from the record. */
 const recorded = (message: Message): Message => Message.parse(JSON.parse(JSON.stringify(message)));
 
 test.each(Protocol.options)(
-  "a loop of ten turns over %s: from the second on all that was kept of the turn before is read, as nothing of it has changed [CACHE-04, CACHE-05, CACHE-06]",
+  "a loop of ten turns over %s: from the second turn on, everything cached by the previous turn is read, as none of it has changed [CACHE-04, CACHE-05, CACHE-06]",
   async (protocol) => {
     vendor.script({ promptCache: true, replies: REPLIES });
     const provider = ProviderRegistry.createDefault({ http: pool }).get(protocol) as Provider;
@@ -204,7 +204,7 @@ test.each(Protocol.options)(
       { role: "user", content: [{ type: "text", text: "Read all. ".repeat(30) }], timestamp: 1 },
     ];
     const usages = [];
-    /** How many messages went before each question. */
+    /** The number of messages before each request. */
     const asked: number[] = [];
     for (let turn = 0; turn < TURNS; turn += 1) {
       const more = {
@@ -228,7 +228,7 @@ test.each(Protocol.options)(
           timestamp: turn,
         });
     }
-    // Who keeps all by himself is told nothing of it.
+    // A vendor that caches automatically receives no cache fields.
     const said = JSON.stringify(vendor.requests.at(-1)?.body);
     expect(/cache_control|cachePoint|prompt_cache|cachedContent/.test(said)).toBe(MARKED.has(protocol));
     for (const [turn, usage] of usages.entries()) {
@@ -241,7 +241,7 @@ test.each(Protocol.options)(
       const before = usages[turn - 1]!;
       const kept = before.cacheRead + before.cacheWrite + (MARKED.has(protocol) ? 0 : before.input);
       expect([turn, usage.cacheRead]).toEqual([turn, kept]);
-      // What is not yet kept is what has come since.
+      // The part that is not cached yet is what was added since.
       const come = Math.ceil(JSON.stringify(messages.slice(asked[turn - 1], asked[turn])).length / 4);
       expect(usage.input).toBeLessThan(come + 50);
     }

@@ -15,8 +15,8 @@ afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-describe("headers", () => {
-  test("of Anthropic, in its own time [RTY-04]", () => {
+describe("rate limit headers", () => {
+  test("of Anthropic have times by its own clock [RTY-04]", () => {
     const headers = {
       date: "Sun, 22 Nov 2026 09:59:00 GMT",
       "anthropic-ratelimit-requests-limit": "1000",
@@ -32,7 +32,7 @@ describe("headers", () => {
     ]);
   });
 
-  test("of OpenAI and Groq: durations", () => {
+  test("of OpenAI and Groq have durations", () => {
     const headers = {
       "x-ratelimit-limit-requests": "14400",
       "x-ratelimit-remaining-requests": "14370",
@@ -46,7 +46,7 @@ describe("headers", () => {
     ]);
   });
 
-  test("of Cerebras and Mistral: several of one kind, in seconds", () => {
+  test("of Cerebras and Mistral have several limits of one kind, in seconds", () => {
     const headers = {
       "x-ratelimit-remaining-requests-day": "0",
       "x-ratelimit-reset-requests-day": "33011.382867",
@@ -65,7 +65,7 @@ describe("headers", () => {
     ["seconds since 1970", `${NOW / 1000 + 5}`],
     ["seconds from now", "5"],
     ["a date", "Sun, 22 Nov 2026 10:00:05 GMT"],
-  ])("without a word of what is counted: %s", (_, reset) => {
+  ])("without the name of what is counted are of requests: %s", (_, reset) => {
     const headers = {
       "x-ratelimit-limit": "20",
       "x-ratelimit-remaining": "0",
@@ -80,7 +80,7 @@ describe("headers", () => {
     [{ "ratelimit-limit": "100, 100;w=60", "ratelimit-remaining": "50", "ratelimit-reset": "30" }],
     [{ ratelimit: "limit=100, remaining=50, reset=30" }],
     [{ ratelimit: '"requests";r=50;t=30', "ratelimit-policy": '"requests";q=100;w=60' }],
-  ])("of the IETF's drafts: %j", (headers) => {
+  ])("of the IETF's drafts are read: %j", (headers) => {
     expect(readRateLimits(headers, NOW)).toEqual([
       { name: "requests", unit: "requests", limit: 100, remaining: 50, resetAtMs: NOW + 30_000 },
     ]);
@@ -91,11 +91,11 @@ describe("headers", () => {
     [{ "x-ratelimit-remaining-requests": "plenty", "x-ratelimit-reset-requests": "soon" }],
     [{ "x-ratelimit-remaining-requests": "", "anthropic-ratelimit-": "1", ratelimit: "what;" }],
     [{ "retry-after": "5", "x-ratelimitbysize-remaining-minute": "7" }],
-  ])("that say nothing, or nothing that is known: %j", (headers) => {
+  ])("that are empty or unknown give no limits: %j", (headers) => {
     expect(readRateLimits(headers, NOW)).toEqual([]);
   });
 
-  test("of every answer are told, whether it is good or a refusal [RTY-04]", async () => {
+  test("are reported for every answer, a success or a rejection [RTY-04]", async () => {
     const message = [
       { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1, output_tokens: 1 } } },
       { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
@@ -141,7 +141,7 @@ test.each([
   expect(parseDurationMs(text)).toBe(ms);
 });
 
-describe("a refusal without the header says in its body when to ask again [RTY-04]", () => {
+describe("a rejection without the header states its delay in its body [RTY-04]", () => {
   const RETRY_INFO = {
     error: {
       code: 429,
@@ -177,7 +177,7 @@ describe("a refusal without the header says in its body when to ask again [RTY-0
     ).toBe(ms);
   });
 
-  test("but the header wins, and other faults name no delay", () => {
+  test("but the header has priority, and other faults have no delay", () => {
     expect(refused(RETRY_INFO, { "retry-after": "2" }).retryAfterMs).toBe(2000);
     expect(refused(words("Please try again in 5s"), {}, 400).retryAfterMs).toBeUndefined();
   });

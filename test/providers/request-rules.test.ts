@@ -52,8 +52,8 @@ const shape = (messages: Message[], more: Partial<ModelRequest> = {}) =>
     ({ role, content }) => `${role}: ${content.map(({ type }) => type).join(" ")}`,
   );
 
-describe("thinking on Claude's wire", () => {
-  test("the table of budgets, clamped to what the API takes; off is the default and sends none [THK-01, X-23]", () => {
+describe("thinking in Claude's API", () => {
+  test("has the table of budgets, clamped to what the API accepts; it is off by default, and then not sent [THK-01, X-23]", () => {
     expect(AgentDefinition.parse({ model: anthropic("claude-sonnet-4-5") }).thinking).toBe("off");
     expect(toClaude([user("hi")], { thinking: "off" })).not.toHaveProperty("thinking");
     expect(THINKING_BUDGETS).toEqual({ minimal: 128, low: 512, medium: 2048, high: 8192 });
@@ -69,7 +69,7 @@ describe("thinking on Claude's wire", () => {
     });
   });
 
-  test("an answer has room: the limit rises as far as the model allows, then the budget falls", () => {
+  test("leaves room for the answer: the limit rises as far as the model allows, then the budget falls", () => {
     expect(buildThinkingFields("claude-sonnet-4-5", "high", 1000, 64_000)).toMatchObject({
       max_tokens: 8192 + MIN_ANSWER,
     });
@@ -80,7 +80,7 @@ describe("thinking on Claude's wire", () => {
     expect(buildThinkingFields("claude-sonnet-4-5", "high", 1500, 1500)).toEqual({ max_tokens: 1500 });
   });
 
-  test("property: the API's two rules hold for every level and limit [X-23]", () => {
+  test("property: follows the API's two rules for every level and limit [X-23]", () => {
     const levels = fc.constantFrom<ThinkingLevel>("off", "minimal", "low", "medium", "high");
     fc.assert(
       fc.property(
@@ -118,9 +118,9 @@ describe("thinking on Claude's wire", () => {
     ["claude-haiku-5-5", "adaptive"],
     ["claude-fable-5-2", "adaptive"],
     ["claude-mythos-preview", "adaptive"],
-  ])("%s takes the %s kind", (id, kind) => expect(describeClaudeModel(id).thinking).toBe(kind));
+  ])("of %s is of the type %s", (id, kind) => expect(describeClaudeModel(id).thinking).toBe(kind));
 
-  test("newer models get an effort, and never a temperature [THK-01]", () => {
+  test("of newer models has an effort, and never a temperature [THK-01]", () => {
     const body = toClaude([user("hi")], { thinking: "minimal", temperature: 0.5 }, "claude-opus-5-5");
     expect(body).toMatchObject({
       thinking: { type: "adaptive" },
@@ -132,7 +132,7 @@ describe("thinking on Claude's wire", () => {
     expect(Object.keys(off)).toEqual(["model", "max_tokens", "stream", "messages"]);
   });
 
-  test("it is not switched on in the middle of a turn that began without it", () => {
+  test("is not switched on in the middle of a turn that began without it", () => {
     const began = [user("hi"), said([call("a")]), result("a")];
     expect(toClaude(began, { thinking: "high" })).not.toHaveProperty("thinking");
     expect(toClaude(began, { thinking: "high" }, "claude-opus-5")).toHaveProperty("thinking");
@@ -148,7 +148,7 @@ describe("thinking on Claude's wire", () => {
     expect(toClaude(thinking, { thinking: "high" })).toHaveProperty("thinking");
   });
 
-  test("what others thought, and what nobody signed, is dropped; a message that holds nothing else too", () => {
+  test("of other vendors, and without a signature, is dropped, and so is a message that contains nothing else", () => {
     const foreign = { provider: "openai" };
     expect(
       shape([user("a"), said([thought("s")], foreign), user("b"), said([thought()]), user("c")]),
@@ -160,10 +160,10 @@ describe("thinking on Claude's wire", () => {
   });
 });
 
-describe("what a vendor has signed", () => {
+describe("a vendor's signature", () => {
   const anySignature = fc.string({ minLength: 1, unit: "grapheme" });
 
-  test("goes back to it unmodified, on every later turn, and to no other [TYP-02, X-35]", () => {
+  test("is sent back to it unchanged, on every later turn, and to no other [TYP-02, X-35]", () => {
     fc.assert(
       fc.property(anySignature, anySignature, (signature, blob) => {
         const signed: Content[] = [
@@ -188,7 +188,7 @@ describe("what a vendor has signed", () => {
     );
   });
 
-  test("is kept with OpenRouter's thinking as it came, and goes back as it came [TYP-02, X-35]", () => {
+  test("is stored with OpenRouter's thinking, and sent back unchanged [TYP-02, X-35]", () => {
     fc.assert(
       fc.property(anySignature, (signature) => {
         const details = [{ type: "reasoning.encrypted", data: signature, format: "f" }];
@@ -242,7 +242,7 @@ describe("cache breakpoints", () => {
     expect(body.system?.[0]).toHaveProperty("cache_control", { type: "ephemeral" });
   });
 
-  test("none when there is no second-to-last message", () => {
+  test("auto: none on messages if there is no second-to-last one", () => {
     expect(marks({ enabled: true, strategy: "auto" }, [user("a")])).toEqual([[true], [false, true], [false]]);
   });
 
@@ -252,7 +252,7 @@ describe("cache breakpoints", () => {
     [{ enabled: false, strategy: { cacheSystem: true, cacheTools: true, cacheMessages: true } }],
   ] as const)("%j: none [CACHE-03]", (cache) => expect(marks(cache).flat()).not.toContain(true));
 
-  test("flags place each by itself [CACHE-03]", () => {
+  test("each flag sets its own [CACHE-03]", () => {
     const strategy = { cacheSystem: false, cacheTools: false, cacheMessages: false };
     const at = (flag: keyof typeof strategy) =>
       marks({ enabled: true, strategy: { ...strategy, [flag]: true } });
@@ -262,8 +262,8 @@ describe("cache breakpoints", () => {
   });
 });
 
-describe("conversations as vendors accept them", () => {
-  test("broken-off and refused answers are not sent, nor are their results", () => {
+describe("conversations in the form that vendors accept", () => {
+  test("failed and refused answers are not sent, nor are their results", () => {
     const broken = (stopReason: AssistantMessage["stopReason"]) => said([call("x")], { stopReason });
     const messages = [
       user("a"),
@@ -277,13 +277,13 @@ describe("conversations as vendors accept them", () => {
     expect(shape([user("a"), said([], { stopReason: "error" })])).toEqual(["user: text"]);
   });
 
-  test("blank text is nothing", () => {
+  test("blank text is left out", () => {
     expect(
       shape([user("a"), user(" \n"), said([{ type: "text", text: "" }, call("x")]), result("x", "")]),
     ).toEqual(["user: text", "assistant: tool_use", "user: tool_result"]);
   });
 
-  test("every call has its result at once: late ones move up, missing ones are told, orphans go", () => {
+  test("every call is followed by its result: late ones move up, missing ones become errors, orphans are dropped", () => {
     const messages = [
       result("old"),
       user("a"),
@@ -352,7 +352,7 @@ describe("conversations as vendors accept them", () => {
     anyId.map((id) => result(id)),
   );
 
-  test("property: whatever the messages, both wires get calls with results, unique fitting ids and no empty message", () => {
+  test("property: any messages become calls with results, unique valid ids and no empty message, in both protocols", () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 12 }), (messages) => {
         const seen = new Set<string>();
@@ -412,7 +412,7 @@ describe("conversations as vendors accept them", () => {
     );
   });
 
-  test("property: appending whole turns appends to the request (caches depend on it) [CACHE-06]", () => {
+  test("property: appending whole turns appends to the request, as caches require [CACHE-06]", () => {
     const wholeTurn = fc
       .array(anyId, { maxLength: 3 })
       .map((ids) => [user("u"), said(ids.map((id) => call(id))), ...ids.map((id) => result(id))]);
@@ -436,7 +436,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
       }),
     );
 
-  test("each acts on the wire", () => {
+  test("each changes the request", () => {
     expect(body({}).messages[0]).toEqual({ role: "system", content: "S" });
     expect(body({ supportsDeveloperRole: true }).messages[0]).toEqual({ role: "developer", content: "S" });
     expect(body({})).not.toHaveProperty("store");
@@ -468,7 +468,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
     ["low", { reasoning_effort: "low" }],
     ["medium", { reasoning_effort: "medium" }],
     ["high", { reasoning_effort: "high" }],
-  ] as const)("effort of %s, only where the server takes one [THK-02]", (thinking, fields) => {
+  ] as const)("effort of %s, only if the server accepts one [THK-02]", (thinking, fields) => {
     const pick = ({ reasoning_effort, reasoning, enable_thinking }: ReturnType<typeof body>) =>
       JSON.parse(JSON.stringify({ reasoning_effort, reasoning, enable_thinking }));
     expect(pick(body({ supportsReasoningEffort: true }, { thinking }))).toEqual(fields);
@@ -483,7 +483,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
     expect(pick(body({ thinkingFormat: "openrouter" }, { thinking }))).toEqual(effort);
   });
 
-  test("OpenAI's newer models do not reason beside functions, and reasoning ones take no temperature", () => {
+  test("OpenAI's newer models do not reason if they have functions, and reasoning ones receive no temperature", () => {
     const tools = [{ name: "t", description: "", parameters: { type: "object" } }];
     const ask = (id: string, more: Partial<ModelRequest>) =>
       buildCompletionsRequest(createRequest(openai(id), { temperature: 0.3, ...more }));
@@ -500,7 +500,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
     expect(ask("gpt-5-mini", {})).not.toHaveProperty("temperature");
   });
 
-  test("own reasoning goes back where the format wants it, and nowhere else", () => {
+  test("own reasoning is sent back where the format requires it, and nowhere else", () => {
     const details = [{ type: "reasoning.text", text: "hm", signature: "s" }];
     const messages = (provider: string) => [
       user("a"),
@@ -518,7 +518,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
     expect(Object.keys(asked(local("http://h", "m"))!)).toEqual(["role", "content", "tool_calls"]);
   });
 
-  test("Mistral gets ids of nine letters and digits", () => {
+  test("Mistral receives ids of nine letters and digits", () => {
     const messages = [
       user("a"),
       said([call("toolu_01"), call("toolu_02")]),

@@ -11,8 +11,8 @@ import type { Content, Message } from "../../src/schema/message.ts";
 import { createHttp, createRequest } from "./answer-reader.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 
-// The same meaning, once through our adapter and once through the vendor's SDK, whose types check our reading of the
-// API: what arrives must be the same JSON at the same path.
+// The same request, sent by our adapter and by the vendor's SDK, whose types check our reading of the API: the server
+// must receive the same JSON at the same path.
 
 const pool = createHttp();
 afterAll(async () => await pool.close());
@@ -54,7 +54,7 @@ const parameters = { type: "object" as const, properties: { path: { type: "strin
 const read = { name: "read", description: "Reads a file", parameters };
 const auto = { enabled: true, strategy: "auto" } as const;
 
-/** The later version of the API, which the SDK speaks, knows no temperature; ours does. */
+/** The later version of the API, which the SDK uses, has no temperature; ours has one. */
 type AnthropicBody = Anthropic.MessageCreateParamsStreaming & { readonly temperature?: number };
 const CLAUDE = "claude-opus-4-6";
 const base = { model: CLAUDE, max_tokens: 8192, stream: true } as const;
@@ -425,7 +425,7 @@ describe("requests to Anthropic are what its SDK sends [PROV-08, PROV-11]", () =
     );
     expect(ours.sent).toEqual(theirs.sent);
     expect(ours.sent.url).toBe("/v1/messages");
-    // The SDK has gone over to a later version of the API; the one that we speak is kept alive by the vendor.
+    // The SDK has moved to a later version of the API; the vendor still supports the one that we use.
     expect(ours.headers).toMatchObject({ "anthropic-version": "2023-06-01", "x-api-key": KEY });
   });
 });
@@ -448,7 +448,7 @@ describe("requests to chat completions are what OpenAI's SDK sends [PROV-13]", (
   });
 });
 
-test("pin: the presets, chosen by the provider's name [PROV-15]", () => {
+test("pin: the presets, selected by the provider's name [PROV-15]", () => {
   for (const [provider, preset] of Object.entries(COMPAT_PRESETS)) {
     expect(resolveCompat({ ...local("http://h", "m"), provider })).toEqual(preset);
   }

@@ -34,7 +34,7 @@ async function sdkResponse(bytes: Uint8Array): Promise<OpenAI.Responses.Response
 
 type Items = readonly OpenAI.Responses.ResponseOutputItem[];
 
-/** What the SDK adds to an item that it has read. */
+/** The fields that the SDK adds to an item that it has read. */
 const PARSED = new Set(["parsed", "parsed_arguments"]);
 const plain = <T>(value: T): T =>
   JSON.parse(JSON.stringify(value, (key, field) => (PARSED.has(key) ? undefined : field)));
@@ -71,7 +71,7 @@ function contentOf(item: Items[number], _at: number, all: Items): unknown[] {
     case "message":
       return item.content.flatMap((part): unknown[] => {
         if (part.type !== "output_text") return [[part]];
-        // A message that says nothing is none.
+        // A message without content is left out.
         if (part.text === "") return [];
         return [["text", withIds ? item.id : undefined, item.phase, part.text, part.annotations]];
       });
@@ -128,7 +128,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
   test.each(responseStreams)("$file ($host): same as the SDK, in slices of every size", async ({ bytes }) => {
     const { message, deltas } = readAnswer(assemble, [bytes]);
     expect(ours(message)).toEqual(translated(await sdkResponse(bytes)));
-    // A picture has millions.
+    // An image has millions of bytes.
     const longest = Math.max(400, bytes.length / 2000);
     if (longest === 400) expect(readAnswer(assemble, sliceBytes(bytes)).message).toEqual(message);
     for (let seed = 1; seed <= 8; seed += 1) {
@@ -166,24 +166,29 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
     }
   });
 
-  test.each(responseStreams)("$file ($host): cut anywhere before its end it is broken", async ({ bytes }) => {
-    const { message } = readAnswer(assemble, [bytes]);
-    // Where the data of the last event is whole; Bedrock puts the event's name behind it.
-    const whole = bytes.indexOf("\n", bytes.indexOf('"response.completed"'));
-    let at = 0;
-    const places = sliceRandomly(bytes, 5, bytes.length / 8).map((slice) => {
-      at += slice.length;
-      return at;
-    });
-    for (const cut of [0, 1, whole - 1, whole, ...places]) {
-      const part = [bytes.subarray(0, cut)];
-      if (cut >= whole) expect(readAnswer(assemble, part).message).toEqual(message);
-      else
-        expect((await catchProviderError((async () => readAnswer(assemble, part))())).fault).toBe("network");
-    }
-  });
+  test.each(responseStreams)(
+    "$file ($host): cut off anywhere before its end, it is broken",
+    async ({ bytes }) => {
+      const { message } = readAnswer(assemble, [bytes]);
+      // The position at which the data of the last event is complete; Bedrock puts the event's name after it.
+      const whole = bytes.indexOf("\n", bytes.indexOf('"response.completed"'));
+      let at = 0;
+      const places = sliceRandomly(bytes, 5, bytes.length / 8).map((slice) => {
+        at += slice.length;
+        return at;
+      });
+      for (const cut of [0, 1, whole - 1, whole, ...places]) {
+        const part = [bytes.subarray(0, cut)];
+        if (cut >= whole) expect(readAnswer(assemble, part).message).toEqual(message);
+        else
+          expect((await catchProviderError((async () => readAnswer(assemble, part))())).fault).toBe(
+            "network",
+          );
+      }
+    },
+  );
 
-  test.each(responseStreams)("$file ($host): goes back as it came [PROV-17, TYP-02]", async ({ bytes }) => {
+  test.each(responseStreams)("$file ($host): is sent back unchanged [PROV-17, TYP-02]", async ({ bytes }) => {
     const { output } = plain(await sdkResponse(bytes));
     const { message } = readAnswer(assemble, [bytes]);
     const items = toInputItems(buildConversation([message], message.provider, selectIdRule("vendor"))).filter(

@@ -9,7 +9,7 @@ import { createHttp } from "./answer-reader.ts";
 import { captureRequest } from "./captured-request.ts";
 import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
-// Every conversation of the corpus, once through our adapters and once through the SDK: an own reading of its types.
+// Every conversation of the corpus, sent by our adapters and by the SDK: an independent reading of the SDK's types.
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming;
 type Item = OpenAI.Responses.ResponseInputItem;
@@ -25,7 +25,7 @@ const EFFORTS = {
   xhigh: "high",
   max: "high",
 } as const;
-/** Of models that know one above it. */
+/** For models that know a level above it. */
 const ABOVE_HIGH = { ...EFFORTS, xhigh: "xhigh", max: "xhigh" } as const;
 
 type Kind = {
@@ -74,7 +74,7 @@ const shown = (content: readonly Content[]): Part[] =>
 const encrypted = (signature: string | undefined): Item | undefined =>
   signature?.includes('"type":"reasoning"') ? (JSON.parse(signature) as Item) : undefined;
 
-/** No message of the corpus has an id of its own. */
+/** No message of the corpus has an id. */
 const said = (at: number, text: string): Item => ({
   type: "message",
   id: `msg_${at}`,
@@ -172,7 +172,7 @@ function translated(asked: CorpusRequest, kind: Kind): Body {
 function formatOf(output: NonNullable<CorpusRequest["output"]>): OpenAI.Responses.ResponseFormatTextConfig {
   if (output.type === "json") return { type: "json_object" };
   const { schema, name = "final_answer" } = output;
-  // Of the corpus: closed and all required, or open.
+  // In the corpus: closed and all required, or open.
   return {
     type: "json_schema",
     name,
@@ -204,24 +204,29 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation to $name [PROV-17, PROV-19]", (kind) => {
+describe.each(KINDS)("every conversation sent to $name [PROV-17, PROV-19]", (kind) => {
   const { model, base } = kind;
-  test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
-    const ask = (url: string) =>
-      registry
-        .get(model.api)!
-        .stream(createRequest({ ...model, maxTokens: LIMIT, baseUrl: url + base }, conversation), { signal });
-    const ours = await captureRequest(ask);
-    const theirs = await captureRequest((url) =>
-      new OpenAI({ apiKey: CORPUS_KEY, baseURL: url + base, maxRetries: 0 }).responses.create(
-        wellFormed(translated(conversation.request, kind)),
-      ),
-    );
-    expect(ours.body).toEqual(theirs.body);
-    expect(ours.url).toBe(theirs.url);
-    expect(ours.headers["content-type"]).toBe(theirs.headers["content-type"]);
-    const key = model.provider === "azure_openai" ? ours.headers["api-key"] : ours.headers.authorization;
-    expect(theirs.headers.authorization).toMatch(new RegExp(`${key}$`));
-    await expect(ask(vendor.url)).resolves.toMatchObject({ stopReason: "stop" });
-  });
+  test.each(COMPARED)(
+    "$name: the request is the SDK's, and contains nothing that the API rejects",
+    async (conversation) => {
+      const ask = (url: string) =>
+        registry
+          .get(model.api)!
+          .stream(createRequest({ ...model, maxTokens: LIMIT, baseUrl: url + base }, conversation), {
+            signal,
+          });
+      const ours = await captureRequest(ask);
+      const theirs = await captureRequest((url) =>
+        new OpenAI({ apiKey: CORPUS_KEY, baseURL: url + base, maxRetries: 0 }).responses.create(
+          wellFormed(translated(conversation.request, kind)),
+        ),
+      );
+      expect(ours.body).toEqual(theirs.body);
+      expect(ours.url).toBe(theirs.url);
+      expect(ours.headers["content-type"]).toBe(theirs.headers["content-type"]);
+      const key = model.provider === "azure_openai" ? ours.headers["api-key"] : ours.headers.authorization;
+      expect(theirs.headers.authorization).toMatch(new RegExp(`${key}$`));
+      await expect(ask(vendor.url)).resolves.toMatchObject({ stopReason: "stop" });
+    },
+  );
 });

@@ -51,7 +51,7 @@ const toolCall = (id: string, given: unknown) => ({
 
 const HELLO = [added(0, message("msg_1")), delta(0, "Grüße "), delta(0, "🌍")];
 
-describe("an end", () => {
+describe("the end of an answer", () => {
   test.each([
     ["none", []],
     ["[DONE] alone", ["[DONE]"]],
@@ -63,7 +63,7 @@ describe("an end", () => {
     });
   });
 
-  test("that comes twice, and what follows it, changes nothing", () => {
+  test("is final: a second one and later events change nothing", () => {
     const late = [end({ id: "resp_2" }), delta(0, "late"), { type: "error", message: "late" }, "[DONE]", "{"];
     const { message: answer } = read([...HELLO, end(), ...late]);
     expect(answer).toMatchObject({ content: [text("Grüße 🌍")], responseId: "resp_1", stopReason: "stop" });
@@ -79,14 +79,14 @@ describe("an end", () => {
     ["incomplete", { status: "in_progress" }, "length"],
     ["done", {}, "toolUse"],
   ])(
-    "%s %j stops for %s, and calls that were cut off are not run [PROV-07, GAP-05]",
+    "%s %j gives the stop reason %s, and truncated calls are not run [PROV-07, GAP-05]",
     (name, response, reason) => {
       const events = [added(0, call("a", "")), args(0, "{}"), event(name, { response })];
       expect(read(events).message.stopReason).toBe(reason);
     },
   );
 
-  test("by a filter is a guard rail's [PROV-07]", () => {
+  test("by a filter has the stop reason guardRail [PROV-07]", () => {
     const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } };
     expect(read([...HELLO, event("incomplete", { response: filtered })]).message).toMatchObject({
       content: [text("Grüße 🌍")],
@@ -95,7 +95,7 @@ describe("an end", () => {
     });
   });
 
-  test("after a refusal is a guard rail's, in the model's words [PROV-07]", () => {
+  test("with a refusal has the stop reason guardRail and the model's text [PROV-07]", () => {
     const refused = { type: "message", id: "msg_1", content: [{ type: "refusal", refusal: "I cannot." }] };
     const pieces = [
       added(0, message("msg_1")),
@@ -182,7 +182,7 @@ describe("an error", () => {
     expect(error.message).toContain(`the response is ${status}, without a reason`);
   });
 
-  test("that is no JSON, by name or not", async () => {
+  test("that is not JSON is an API fault as an error event, and otherwise a network fault", async () => {
     const bytes = (name: string, data: string) =>
       encodeSse([`${data}`], false)
         .toString()
@@ -227,7 +227,7 @@ describe("the arguments of a call", () => {
     ]);
   });
 
-  test("of names and ids that come late, twice or never", () => {
+  test("with names and ids that arrive late, twice or never", () => {
     const nameless = { type: "function_call", call_id: "", name: "", arguments: "" };
     expect(
       contentOf(
@@ -247,8 +247,8 @@ describe("the arguments of a call", () => {
   });
 });
 
-describe("items", () => {
-  test("whose pieces come in turns stay apart, in the vendor's order", () => {
+describe("output items", () => {
+  test("with interleaved chunks are separate, in the vendor's order", () => {
     const { message: answer, deltas } = read([
       added(0, message("msg_1")),
       added(1, call("a", "")),
@@ -269,7 +269,7 @@ describe("items", () => {
     expect(blocks.sort()).toEqual(["text:Hello", 'toolCall:{"n":1}', 'toolCall:{"n":2}'].sort());
   });
 
-  test("without ids are known by their places, also where they end in turns", () => {
+  test("without ids are identified by their positions, even if they end in another order", () => {
     const bare = (given: string) => ({ type: "function_call", name: "read", arguments: given });
     const ends = [done(0, bare('{"a":1}')), done(1, bare('{"b":2}'))];
     const begun = [added(0, bare("")), added(1, bare("")), args(0, '{"a"'), args(1, '{"b"')];
@@ -277,12 +277,12 @@ describe("items", () => {
       expect(contentOf(...begun, ...order)).toMatchObject([{ arguments: { a: 1 } }, { arguments: { b: 2 } }]);
   });
 
-  test("that begin out of order are in the vendor's", () => {
+  test("that begin out of order are in the vendor's order", () => {
     const events = [added(1, message("msg_2")), delta(1, "b"), added(0, message("msg_1")), delta(0, "a")];
     expect(contentOf(...events)).toEqual([text("a"), text("b", "msg_2")]);
   });
 
-  test("that the end tells under other ids, at other places, are the same", () => {
+  test("that the end lists under other ids, at other positions, are the same", () => {
     const events = [added(0, reasoning()), done(1, message("msg_1", "hi")), done(2, call("a", "{}"))];
     const output = [message("msg_9", "hi!"), call("a", "{}", { id: "fc_9" })];
     const { content } = read([...events, end({ output })]).message;
@@ -292,7 +292,7 @@ describe("items", () => {
     ]);
   });
 
-  test("of several parts are several texts of one message", () => {
+  test("with several parts are several texts of one message", () => {
     expect(
       contentOf(
         added(0, message("msg_1")),
@@ -303,7 +303,7 @@ describe("items", () => {
     ).toEqual([text("ac"), text("b")]);
   });
 
-  test("that are the vendor's own are kept whole, known or not, at their place", () => {
+  test("of the vendor's own types are stored whole, known or not, at their position", () => {
     const own = { type: "brand_new_call", id: "bn_1", anything: [1, { deep: "x" }], status: "completed" };
     const list = { type: "mcp_list_tools", id: "mcpl_1", tools: [{ name: "t" }] };
     expect(
@@ -322,7 +322,7 @@ describe("items", () => {
     ]);
   });
 
-  test("that only the end tells of are taken from there, and those that it leaves out stay", () => {
+  test("that only the end lists are added from there, and those that it leaves out stay", () => {
     expect(
       read([
         end({ output: [reasoning({ encrypted_content: "g" }), message("msg_1", "hi"), call("a", "{}")] }),
@@ -348,7 +348,7 @@ describe("items", () => {
       (item: object) => ({ ...item, id: `id_${Math.random()}` }),
       (index: number) => index,
     ],
-  ])("of a server that tells them %s", (_name, given, place) => {
+  ])("of a server that sends them %s are complete", (_name, given, place) => {
     const at = (index: number) => ({ output_index: place(index) });
     const one = (index: number, item: object, pieces: object[]) => [
       event("output_item.added", { ...at(index), item: given({ ...item, content: [], arguments: "" }) }),
@@ -373,14 +373,14 @@ describe("items", () => {
     }
   });
 
-  test("that never began are begun by their first piece", () => {
+  test("that never began are begun by their first chunk", () => {
     expect(contentOf(event("reasoning_text.delta", { delta: "hm" }), delta(1, "x"))).toEqual([
       { type: "thinking", thinking: "hm" },
       { type: "text", text: "x" },
     ]);
   });
 
-  test("keep what they cite, told in pieces or with the whole", () => {
+  test("keep their citations, sent in chunks or with the whole", () => {
     const cited = { type: "url_citation", url: "https://x", start_index: 0, end_index: 1 };
     const expected = {
       type: "text",
@@ -411,7 +411,7 @@ describe("reasoning", () => {
     encrypted_content: "gAAA",
   });
 
-  test("parts of its summary stand apart, in pieces and in the whole; the item is kept as it came [TYP-02]", () => {
+  test("has summary parts that are separate, in chunks and in the whole; the item is stored unchanged [TYP-02]", () => {
     const expected = [{ type: "thinking", thinking: "one\n\ntwo", signature: JSON.stringify(whole) }];
     const pieces = [
       added(0, reasoning({ encrypted_content: "g" })),
@@ -427,7 +427,7 @@ describe("reasoning", () => {
   });
 
   test.each(["reasoning_text", "reasoning", "reasoning_summary_text", "reasoning_summary"])(
-    "under the name %s [GAP-07]",
+    "is read under the name %s [GAP-07]",
     (name) => {
       const pieces = [
         event(`${name}.delta`, { output_index: 0, delta: "h" }),
@@ -438,18 +438,18 @@ describe("reasoning", () => {
     },
   );
 
-  test("what was only begun is not taken for the encrypted whole", () => {
+  test("that only began is not stored as the encrypted whole", () => {
     expect(contentOf(added(0, reasoning({ encrypted_content: "incompl" })), summary(0, "hm"))).toEqual([
       { type: "thinking", thinking: "hm" },
     ]);
   });
 
-  test("an end that leaves the encrypted part out takes nothing away", () => {
+  test("keeps its encrypted part if the end leaves it out", () => {
     const { content } = read([done(0, whole), end({ output: [reasoning()] })]).message;
     expect(content).toMatchObject([{ signature: JSON.stringify(whole) }]);
   });
 
-  test("that cannot go back leaves nothing that would refer to it", () => {
+  test("that cannot be sent back leaves no references to it", () => {
     const { message: answer } = read([
       done(0, reasoning()),
       done(1, message("msg_1", "hi")),
@@ -462,7 +462,7 @@ describe("reasoning", () => {
     ]);
     const sent = toInputItems(buildConversation([answer], "vendor", selectIdRule("vendor")));
     expect(JSON.stringify(sent)).not.toMatch(/rs_1|msg_1|fc_a/);
-    // A summary is for people; without the encrypted part the vendor takes nothing back.
+    // A summary is for users; the vendor accepts reasoning back only with the encrypted part.
     const shown = reasoning({ summary: [{ type: "summary_text", text: "hm" }] });
     expect(contentOf(done(0, shown), done(1, message("msg_1", "hi")))).toEqual([
       { type: "thinking", thinking: "hm" },
@@ -502,7 +502,7 @@ describe("usage and tier", () => {
     expect(read([...HELLO, ...events]).message.usage).toEqual(expected);
   });
 
-  test("the tier that served it, unless it is everybody's", () => {
+  test("the actual service tier, unless it is the standard one", () => {
     const tier = (service_tier: unknown) => read([...HELLO, end({ service_tier })]).message.serviceTier;
     expect([tier("flex"), tier("priority"), tier("default"), tier("auto"), tier(null)]).toEqual([
       ...["flex", "priority", undefined, undefined, undefined],
@@ -510,7 +510,7 @@ describe("usage and tier", () => {
   });
 });
 
-describe("an answer without measure", () => {
+describe("an unbounded answer", () => {
   const PIECE = "ü".repeat(50_000);
   const LIMIT = 8 * 1024 * 1024;
   test.each([
@@ -518,7 +518,7 @@ describe("an answer without measure", () => {
     ["its reasoning", event("reasoning_text.delta", { output_index: 1, delta: PIECE })],
     ["the arguments of a call", args(2, PIECE)],
     ["what it cites", event("output_text.annotation.added", { output_index: 0, annotation: { url: PIECE } })],
-  ])("by %s is broken off at the limit", async (_name, piece) => {
+  ])("is ended at the limit by %s", async (_name, piece) => {
     const error = await fault(...HELLO, ...Array(100).fill(piece), end());
     expect(error).toMatchObject({ fault: "api" });
     expect(error.message).toContain(`the limit is ${LIMIT}`);
@@ -527,7 +527,7 @@ describe("an answer without measure", () => {
   test.each([
     ["encrypted reasoning", reasoning({ encrypted_content: PIECE })],
     ["blocks of the vendor's own", { type: "image_generation_call", id: "ig", result: PIECE }],
-  ])("by %s is broken off at the limit, and each counts once", async (_name, item) => {
+  ])("is ended at the limit by %s, each counted once", async (_name, item) => {
     const items = (count: number) => Array.from({ length: count }, (_, at) => ({ ...item, id: `i_${at}` }));
     const all = (count: number) => items(count).map((one, at) => done(at, one));
     expect((await fault(...all(100), end())).message).toContain(`the limit is ${LIMIT}`);
@@ -535,25 +535,25 @@ describe("an answer without measure", () => {
     expect(content).toHaveLength(50);
   });
 
-  test("by the number of its calls", async () => {
+  test("is ended by the number of its calls", async () => {
     const many = Array.from({ length: 257 }, (_, at) => added(at, call(`c${at}`, "{}")));
     expect((await fault(...many)).message).toContain("its answer had 257 calls");
   });
 
-  test("by items that hold nothing", async () => {
+  test("is ended by items without content", async () => {
     const many = Array.from({ length: 9000 }, (_, at) => added(at, message(`m${at}`)));
     expect((await fault(...many)).message).toContain("when Holdfast ended it");
   });
 });
 
-test("lines may end as they like, and a mark of byte order may stand before them", () => {
+test("any line endings and a byte order mark are accepted", () => {
   const plain = encodeSse([...HELLO, end()]).toString();
   const expected = readAnswer(assemble, [Buffer.from(plain)]).message;
   for (const bytes of [plain.replaceAll("\n", "\r\n"), `\ufeff${plain}`])
     expect(readAnswer(assemble, [Buffer.from(bytes)]).message).toEqual(expected);
 });
 
-describe("property: whatever a server sends", () => {
+describe("property: any sequence of events", () => {
   const index = fc.constantFrom<unknown>(0, 1, 2, -1, "0", null, undefined, 1e9);
   const id = fc.constantFrom<unknown>("a", "b", "", 7, null, undefined);
   const word = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom("{", '{"a":1}', "}"), fc.jsonValue());
@@ -597,7 +597,7 @@ describe("property: whatever a server sends", () => {
     })
     .map((response) => event("completed", { response }));
 
-  test("it becomes a message or a classified error, and a message can be sent back", async () => {
+  test("becomes a message or a classified error, and a message can be sent back", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyEvent, { maxLength: 25 }), anyEnd, async (events, last) => {
         const answered = (async () => read([...events, last]).message)();

@@ -12,8 +12,8 @@ import type { Content, Message } from "../../src/schema/message.ts";
 import { createHttp, createRequest } from "./answer-reader.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 
-// The same meaning, once through our adapters and once through the vendor's SDK, whose types check our reading of the
-// API: what arrives must be the same JSON at the same path.
+// The same request, sent by our adapters and by the vendor's SDK, whose types check our reading of the API: the server
+// must receive the same JSON at the same path.
 
 const pool = createHttp();
 afterAll(async () => await pool.close());
@@ -393,7 +393,7 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
     expect(ours.headers.authorization).toBe(theirs.headers.authorization);
   });
 
-  test("models that do not reason take a temperature, and are not asked for encrypted reasoning", () => {
+  test("models that do not reason accept a temperature, and no encrypted reasoning is requested of them", () => {
     const body = buildResponsesRequest(createRequest(openaiResponses("gpt-4.1"), { temperature: 0.2 }));
     expect(body).toMatchObject({ temperature: 0.2 });
     expect(body).not.toHaveProperty("include");
@@ -417,7 +417,7 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
   });
 });
 
-test("an effort in OpenAI's own words, and how much a model says [THK-03]", () => {
+test("an effort by OpenAI's own name, and the verbosity [THK-03]", () => {
   const sent = (options: ModelOptions, more: Partial<ModelRequest> = {}) =>
     buildResponsesRequest(createRequest(openaiResponses("gpt-6-sol", { maxTokens: 8192, ...options }), more));
   expect(sent({ effort: "xhigh" }, { thinking: "low" }).reasoning).toEqual({
@@ -457,7 +457,7 @@ describe("Azure [PROV-19]", () => {
       ),
     );
 
-  test("today's form is the SDK's request at /openai/v1, with the key in Azure's own header", async () => {
+  test("the current form is the SDK's request at /openai/v1, with the key in Azure's own header", async () => {
     const ours = await asked((url) => url);
     const theirs = await exchange((url) =>
       new OpenAI({ apiKey: KEY, baseURL: `${url}/openai/v1`, maxRetries: 0 }).responses.create(body),
@@ -478,14 +478,14 @@ describe("Azure [PROV-19]", () => {
     expect(ours.headers).not.toHaveProperty("authorization");
   });
 
-  test("a token of Entra ID goes in a header of its own, and no key with it", async () => {
+  test("an Entra ID token is sent in its own header, without a key", async () => {
     const { headers } = await asked((url) => url, { headers: { Authorization: "Bearer ${ENTRA_TOKEN}" } });
     expect(headers.authorization).toBe("Bearer ${ENTRA_TOKEN}");
     expect(headers).not.toHaveProperty("api-key");
   });
 });
 
-describe("conversations as the API takes them", () => {
+describe("conversations in the form that the API accepts", () => {
   const anyPart: fc.Arbitrary<Content> = fc.oneof(
     fc.constantFrom(
       text("x"),
@@ -512,7 +512,7 @@ describe("conversations as the API takes them", () => {
     buildResponsesRequest(createRequest(openaiResponses("gpt-6-sol"), { messages }))
       .input as unknown as Record<string, unknown>[];
 
-  test("property: calls have one result each, under ids of the API's form; nothing is empty; reasoning leads to something", () => {
+  test("property: each call has one result, under an id of the API's form; nothing is empty; reasoning is followed by its outcome", () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 12 }), (messages) => {
         const items = sent(messages);
@@ -532,7 +532,7 @@ describe("conversations as the API takes them", () => {
     );
   });
 
-  test("property: appending whole turns appends to the request (caches depend on it) [CACHE-05, CACHE-06]", () => {
+  test("property: appending whole turns appends to the request, as caches require [CACHE-05, CACHE-06]", () => {
     const whole = fc
       .tuple(fc.array(anyPart, { maxLength: 4 }), fc.constantFrom("openai", "anthropic"))
       .map(([content, provider]) => {
@@ -547,7 +547,7 @@ describe("conversations as the API takes them", () => {
     );
   });
 
-  test("what a model of this protocol has thought is text to chat completions, under the same name too [XLAT-03]", () => {
+  test("thinking of a model of this protocol is text in chat completions, under the same name too [XLAT-03]", () => {
     const model = { ...openaiResponses("gpt-6-sol"), api: "openai_completions" as const };
     const messages = [user("hi"), own(thought("hm", reasoning), text("x", message("msg_a")))];
     expect(buildCompletionsRequest(createRequest(model, { messages })).messages[1]).toEqual({
@@ -556,7 +556,7 @@ describe("conversations as the API takes them", () => {
     });
   });
 
-  test("the same conversation goes to chat completions without what is this protocol's alone", () => {
+  test("the same conversation in chat completions contains nothing that is specific to this protocol", () => {
     const messages = [
       user("hi"),
       own(

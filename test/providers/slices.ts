@@ -1,4 +1,4 @@
-/** Cut points from a seed: the same slices in every run. */
+/** Cut positions from a seed: the same slices in every run. */
 export function sliceRandomly(bytes: Uint8Array, seed: number, longest = 400): Uint8Array[] {
   const next = createRandom(seed);
   const slices: Uint8Array[] = [];
@@ -10,7 +10,7 @@ export function sliceRandomly(bytes: Uint8Array, seed: number, longest = 400): U
   return slices;
 }
 
-/** Places to cut at, from a seed. */
+/** Positions to cut at, from a seed. */
 export function pickCutPoints(bytes: Uint8Array, seed: number, count: number): number[] {
   const next = createRandom(seed);
   return Array.from({ length: count }, () => Math.floor(next() * bytes.length));

@@ -6,7 +6,7 @@ import { type AnswerRecord, anyConversation } from "./translation/conversations.
 import { checkTypes } from "./translation/sdk-types.ts";
 import { anySettings, translateRequest } from "./translation/translated-request.ts";
 
-// One record, asked of any vendor after any other.
+// One record, sent to any vendor after any other.
 
 function frozen<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(frozen);
@@ -16,7 +16,7 @@ function frozen<Value>(value: Value): Value {
 const chains = fc.array(fc.constantFrom(...Protocol.options), { minLength: 1, maxLength: 8 });
 const RUNS = { numRuns: isThorough ? 200 : 20 };
 
-test("property: through any chain of vendors the record stays, nobody refuses it, and each gets again what it got [XLAT-01, XLAT-04]", async () => {
+test("property: through any sequence of vendors the record is unchanged, no vendor rejects it, and each receives its earlier part again [XLAT-01, XLAT-04]", async () => {
   await fc.assert(
     fc.asyncProperty(
       anyConversation,
@@ -27,7 +27,7 @@ test("property: through any chain of vendors the record stays, nobody refuses it
         frozen(messages);
         const got = new Map<Protocol, readonly string[]>();
         for (const [at, protocol] of chain.entries()) {
-          // The conversation goes on from vendor to vendor; the last is asked with all of it.
+          // The conversation moves from vendor to vendor; the last one receives all of it.
           const place = Math.floor(((at + 1) * questionPositions.length) / chain.length) - 1;
           const { pieces, objection } = await translateRequest(
             protocol,
@@ -46,7 +46,7 @@ test("property: through any chain of vendors the record stays, nobody refuses it
   );
 });
 
-test("property: an opaque token goes back to the vendor that made it, and to no other [XLAT-01, TYP-02]", async () => {
+test("property: an opaque token is sent back to the vendor that issued it, and to no other [XLAT-01, TYP-02]", async () => {
   await fc.assert(
     fc.asyncProperty(
       anyConversation,
@@ -68,8 +68,8 @@ const AS_TEXT: ReadonlySet<Protocol> = new Set([
   "azure_openai_responses",
 ]);
 
-test("property: what another vendor thought is text to OpenAI's protocols and nothing to the others; the rest stays [XLAT-02, XLAT-03]", async () => {
-  // Two protocols of one vendor, under one name, are foreign to each other as well.
+test("property: another vendor's thinking is text for OpenAI's protocols and left out for the others; its text stays [XLAT-02, XLAT-03]", async () => {
+  // Two protocols of one vendor, under one name, are foreign to each other too.
   const isForeign = ({ protocol: by }: AnswerRecord, protocol: Protocol) => by !== protocol;
   await fc.assert(
     fc.asyncProperty(
@@ -96,7 +96,7 @@ test("property: what another vendor thought is text to OpenAI's protocols and no
 });
 
 thoroughTest(
-  "whoever is asked, with whatever was said before, gets a request of its SDK's types [XLAT-01, PROV-11, PROV-13, PROV-17, PROV-20, PROV-24]",
+  "any vendor, given any earlier messages, receives a request of its SDK's types [XLAT-01, PROV-11, PROV-13, PROV-17, PROV-20, PROV-24]",
   async () => {
     const stories = fc.sample(fc.tuple(anyConversation, anySettings), { numRuns: 40, seed: 7 });
     const kinds = new Set(
@@ -118,7 +118,7 @@ thoroughTest(
         ]),
       ),
     ) as Record<Protocol, object[]>;
-    // What the types must see: a block too much, a field too much, a value of another kind.
+    // Errors that the types must reveal: an extra block, an extra field, a value of another type.
     const spoilt = {
       type: "txt",
       text: "a",

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-// Recorded replies of real vendors, kept beside the project.
+// Recorded replies of real vendors, stored beside the project.
 
 const FOLDER = fileURLToPath(new URL("../../../shared/vectors/", import.meta.url));
 
@@ -30,7 +30,7 @@ export function readVectors(wanted: (vector: Omit<Vector, "bytes">) => boolean):
 export const anthropicStreams = readVectors((v) => v.kind === "sse" && v.uri.includes("/v1/messages"));
 export const completionStreams = readVectors((v) => v.kind === "sse" && v.uri.includes("/chat/completions"));
 export const responseStreams = readVectors((v) => v.kind === "sse" && v.uri.endsWith("/responses"));
-/** Of Google, with and without its cloud. */
+/** Of Google, with Gemini and Vertex. */
 export const geminiStreams = readVectors((v) => v.kind === "sse" && v.uri.includes(":streamGenerateContent"));
 export const errorReplies = readVectors((v) => v.kind === "json" && v.status >= 400);
 export const bedrockStreams = readVectors((v) => v.kind === "awsstream");

@@ -26,7 +26,7 @@ const ANSWER = encodeSse(
 );
 const SECRET_PART = "MIIEvSECRETSECRETSECRET";
 
-/** Nothing of the machine that the tests run on is taken for credentials. */
+/** Nothing on the machine that runs the tests is used as credentials. */
 beforeEach(() => {
   const empty = mkdtempSync(join(tmpdir(), "holdfast-google-"));
   cleanup.push(() => rmSync(empty, { recursive: true }));
@@ -37,7 +37,7 @@ beforeEach(() => {
   vi.stubEnv("METADATA_SERVER_DETECTION", "none");
 });
 
-/** Vertex, which says 401 to the tokens that it is told to refuse. */
+/** Vertex, which answers 401 to the given tokens. */
 async function vertexServer(refused: readonly string[] = []): Promise<LoopbackServer> {
   const server = await LoopbackServer.start((response, { headers }) => {
     if (!refused.includes(headers.authorization ?? "")) {
@@ -66,7 +66,7 @@ function asker(
   };
 }
 
-/** Stands for Google's token endpoint. */
+/** A substitute for Google's token endpoint. */
 function tokens(answer: (count: number, body: string, url: string) => Response | Promise<Response>) {
   let count = 0;
   const fetch = async (input: unknown, init?: RequestInit) => {
@@ -106,20 +106,20 @@ describe("credentials for Vertex [PROV-22]", () => {
     ["ya29.token", "", "authorization"],
     ["ya29.token", "/v1/projects/p/locations/l", "authorization"],
     ["some-other-token", "/v1/projects/p/locations/l", "authorization"],
-  ] as const)("%s at %s goes as %s", async (apiKey, path, name) => {
+  ] as const)("%s at %s is sent as %s", async (apiKey, path, name) => {
     const said = await asker(await vertexServer(), {}, path)({ apiKey });
     const value = name === "key" ? apiKey : `Bearer ${apiKey}`;
     expect(said).toEqual({ authorization: undefined, key: undefined, [name]: value });
   });
 
-  test("a header of the configuration's own is enough", async () => {
+  test("a configured header is sufficient", async () => {
     const said = await asker(await vertexServer())({ headers: { Authorization: "Bearer mine" } });
     expect(said).toEqual({ authorization: "Bearer mine", key: undefined });
     const keyed = await asker(await vertexServer())({ headers: { "X-Goog-Api-Key": "mine" } });
     expect(keyed).toEqual({ authorization: undefined, key: "mine" });
   });
 
-  test("a service account brings a token, which is kept until it is refused", async () => {
+  test("a service account is exchanged for a token, which is cached until it is rejected", async () => {
     const server = await vertexServer(["Bearer token-2"]);
     const google = tokens((n, body) => {
       expect(body).toContain("urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer");
@@ -139,7 +139,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     expect(google.asked()).toBe(3);
   });
 
-  test("without a key it is what stands around the worker: a file that the environment names", async () => {
+  test("without a key they are a file that the environment names", async () => {
     const file = join(process.env["HOME"]!, "user.json");
     writeFileSync(file, USER);
     vi.stubEnv("GOOGLE_APPLICATION_CREDENTIALS", file);
@@ -147,7 +147,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     expect(await asker(await vertexServer(), google)()).toMatchObject({ authorization: "Bearer ambient" });
   });
 
-  test("or the machine's own account", async () => {
+  test("without a key and a file they are the machine's own account", async () => {
     const metadata = await LoopbackServer.start((response, { url }) => {
       const head = { "content-type": "application/json", "metadata-flavor": "Google" };
       if (!url.includes("/token")) return response.writeHead(200, head).end("p");
@@ -159,7 +159,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     expect(await asker(await vertexServer())()).toMatchObject({ authorization: "Bearer machine" });
   });
 
-  test("no credentials at all are a matter of the credentials", async () => {
+  test("that are missing or of an unknown type are an auth fault", async () => {
     const server = await vertexServer();
     const error = await catchProviderError(asker(server)());
     expect(error.fault).toBe("auth");
@@ -183,7 +183,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     expect(server.received).toEqual([]);
   });
 
-  test("what Google says against them is said, without the secrets", async () => {
+  test("that Google rejects are reported with its error, without the secrets", async () => {
     const google = tokens((_n, body) =>
       json({ error: "invalid_grant", error_description: `no: ${decodeURIComponent(body)}` }, 400),
     );
@@ -193,7 +193,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     expect(error.message).not.toContain(SECRET_PART);
   });
 
-  thoroughTest("a Google that cannot be reached or fails may be asked again", async () => {
+  thoroughTest("an unreachable or failing Google server is a network fault, which is retried", async () => {
     const lost = tokens(() => {
       throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     });
@@ -207,7 +207,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     });
   });
 
-  test("a token is waited for only so long, and no longer than the question is wanted", async () => {
+  test("a token is awaited up to the time limit, and no longer than the request lives", async () => {
     const silent = { ...tokens(() => new Promise<Response>(() => {})), timeoutMs: 50 };
     const server = await vertexServer();
     expect(await catchProviderError(asker(server, silent)({ apiKey: USER }))).toMatchObject({

@@ -11,7 +11,7 @@ import { plainVendor } from "./answer-reader.ts";
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 describe("a page instead of an answer", () => {
-  test("is read without its programs and its looks", () => {
+  test("is read without its scripts and styles", () => {
     const page =
       "<!doctype html><STYLE>a{}</STYLE><h1>502</h1>Bad <b>gateway</b><script src=x>if (a < b) c()</script> 5 < 6";
     expect(extractPageText(page).replace(/\s+/g, " ").trim()).toBe("502 Bad gateway 5 < 6");
@@ -19,7 +19,7 @@ describe("a page instead of an answer", () => {
   });
 
   test.each(["<", "<script", "<script>", "<style ", "<!--", "</script", "<a>"])(
-    "of nothing but %j holds up no worker",
+    "of nothing but %j does not block the worker",
     (piece) => {
       const body = piece.repeat(65_536 / piece.length);
       const headers = { "content-type": "text/html" };
@@ -31,7 +31,7 @@ describe("a page instead of an answer", () => {
   );
 });
 
-describe("[RTY-04] the delay that a vendor asks for", () => {
+describe("[RTY-04] the delay that a vendor requests", () => {
   test.each([
     ["3", 3000],
     ["604799", WEEK_MS - 1000],
@@ -52,15 +52,15 @@ describe("[RTY-04] the delay that a vendor asks for", () => {
   });
 });
 
-describe("[CRED-01] where a key comes from", () => {
-  test("a program that leaves another one behind has printed its key all the same", async () => {
+describe("[CRED-01] the source of a key", () => {
+  test("a command that leaves a child process running has nevertheless printed its key", async () => {
     const command = ["sh", "-c", "sleep 4 & echo the-key"];
     const credential = new CommandCredential("KEY", { command, timeoutMs: 3000 });
     await credential.prepare();
     expect(credential.value).toBe("the-key");
   });
 
-  test("a program that cannot be one, and a file that is none, are told as such", async () => {
+  test("an invalid command, and a path that is not a regular file, are reported", async () => {
     const command = new CommandCredential("KEY", { command: ["echo", "a\0b"], timeoutMs: 1000 });
     await expect(command.prepare()).rejects.toThrow(/the command echo could not be started/);
     const file = new FileCredential("KEY", "/dev/null", () => {});
@@ -69,7 +69,7 @@ describe("[CRED-01] where a key comes from", () => {
     );
   });
 
-  test("a password in a base URL is none that a definition may hold", () => {
+  test("a user or password in a base URL is rejected in a definition", () => {
     const model = { id: "m", api: "openai_completions", provider: "p", contextWindow: 1000 };
     const at = (baseUrl: string) => ModelConfig.safeParse({ ...model, baseUrl }).success;
     expect(["https://me:pass@host/v1", "https://me@host"].map(at)).toEqual([false, false]);

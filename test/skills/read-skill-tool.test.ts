@@ -87,7 +87,7 @@ describe("reading is confined to the folder of the skill", () => {
     },
   );
 
-  test("against any path of words, dots and slashes: only pinned files are returned", async () => {
+  test("against any path of names, dots and slashes: only pinned files are returned", async () => {
     const { tool, base } = await stocked();
     const step = fc.constantFrom(
       "..",

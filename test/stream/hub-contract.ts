@@ -31,7 +31,7 @@ export function createDelta(sequence: number, of: Partial<Delta> = {}): Delta {
   };
 }
 
-/** The next deltas of a session, up to a number, and the offset after each. */
+/** Reads a number of deltas of a session, and the offset after each. */
 export async function readNext(
   hub: StreamHub,
   count: number,
@@ -75,7 +75,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       }
     });
 
-    test("a thousand deltas are accepted at once while nobody reads, and are read in order [EVT-15]", async () => {
+    test("a thousand deltas are accepted at once without a reader, and are read in order [EVT-15]", async () => {
       // One synchronous block: nothing could have been read or written in between.
       publish(0, 1000);
       expect((await readNext(hub, 1000)).sequences).toEqual(
@@ -83,7 +83,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       );
     });
 
-    test("an early subscriber receives everything too, before there is anything", async () => {
+    test("a subscriber that starts before the first delta receives everything too", async () => {
       const watching = readNext(hub, 3);
       publish(0, 3);
       expect((await watching).sequences).toEqual([0, 1, 2]);
@@ -188,7 +188,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       await other.close();
     });
 
-    test("a session can be forgotten while it is watched, and begin again", async () => {
+    test("a session can be deleted while it is watched, and start again", async () => {
       const end = new AbortController();
       const seen: number[] = [];
       publish(0, 3);
@@ -334,7 +334,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       await other.close();
     });
 
-    test("a slow subscriber receives what it can process, and delays nobody", async () => {
+    test("a slow subscriber receives everything at its own pace, and does not delay others", async () => {
       const slow = hub.watch({ session: "s", signal: new AbortController().signal })[Symbol.asyncIterator]();
       publish(0, 10);
       await hub.flush();

@@ -63,7 +63,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
     ]);
     const plain = opened(bench.url, { codec: createEncryptedLineCodec(NO_ENCRYPTION) });
     expect((await plain.readSnapshot("s")).deltas).toEqual([]);
-    // Without keys it is there to be found, and stays readable for readers that have keys.
+    // Without keys, the table contains the text, and readers with keys can read it too.
     plain.publish(createDelta(2, { body: { type: "text", text: word } }));
     await plain.flush();
     expect(await saying()).toEqual([false, false, true]);
@@ -79,7 +79,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
   const kept = () =>
     bench.sql<{ loop_id: string; delta: string }>("SELECT loop_id, delta FROM deltas ORDER BY position");
 
-  test("recorded output is removed, that of other loops and calls stays", async () => {
+  test("recorded output is removed, and the output of other loops and calls stays", async () => {
     const hub = opened();
     const call = (toolCallId: string) =>
       ({ type: "tool-output", toolCallId, toolName: "t", text: toolCallId }) as const;
@@ -128,7 +128,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
   });
 
   thoroughTest(
-    "an unavailable database delays nobody: output that is published meanwhile is dropped",
+    "an unavailable database does not block publishers: output that is published meanwhile is dropped",
     async () => {
       const away = opened("postgresql://holdfast@127.0.0.1:1/nowhere", { maxWaitingBytes: 2_000 });
       const begin = performance.now();

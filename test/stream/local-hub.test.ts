@@ -64,7 +64,7 @@ describe("the files of LocalHub", () => {
     end.abort();
   });
 
-  test("no session id leads out of the folder", async () => {
+  test("no session id escapes the folder", async () => {
     for (const session of ["../../x", "/etc/x", "a\0b", "..", "CON", "é".repeat(500)]) {
       hub.publish(createDelta(0, { session }));
     }
@@ -87,7 +87,7 @@ describe("the files of LocalHub", () => {
     await small.close();
   });
 
-  test("an unwritable file fails nobody; the missing output is announced as soon as possible", async () => {
+  test("an unwritable file causes no error, and the missing output is announced as soon as possible", async () => {
     await mkdir(join(dir, "live"));
     await writeFile(folder(), "");
     hub.publish(createDelta(0));
@@ -102,7 +102,7 @@ describe("the files of LocalHub", () => {
     ]);
   });
 
-  test("publishing delays nobody", async () => {
+  test("publishing does not block the event loop", async () => {
     const text = "x".repeat(500);
     const begin = performance.now();
     for (let round = 0; round < 50; round++) {
@@ -117,7 +117,7 @@ describe("the files of LocalHub", () => {
     expect(await readdir(join(dir, "live"))).toHaveLength(200);
   });
 
-  test("SIGKILL of a publisher loses nothing that has reached the file, and damages no line of the next one", async () => {
+  test("SIGKILL of a publisher loses nothing that has reached the file, and damages no line of the next publisher", async () => {
     const script = `
       import { LocalHub } from ${JSON.stringify(new URL("../../dist/store/stream/local-hub.js", import.meta.url).href)};
       const hub = new LocalHub(${JSON.stringify(dir)});
@@ -169,7 +169,7 @@ test("NullHub stores nothing and ends its subscriptions", async () => {
   for await (const _ of hub.watch({ session: "s", signal: AbortSignal.abort() })) expect.unreachable();
 });
 
-/** The size of all files of live output. */
+/** Returns the total size of all live output files. */
 async function bytesIn(dir: string): Promise<number> {
   const files = await readdir(join(dir, "live"), { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(

@@ -124,7 +124,7 @@ async function runQuery<Row>(url: string, text: string): Promise<Row[]> {
   }
 }
 
-/** Creates a folder for the user that runs the server. */
+/** The files of one server in a folder of its own, and the options of its processes. */
 type PostgresHome = {
   readonly binaries: string;
   readonly folder: string;
@@ -223,7 +223,7 @@ async function serve(
   };
 }
 
-/** Waits for the server's session processes, which briefly outlive it. */
+/** Lists the child processes of a process: a server's session processes briefly outlive it. */
 function listChildren(parent: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -72,7 +72,7 @@ test("delays: the headers wait, then the stream takes its time", async () => {
   expect(closedAtMs! - atMs).toBeGreaterThanOrEqual(29 + 11 * 4);
 });
 
-test("a wait for a request that never comes reports the requests that came", async () => {
+test("a wait for a request that never arrives reports the requests that did", async () => {
   const server = await startServer({});
   await createAnthropic(server).messages.create(createAnthropicRequest());
   await expect(server.waitForRequest(2, { timeoutMs: 10 })).rejects.toThrow(/#1 turn 0 answered/);

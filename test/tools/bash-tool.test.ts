@@ -14,8 +14,8 @@ import {
 
 const bash = createBashTool();
 
-describe("the answer [BIT-06]", () => {
-  test("is exit code and output when there is no error output [TOOL-16]", async () => {
+describe("the result [BIT-06]", () => {
+  test("is the exit code and the output if there is no error output [TOOL-16]", async () => {
     const context = createContext(await createTemporaryFolder());
     expect(await callTool(bash, { command: "echo hi" }, context)).toEqual({
       content: [{ type: "text", text: "Exit code: 0\nhi\n" }],
@@ -23,7 +23,7 @@ describe("the answer [BIT-06]", () => {
     });
   });
 
-  test("names both streams when there is error output; a failure of the command is not one of the tool", async () => {
+  test("names both streams if there is error output; a failed command is not a failed tool call", async () => {
     const context = createContext(await createTemporaryFolder());
     expect(await callTool(bash, { command: "echo out; echo err >&2; exit 3" }, context)).toEqual({
       content: [{ type: "text", text: "Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n" }],
@@ -31,7 +31,7 @@ describe("the answer [BIT-06]", () => {
     });
   });
 
-  test("has -1 for a command that a signal ended", async () => {
+  test("has exit code -1 if a signal ended the command", async () => {
     const { content, details } = await callTool(
       bash,
       { command: "kill -9 $$" },
@@ -42,8 +42,8 @@ describe("the answer [BIT-06]", () => {
   });
 });
 
-describe("what is kept of the output [BIT-05]", () => {
-  test("says for each stream that it was cut", async () => {
+describe("the retained output [BIT-05]", () => {
+  test("states for each stream that it was truncated", async () => {
     const small = createBashTool({ maxOutputBytes: 4 });
     const context = createContext(await createTemporaryFolder());
     expect(await callForText(small, { command: "echo 123456; echo 12 >&2" }, context)).toBe(
@@ -54,7 +54,7 @@ describe("what is kept of the output [BIT-05]", () => {
     );
   });
 
-  test("keeps 256 KB of each stream unless told otherwise", async () => {
+  test("is limited to 256 KB of a stream by default", async () => {
     const text = await callForText(
       bash,
       { command: "head -c 300000 /dev/zero | tr '\\0' x" },
@@ -71,8 +71,8 @@ describe("what is kept of the output [BIT-05]", () => {
   });
 });
 
-describe("what runs", () => {
-  test("a workspace that is not there, or is no folder, is said to be so", async () => {
+describe("a command that runs", () => {
+  test("reports a workspace that is missing or not a folder", async () => {
     await expect(callTool(bash, { command: "true" }, createContext("/no/such/folder"))).rejects.toMatchObject(
       {
         fault: "failed",
@@ -84,21 +84,21 @@ describe("what runs", () => {
     });
   });
 
-  test("the group is claimed with its start time", async () => {
+  test("has its process group claimed with its start time", async () => {
     const context = createContext(await createTemporaryFolder());
     const text = await callForText(bash, { command: "echo $$; cut -d' ' -f22 /proc/$$/stat" }, context);
     expect(text).toBe(`Exit code: 0\n${context.groups[0]?.pgid}\n${context.groups[0]?.startTime}\n`);
     expect(context.groups).toHaveLength(1);
   });
 
-  test("who watches sees the output and a line of progress", async () => {
+  test("reports its output and a line of progress", async () => {
     const context = createContext(await createTemporaryFolder());
     await callTool(bash, { command: "echo one; echo two >&2\ntrue" }, context);
     expect(context.updates.join("").split("\n").toSorted()).toEqual(["", "one", "two"]);
     expect(context.lines).toEqual(["Running echo one; echo two >&2"]);
   });
 
-  test("the environment is a short list and the mark of the call", async () => {
+  test("receives an environment of a few variables and the call's marker", async () => {
     const context = createContext(await createTemporaryFolder());
     vi.stubEnv("HOLDFAST_TEST_API_KEY", "secret");
     vi.stubEnv("HOLDFAST_TEST_ALLOWED", "open");
@@ -121,7 +121,7 @@ describe("what runs", () => {
     expect(names.filter((name) => !known.test(name))).toEqual([]);
   });
 
-  test("pin: what of the worker's environment a tool may see", () => {
+  test("pin: the variables of the worker's environment that a tool receives", () => {
     const source = Object.fromEntries(
       [
         "PATH",
@@ -159,7 +159,7 @@ describe("what runs", () => {
   });
 });
 
-describe("what does not run [BIT-02]", () => {
+describe("a command that is blocked [BIT-02]", () => {
   test.each([
     ["rm -rf / --no-preserve-root", "rm -rf /"],
     ["sudo rm -rf /*", "rm -rf /"],
@@ -176,7 +176,7 @@ describe("what does not run [BIT-02]", () => {
     expect(context.groups).toEqual([]);
   });
 
-  test("the list is the user's to choose", async () => {
+  test("the deny list is configurable", async () => {
     expect(DEFAULT_DENY_PATTERNS).toContain("rm -rf /*");
     const strict = createBashTool({ denyPatterns: ["curl"] });
     const context = createContext(await createTemporaryFolder());
@@ -185,8 +185,8 @@ describe("what does not run [BIT-02]", () => {
   });
 });
 
-describe("from its start to its end [BIT-04]", () => {
-  test("is bash, in the workspace or the folder of the options below it", async () => {
+describe("execution [BIT-04]", () => {
+  test("runs bash in the workspace or in a configured folder within it", async () => {
     const workspace = await createTemporaryFolder();
     await mkdir(join(workspace, "sub"));
     const script = "[[ -n $BASH_VERSION ]] && pwd";
@@ -206,7 +206,7 @@ describe("from its start to its end [BIT-04]", () => {
     });
   });
 
-  test("a command that the system refuses to start", async () => {
+  test("fails if the system cannot start the command", async () => {
     const long = `: ${"x".repeat(200_000)}`;
     await expect(
       callTool(bash, { command: long }, createContext(await createTemporaryFolder())),
@@ -217,7 +217,7 @@ describe("from its start to its end [BIT-04]", () => {
   });
 
   describe("a command that is stopped", () => {
-    test("by time", async () => {
+    test("by its time limit reports its output so far and leaves no process", async () => {
       const context = createContext(await createTemporaryFolder());
       await expect(
         callTool(createBashTool({ timeoutMs: 1000 }), { command: "sleep 1000" }, context),
@@ -234,7 +234,7 @@ describe("from its start to its end [BIT-04]", () => {
       expect(listCommandLines(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
     });
 
-    test("by the user, and all it started with it", async () => {
+    test("by the user leaves no process", async () => {
       const controller = new AbortController();
       const context = createContext(await createTemporaryFolder(), {
         signal: controller.signal,
@@ -249,7 +249,7 @@ describe("from its start to its end [BIT-04]", () => {
 });
 
 describe("its options", () => {
-  test("are folder, time, bytes, a deny list and confirmation, with these defaults; the command is its parameter [BIT-01]", async () => {
+  test("are folder, time limit, output limit, deny list and confirmation, with these defaults; the command is its parameter [BIT-01]", async () => {
     expect(bash.parse({})).toMatchObject({ ok: false, message: expect.stringMatching(/^command: /) });
     expect(Object.keys(bash.parameters["properties"] as object)).toEqual(["command"]);
     const workspace = await createTemporaryFolder();
@@ -288,13 +288,13 @@ describe("its options", () => {
     });
   });
 
-  test("the worker's own limit leaves time for the tool's", () => {
+  test("the call's time limit leaves room for the command's time limit and grace period", () => {
     expect(bash.timeoutMs).toBeGreaterThan(120_000 + 2_000);
     expect(createBashTool({ timeoutMs: 5_000, graceMs: 0 }).timeoutMs).toBeGreaterThan(5_000);
   });
 });
 
-test("a call without a command names the field", () => {
+test("a call without a command names the field; the summary is the command", () => {
   expect(bash.parse({})).toEqual({ ok: false, message: expect.stringMatching(/^command: .*string/) });
   expect(bash.summarise({ command: "npm test" })).toBe("npm test");
 });

@@ -9,7 +9,7 @@ test.each([
   ["ripgrep", {}],
   ["find and grep", { ripgrep: "" }],
 ])(
-  "with %s, totals are counted before results are cut, and the limit is for all files together [X-19]",
+  "with %s, totals are counted before truncation, and the limit covers all files together [X-19]",
   async (_, options) => {
     const context = createContext(await createTemporaryFolder());
     for (const name of ["a", "b", "c", "d"]) await writeFile(join(context.workspace, name), "x\nx\nx\n");
@@ -25,7 +25,7 @@ test.each([
     expect(exact).toMatchObject({ count: 4, details: { total: 4, truncated: false } });
     expect(exact.text).not.toContain("truncated");
 
-    // Three a file: a limit for each file would let all twelve through.
+    // Three per file: a limit per file would let all twelve through.
     const found = await lines(createSearchTool({ ...options, maxResults: 5 }), { pattern: "x" });
     expect(found).toMatchObject({ count: 5, details: { matches: 12, truncated: true } });
     expect(found.text).toContain("(truncated at 5 matches)");

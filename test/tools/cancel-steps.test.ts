@@ -6,10 +6,10 @@ import { createReadFileTool } from "../../src/tools/builtin/read-file-tool.ts";
 import { createWriteFileTool } from "../../src/tools/builtin/write-file-tool.ts";
 import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
-/** Three chunks and a little. */
+/** Three chunks and a little more. */
 const LONG = "line of text\n".repeat(16_000);
 
-/** A signal that is looked at so many times before it is aborted. */
+/** A signal that is aborted after this many checks. */
 function abortedBehind(looks: number): AbortSignal {
   let left = looks;
   return {
@@ -20,11 +20,11 @@ function abortedBehind(looks: number): AbortSignal {
   } as AbortSignal;
 }
 
-describe("file tools look for a cancellation before each step, and leave what there was [BIT-12]", () => {
+describe("file tools check for cancellation before each step, and a cancelled call changes nothing [BIT-12]", () => {
   test.each([
     // Folder, file, and each chunk of the file.
     ["read_file", createReadFileTool(), { path: "in/a.txt" }, 5, LONG],
-    // Folder, what is there, its content, the new file, its place.
+    // Folder, existing file, its content, the new file, its location.
     ["write_file", createWriteFileTool(), { path: "in/a.txt", content: "new" }, 4, "new"],
     [
       "edit_file",

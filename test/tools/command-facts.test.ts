@@ -17,7 +17,7 @@ const real = (command: string) =>
     .commands.filter(({ isWrapper }) => isWrapper === undefined)
     .map((fact) => fact.words.join(" "));
 
-describe("commands that are what they say", () => {
+describe("commands whose meaning is certain", () => {
   test.each<[string, string[][]]>([
     ["git status", [["git", "status"]]],
     ["  git\tstatus  ", [["git", "status"]]],
@@ -63,7 +63,7 @@ describe("commands that are what they say", () => {
     ["echo a\\;b \\| \\#", [["echo", "a;b", "|", "#"]]],
     ['grep "end$" f', [["grep", "end$", "f"]]],
     ["git log HEAD~1 a@{u} {} x=1", [["git", "log", "HEAD~1", "a@{u}", "{}", "x=1"]]],
-    // A letter that only looks like another, and a blank that is none, are letters of a word.
+    // A look-alike letter and a blank that separates nothing are characters of a word.
     ["\u0261it status", [["\u0261it", "status"]]],
     ["git\u00a0status", [["git\u00a0status"]]],
     ["git\u2028rm", [["git\u2028rm"]]],
@@ -123,8 +123,8 @@ describe("commands that are what they say", () => {
   });
 });
 
-describe("commands that cannot be relied on", () => {
-  // What they hold is still found, so that a rule against it is heard.
+describe("commands whose meaning is uncertain", () => {
+  // The commands within them are still found, so that a rule that denies them applies.
   test.each<[string, RegExp, string?]>([
     ["git status $(rm x)", /substitution/, "rm x"],
     ["git status `rm x`", /substitution/, "rm x"],
@@ -252,7 +252,7 @@ describe("patterns, redirects and folders", () => {
   });
   afterAll(() => rm(workspace, { recursive: true, force: true }));
 
-  test("the words before a pattern of file names are certain [PERM-01]", async () => {
+  test("the words before a file name pattern are certain [PERM-01]", async () => {
     expect(await collectCommandFacts("git add *.ts x", workspace)).toEqual({
       commands: [{ words: ["git", "add", "*.ts", "x"], fixedWords: 2 }],
     });
@@ -267,7 +267,7 @@ describe("patterns, redirects and folders", () => {
     });
   });
 
-  test("a redirect in the workspace is a path of the call [PERM-01]", async () => {
+  test("a redirect within the workspace is a path of the call [PERM-01]", async () => {
     for (const operator of [">", ">>", ">|", "&>", "&>>", ">&", "<", "<>", "2>"]) {
       expect(await collectCommandFacts(`a ${operator} src/x`, workspace), operator).toEqual({
         commands: [{ words: ["a"], ...(operator.startsWith("<") ? { readsInput: true } : {}) }],
@@ -302,7 +302,7 @@ describe("patterns, redirects and folders", () => {
     expect((await collectCommandFacts(command, workspace)).opaqueReason).toMatch(/outside the workspace/);
   });
 
-  test("after a change of folder both places are looked at [PERM-01]", async () => {
+  test("after a change of folder, a path is resolved against both folders [PERM-01]", async () => {
     expect(await collectCommandFacts("cd src && a > x", workspace)).toEqual({
       commands: [{ words: ["cd", "src"] }, { words: ["a"] }],
       paths: [
@@ -312,7 +312,7 @@ describe("patterns, redirects and folders", () => {
     });
   });
 
-  test("a command that is started in a folder of the workspace is judged from there [PERM-01]", async () => {
+  test("the paths of a command that starts in a folder of the workspace are resolved from there [PERM-01]", async () => {
     const facts = await collectCommandFacts("a > x", workspace, join(workspace, "src"));
     expect(facts.paths).toMatchObject([{ relative: "src/x" }]);
     const up = await collectCommandFacts("a > ../x", workspace, join(workspace, "src"));
@@ -320,7 +320,7 @@ describe("patterns, redirects and folders", () => {
     expect(up.opaqueReason).toBeUndefined();
   });
 
-  test("long texts cost words, many commands are cut, whatever the command [PERM-01]", async () => {
+  test("facts have a bounded size: long words are left out, and long scripts are truncated or opaque [PERM-01]", async () => {
     expect(await collectCommandFacts(`git commit -m '${"x".repeat(2000)}'`, workspace)).toEqual({
       commands: [{ words: ["git", "commit", "-m"], fixedWords: 3 }],
     });
@@ -337,7 +337,7 @@ describe("patterns, redirects and folders", () => {
   });
 });
 
-describe("bash agrees", () => {
+describe("compared with bash", () => {
   let folder: string;
   const run = promisify(execFile);
 
@@ -346,9 +346,9 @@ describe("bash agrees", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  /** What bash runs: no program is found, and what is looked for is written down with its words. */
+  /** What bash runs: no program is found, and each name that bash looks up is recorded with its arguments. */
   async function commandsBashRuns(command: string, status: 0 | 1): Promise<string[][]> {
-    // A file for each shell: several at once would cut each other's lines in two.
+    // A file for each shell: the lines of concurrent shells would mix.
     const log = join(folder, "ran");
     const handler = `command_not_found_handle() { printf '%s\\0' "$#" "$@" >> "${log}/$BASHPID"; return ${status}; }`;
     for (const name of ["work", "ran"]) {
@@ -368,7 +368,7 @@ describe("bash agrees", () => {
   }
 
   test(
-    "words that are quoted as a person would, joined by operators, are the words that bash sees [PERM-01]",
+    "words in any style of quoting, joined by operators, are the words that bash sees [PERM-01]",
     async () => {
       const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
       const escaped = (text: string) => text.replace(/[^A-Za-z0-9]/gu, "\\$&") || "''";
@@ -382,7 +382,7 @@ describe("bash agrees", () => {
         asyncProperty(list, async (parts) => {
           const script = parts
             .map(({ simple, joint }, index) => {
-              // A name that is surely no builtin and no path.
+              // A name that is certainly neither a builtin nor a path.
               const said = simple.map(({ text, quote }) => quote(text)).join(" ");
               return `${index === 0 ? "" : joint}zz ${said}`;
             })
@@ -401,7 +401,7 @@ describe("bash agrees", () => {
   );
 
   test(
-    "whatever bash runs of a random script is listed, or the script is opaque [PERM-01]",
+    "every command that bash runs from a random script is listed, or the script is opaque [PERM-01]",
     async () => {
       const piece = constantFrom(
         ..."xa xb -f 1 ' \" \\ # ; & | && || |& ( ) { } ! = ~ * ? [ ] $ ` < > >> << <<- <<< <<E <<'E' & < > $' {a,b} if then fi".split(
@@ -444,7 +444,7 @@ describe("bash agrees", () => {
         }),
         { numRuns: RUNS },
       );
-      // Most random scripts say nothing certain; these many did.
+      // Most random scripts are opaque; at least this many were not.
       expect(transparent).toBeGreaterThan(RUNS / 50);
     },
     60_000 + RUNS * 20,

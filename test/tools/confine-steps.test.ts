@@ -6,8 +6,8 @@ import type { ExecutableTool, ToolOutput } from "../../src/tools/tool.ts";
 import { isThorough } from "../support/test-depth.ts";
 import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
-// An adversary that acts between any two steps of a tool: before one of its file system calls it puts a link to
-// the outside in the place of the folder, and before a later one it puts the folder back. All pairs are tried.
+// An adversary that acts between any two steps of a tool: before one file system call it replaces the folder with a
+// link to the outside, and before a later one it restores the folder. All pairs of steps are tried.
 
 const adversary = vi.hoisted(() => ({ step: () => {} }));
 
@@ -44,7 +44,7 @@ vi.mock("node:child_process", async (original) => {
   return { ...real, spawn };
 });
 
-// Other test files of this process load the tools with the real file system, before and after this one.
+// Other test files of this process import the tools with the real file system, before and after this one.
 vi.resetModules();
 const { createDefaultTools: defaultTools } = await import("../../src/tools/builtin/default-tools.ts");
 afterAll(() => vi.resetModules());
@@ -118,7 +118,7 @@ test.each(isThorough ? TOOLS : TOOLS.filter((_, nth) => nth % 3 === 0))(
     const { steps } = await attempt(tool, parameters, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     expect(steps).toBeGreaterThan(3);
     let refused = 0;
-    // A swap changes the number of steps: go a little further than an undisturbed call.
+    // A swap changes the number of steps, so continue a little beyond an undisturbed call.
     for (let away = 0; away < steps; away += 1) {
       for (let back = away + 1; back <= steps + 2; back += 1) {
         const { outcome } = await attempt(tool, parameters, away, back);

@@ -16,7 +16,7 @@ const [, read, write, edit, list, search] = createDefaultTools() as [
   ExecutableTool,
 ];
 
-/** A workspace next to a folder that nothing may reach. */
+/** A workspace next to a folder that must stay out of reach. */
 async function withOutside() {
   const base = await createTemporaryFolder();
   const [workspace, outside] = [join(base, "workspace"), join(base, "workspace-outside")];
@@ -57,21 +57,21 @@ describe.each(EACH_TOOL)("%s stays in the workspace", (_, request) => {
     message: expect.stringContaining(" is outside the workspace; use a path inside "),
   };
 
-  test("against ..", async () => {
+  test("given a path with ..", async () => {
     expect(await refusal(() => "../workspace-outside")).toMatchObject(refused);
     expect(await refusal(() => "x/../../workspace-outside")).toMatchObject(refused);
   });
 
-  test("against an absolute path, one that begins with the workspace's name included", async () => {
+  test("given an absolute path, even one that begins with the workspace's name", async () => {
     expect(await refusal((outside) => outside)).toMatchObject(refused);
   });
 
-  test("against a symbolic link to a folder", async () => {
+  test("given a symbolic link to a folder", async () => {
     const prepare = (workspace: string, outside: string) => symlink(outside, join(workspace, "link"));
     expect(await refusal(() => "link", prepare)).toMatchObject(refused);
   });
 
-  test("against a chain of relative links", async () => {
+  test("given a chain of relative links", async () => {
     expect(
       await refusal(
         () => "a/b",
@@ -85,7 +85,7 @@ describe.each(EACH_TOOL)("%s stays in the workspace", (_, request) => {
   });
 });
 
-test("a symbolic link to a file outside is refused", async () => {
+test("a symbolic link to a file outside is rejected, and skipped by searches", async () => {
   const { workspace, outside, context } = await withOutside();
   await symlink(join(outside, "secret.txt"), join(workspace, "link"));
   for (const [tool, parameters] of [
@@ -101,7 +101,7 @@ test("a symbolic link to a file outside is refused", async () => {
   expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
 });
 
-test("a link that leads to no file outside makes none", async () => {
+test("writing to a link whose target outside does not exist creates nothing", async () => {
   const { workspace, outside, context } = await withOutside();
   await symlink(join(outside, "new.txt"), join(workspace, "link"));
   await expect(callTool(write, { path: "link", content: "changed" }, context)).rejects.toThrow(
@@ -110,14 +110,14 @@ test("a link that leads to no file outside makes none", async () => {
   expect(await readdir(outside)).toEqual(["secret.txt"]);
 });
 
-test("a file that is also outside by a hard link is replaced here, not changed there", async () => {
+test("a hard link to a file outside is replaced in the workspace, and the file outside is unchanged", async () => {
   const { workspace, outside, context } = await withOutside();
   await link(join(outside, "secret.txt"), join(workspace, "hard"));
   await callTool(write, { path: "hard", content: "changed" }, context);
   expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
 });
 
-test("a workspace that is named through a link is a workspace, by either name", async () => {
+test("a workspace that is named through a link accepts paths under either name", async () => {
   const { workspace } = await withOutside();
   await symlink("workspace", join(workspace, "../by-link"));
   const context = createContext(join(workspace, "../by-link"));
@@ -129,7 +129,7 @@ test("a workspace that is named through a link is a workspace, by either name", 
   expect(await callForText(read, { path: "a/../a/b.txt" }, context)).toBe("[1 lines]\n   1 | x");
 });
 
-/** A thread that makes `name` now a folder, now a link to the outside, now nothing, as fast as it can. */
+/** A thread that makes `name` a folder, a link to the outside, and nothing, in turn and as fast as it can. */
 async function swapInALoop(workspace: string, outside: string, name: string): Promise<() => Promise<void>> {
   const thread = new Worker(
     `const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
@@ -153,7 +153,7 @@ async function swapInALoop(workspace: string, outside: string, name: string): Pr
   return stop;
 }
 
-/** Runs the call until it has come through and has been refused many times each, or until its time is over. */
+/** Runs the call until it has succeeded and been rejected many times each, or until the time is up. */
 async function hammer(work: (round: number) => Promise<unknown>): Promise<{ done: number; refused: number }> {
   const seen = { done: 0, refused: 0 };
   const endAt = performance.now() + (isThorough ? 8_000 : 2_000);
@@ -171,7 +171,7 @@ async function hammer(work: (round: number) => Promise<unknown>): Promise<{ done
 }
 
 describe("while a folder is being swapped for a link", { timeout: 30_000 }, () => {
-  test("writes land inside or nowhere", async () => {
+  test("writes reach the workspace or nothing", async () => {
     const { workspace, outside, context } = await withOutside();
     await mkdir(join(workspace, "d"));
     const stop = await swapInALoop(workspace, outside, "d");
@@ -186,7 +186,7 @@ describe("while a folder is being swapped for a link", { timeout: 30_000 }, () =
     expect(context.workspace).toBe(workspace);
   });
 
-  test("edits change what is inside or nothing", async () => {
+  test("edits change only files in the workspace", async () => {
     const { workspace, outside } = await withOutside();
     await mkdir(join(workspace, "d"));
     await writeFile(join(workspace, "d/secret.txt"), "SECRET inside");
@@ -204,7 +204,7 @@ describe("while a folder is being swapped for a link", { timeout: 30_000 }, () =
     expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
   });
 
-  test("reads and searches never see the outside", async () => {
+  test("reads and searches never see files outside", async () => {
     const { workspace, outside } = await withOutside();
     await mkdir(join(workspace, "d"));
     await writeFile(join(workspace, "d/secret.txt"), "public\n");
@@ -223,11 +223,11 @@ describe("while a folder is being swapped for a link", { timeout: 30_000 }, () =
   });
 });
 
-test("no call leaves a file open, whether it comes through or not", async () => {
+test("no call leaves a file open, whether it succeeds or fails", async () => {
   const { workspace, context } = await withOutside();
   await mkdir(join(workspace, "d"));
   await symlink("/", join(workspace, "root"));
-  // Other files of this process come and go: only those that these calls can have opened are listed.
+  // Other files of this process open and close: only those that these calls may have opened are listed.
   const openFiles = async () => {
     const targets = (await readdir("/proc/self/fd")).map((fd) =>
       readlink(`/proc/self/fd/${fd}`).catch(() => ""),

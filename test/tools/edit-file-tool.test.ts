@@ -22,7 +22,7 @@ async function withFile(content: string | Buffer) {
 const change = (old_text: string, new_text: string, path = "a.txt") => ({ path, old_text, new_text });
 
 describe("an edit", () => {
-  test("replaces the one place and says how many lines [TOOL-16]", async () => {
+  test("replaces the only match and reports the numbers of lines [TOOL-16]", async () => {
     const { workspace, content } = await withFile("one\ntwo\nthree\n");
     const { content: answer, details } = await callTool(
       edit,
@@ -40,7 +40,7 @@ describe("an edit", () => {
     expect(await content()).toBe("one\n2\n2b\nthree\n");
   });
 
-  test("needs path, old_text and new_text, and exactly one match [BIT-13]", async () => {
+  test("requires path, old_text and new_text, and exactly one match [BIT-13]", async () => {
     for (const missing of ["path", "old_text", "new_text"] as const) {
       const { [missing]: _, ...rest } = change("a", "b");
       expect(edit.parse(rest)).toMatchObject({
@@ -59,7 +59,7 @@ describe("an edit", () => {
     expect(await content()).toBe("one\n2");
   });
 
-  test("may remove text, and takes patterns of replacement as they are", async () => {
+  test("may delete text, and treats replacement patterns as plain text", async () => {
     const { workspace, content } = await withFile("a-b-c");
     expect(await callForText(edit, change("-b", ""), createContext(workspace))).toBe(
       "Replaced 1 line(s) with 0 line(s) in a.txt",
@@ -68,7 +68,7 @@ describe("an edit", () => {
     expect(await content()).toBe("a-$& $1 $$");
   });
 
-  test("keeps mode, and bytes that are not text", async () => {
+  test("preserves the file mode, and bytes that are not text", async () => {
     const { workspace, file } = await withFile(Buffer.from([0xff, 0x61, 0x00, 0xfe]));
     await chmod(file, 0o755);
     await callTool(edit, change("a", "b"), createContext(workspace));
@@ -77,13 +77,13 @@ describe("an edit", () => {
     expect(await readdir(workspace)).toEqual(["a.txt"]);
   });
 
-  test("finds lines in a file with line ends of Windows and keeps them", async () => {
+  test("matches and preserves Windows line endings", async () => {
     const { workspace, content } = await withFile("a\r\nb\r\nc\r\n");
     await callTool(edit, change("a\nb\n", "x\ny\nz\n"), createContext(workspace));
     expect(await content()).toBe("x\r\ny\r\nz\r\nc\r\n");
   });
 
-  test("goes through a link in the workspace", async () => {
+  test("follows a link within the workspace", async () => {
     const { workspace, content } = await withFile("a");
     await mkdir(join(workspace, "sub"));
     await symlink("../a.txt", join(workspace, "sub/link"));
@@ -92,7 +92,7 @@ describe("an edit", () => {
   });
 });
 
-describe("an edit is refused", () => {
+describe("an edit is rejected", () => {
   const refusal = async (content: string, old_text: string) => {
     const { workspace, content: now } = await withFile(content);
     const outcome = await callTool(edit, change(old_text, "new"), createContext(workspace)).catch(
@@ -102,7 +102,7 @@ describe("an edit is refused", () => {
     return outcome;
   };
 
-  test("without the file [BIT-14]", async () => {
+  test("if there is no such file [BIT-14]", async () => {
     const workspace = await createTemporaryFolder();
     await mkdir(join(workspace, "folder"));
     for (const path of ["nope.txt", "no/such/folder.txt", "folder", "."]) {
@@ -114,7 +114,7 @@ describe("an edit is refused", () => {
     expect(await readdir(workspace)).toEqual(["folder"]);
   });
 
-  test("when the text is there more than once, overlapping places included [BIT-16]", async () => {
+  test("if the text occurs more than once, even at overlapping positions [BIT-16]", async () => {
     expect(await refusal("ab ab ab", "ab")).toBe(
       "old_text matches 3 locations. Include more context to make match unique.",
     );
@@ -123,15 +123,15 @@ describe("an edit is refused", () => {
     );
   });
 
-  describe("without a match [BIT-15]", () => {
-    test("with a hint when a line is like the first one", async () => {
+  describe("if there is no match [BIT-15]", () => {
+    test("with a hint if a line resembles the first line of the text", async () => {
       expect(await refusal("zero\n    if (a) {\n      b();\n    }\nend\n", "if (a) {\n  b();\n")).toBe(
         "old_text not found in a.txt.\n\nDid you mean:\n```\n    if (a) {\n      b();\n    }\n```\n" +
           "old_text must match exactly, including whitespace and indentation.",
       );
     });
 
-    test("with a tip when there is none", async () => {
+    test("with a tip if no line does", async () => {
       const tip =
         "old_text not found in a.txt.\n\nTip: Use read_file to see the current contents of the file.";
       expect(await refusal("one\n", "two")).toBe(tip);
@@ -139,14 +139,14 @@ describe("an edit is refused", () => {
     });
   });
 
-  test("with an empty old text", () => {
+  test("if the old text is empty", () => {
     expect(edit.parse(change("", "x"))).toEqual({
       ok: false,
       message: "old_text: must not be empty; use write_file to create a file",
     });
   });
 
-  test("when cancelled, untouched at every step", async () => {
+  test("if it is cancelled, with the file untouched at every step", async () => {
     const { workspace, content } = await withFile("a");
     for (let looks = 0; ; looks += 1) {
       let left = looks;
@@ -168,7 +168,7 @@ describe("an edit is refused", () => {
 });
 
 describe("a second execution of the same call", () => {
-  test("gives the same answer and edits once, even where the new text holds the old", async () => {
+  test("returns the same result and edits once, even if the new text contains the old", async () => {
     const { workspace, content } = await withFile("start X end");
     const context = createContext(workspace, { memo: createMemoryMemo() });
     const first = await callTool(edit, change("X", "XX"), context);
@@ -176,7 +176,7 @@ describe("a second execution of the same call", () => {
     expect(await content()).toBe("start XX end");
   });
 
-  test("does what the first one had only announced", async () => {
+  test("makes the edit that the first one had only announced", async () => {
     const { workspace, content } = await withFile("a");
     const memo = createMemoryMemo();
     const context = createContext(workspace, { memo });
@@ -196,7 +196,7 @@ describe("a second execution of the same call", () => {
     expect(await content()).toBe("b");
   });
 
-  test("does not touch what someone else has changed since", async () => {
+  test("does not touch a file that something else has changed since", async () => {
     const { workspace, file, content } = await withFile("a");
     const context = createContext(workspace, { memo: createMemoryMemo() });
     await callTool(edit, change("a", "b"), context);
@@ -210,7 +210,7 @@ describe("a second execution of the same call", () => {
     expect(await content()).toBe("a and more");
   });
 
-  test("keeps its note before it changes the file", async () => {
+  test("relies on a note that is stored before the file changes", async () => {
     const { workspace, content } = await withFile("a");
     const seen: string[] = [];
     const memo = {
@@ -224,8 +224,8 @@ describe("a second execution of the same call", () => {
   });
 });
 
-describe("others at the same time", () => {
-  test("edits of one file in one process are all in it", async () => {
+describe("concurrent changes", () => {
+  test("edits of one file in one process are all applied", async () => {
     const { workspace, content } = await withFile(
       Array.from({ length: 30 }, (_, index) => `<${index}>`).join("\n"),
     );

@@ -41,7 +41,7 @@ describe.each([
   const options = ripgrep === undefined ? {} : { ripgrep };
   const list = make(options);
 
-  test("gives files only, sorted, three levels deep, without what programs make [TOOL-16]", async () => {
+  test("returns files only, sorted, three levels deep, without generated files [TOOL-16]", async () => {
     const context = await withFiles(FILES);
     await writeFile(join(context.workspace, ".gitignore"), "*.log\n");
     await symlink("src", join(context.workspace, "link"));
@@ -56,7 +56,7 @@ describe.each([
     });
   });
 
-  test("takes depth, folder and pattern; paths are in the words of the call", async () => {
+  test("takes depth, folder and pattern; the returned paths are relative or absolute as in the call", async () => {
     const context = await withFiles(FILES);
     expect(await callForText(list, { max_depth: 1 }, context)).toBe("README.md\nignored.log");
     expect(await callForText(list, { max_depth: 4, pattern: "*.ts" }, context)).toBe(
@@ -69,7 +69,7 @@ describe.each([
     );
   });
 
-  test("path, pattern and depth; 200 results and 10 seconds unless options say otherwise; files only [BIT-17]", async () => {
+  test("takes path, pattern and depth; by default 200 results and 10 seconds; files only [BIT-17]", async () => {
     const context = await withFiles([
       ...["a.md", "in/b.ts", "in/two/c.ts", "in/two/three/d.ts"],
       ...["target/x.ts", ".git/x.ts", "node_modules/x.ts", "in/target/x.ts"],
@@ -99,8 +99,8 @@ describe.each([
     });
   });
 
-  describe("what it does not give is said [BIT-18]", () => {
-    test("counts all before it cuts", async () => {
+  describe("a truncated list [BIT-18]", () => {
+    test("says so and has the total of all files", async () => {
       const context = await withFiles(
         Array.from({ length: 12 }, (_, index) => `${String(index).padStart(2, "0")}.txt`),
       );
@@ -115,7 +115,7 @@ describe.each([
     });
   });
 
-  test("says when there is nothing", async () => {
+  test("reports that there are no files", async () => {
     const context = await withFiles(["a.txt"]);
     expect(await callTool(list, { pattern: "*.rs" }, context)).toEqual({
       content: [{ type: "text", text: "No files found" }],
@@ -127,7 +127,7 @@ describe.each([
 describe("list_files", () => {
   const list = createListFilesTool();
 
-  test("a search that hangs ends within its time, and leaves nothing behind [BIT-18]", async () => {
+  test("a search that hangs ends within its time limit and leaves no process running [BIT-18]", async () => {
     const context = await withFiles(["a.txt"]);
     const list = createListFilesTool({ ripgrep: await installProgram("rg", "sleep 60"), timeoutMs: 100 });
     await expect(callTool(list, {}, context)).rejects.toMatchObject({
@@ -137,13 +137,13 @@ describe("list_files", () => {
     expect(listCommandLines(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
   });
 
-  test("takes patterns with folders, names with line ends of Windows aside", async () => {
+  test("takes patterns with folders, and a folder whose name begins with a dash", async () => {
     const context = await withFiles(["src/a.ts", "test/b.ts", "-dash/c.ts"]);
     expect(await callForText(list, { pattern: "src/**/*.ts" }, context)).toBe("src/a.ts");
     expect(await callForText(list, { pattern: "*.ts", path: "-dash" }, context)).toBe("-dash/c.ts");
   });
 
-  test("a pattern or folder that is wrong is said to be so", async () => {
+  test("an invalid pattern or folder is reported", async () => {
     const context = await withFiles(["a.txt"]);
     await expect(callTool(list, { pattern: "[" }, context)).rejects.toMatchObject({
       fault: "failed",
@@ -157,7 +157,7 @@ describe("list_files", () => {
     );
   });
 
-  test("cancelled before or during the work", async () => {
+  test("can be cancelled before or during the work", async () => {
     const context = await withFiles(["a.txt"]);
     const controller = new AbortController();
     const during = { ...context, signal: controller.signal, onSpawned: async () => controller.abort() };
@@ -170,7 +170,7 @@ describe("list_files", () => {
     });
   });
 
-  test("200 results unless told otherwise; the summary is the folder and the pattern", async () => {
+  test("returns 200 results by default; the summary is the folder and the pattern", async () => {
     const context = await withFiles(Array.from({ length: 201 }, (_, index) => `${index}.txt`));
     const text = await callForText(list, {}, context);
     expect(text.split("\n")).toHaveLength(201);

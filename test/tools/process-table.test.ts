@@ -8,7 +8,7 @@ import { parseStat, readProcess } from "../../src/platform/process/process-table
 import { eventually } from "./processes.ts";
 import { createTemporaryFolder } from "./tool-context.ts";
 
-test("a program's name may hold spaces and parentheses", async () => {
+test("a program's name may contain spaces and parentheses", async () => {
   const program = join(await createTemporaryFolder(), "a) R 1 (b");
   await copyFile("/bin/sleep", program);
   const child = spawn(program, ["1000"], { detached: true });
@@ -32,11 +32,11 @@ test("the start time is field 22", () => {
   });
 });
 
-test("a process that is not there has no start time", () => {
+test("a missing process has no start time", () => {
   expect(readStartTime(2 ** 22 + 1)).toBe("");
 });
 
-test("the host's id is the same for every process of it", () => {
+test("the host's id is the same for every process on it", () => {
   expect(getHostId()).toMatch(/^[0-9a-f-]{36}\/pid:\[\d+\]$/);
   const script = "console.log(require('fs').readlinkSync('/proc/self/ns/pid'))";
   expect(

@@ -6,7 +6,7 @@ export function listCommandLines(variable: string): string[] {
   return listMarked(variable).map(({ commandLine }) => commandLine);
 }
 
-/** For after a test, so that one that fails leaves nothing running. */
+/** For use after a test, so that a failed test leaves no process running. */
 export function killMarked(variable: string): void {
   for (const { pid } of listMarked(variable)) process.kill(pid, "SIGKILL");
 }
@@ -27,7 +27,7 @@ function listMarked(variable: string): { pid: number; commandLine: string }[] {
   return found;
 }
 
-/** Looks again and again until it holds; says what it saw last when it never does. */
+/** Polls until the condition holds; otherwise fails with the last value. */
 export async function eventually<T>(probe: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const giveUpAt = performance.now() + 10_000;
   for (;;) {

@@ -32,7 +32,7 @@ describe("text [BIT-08]", () => {
     expect(await callForText(read, { path: "a.txt" }, await withFile(content))).toBe(text);
   });
 
-  test("numbers keep their column up to 9999 lines", async () => {
+  test("line numbers are aligned up to 9999 lines", async () => {
     const text = await callForText(read, { path: "a.txt" }, await withFile("x\n".repeat(10_001)));
     const lines = text.split("\n");
     expect([lines[0], lines[10], lines[9999], lines[10_001]]).toEqual([
@@ -52,7 +52,7 @@ describe("text [BIT-08]", () => {
     expect(await callForText(read, { path: "a.txt", ...part }, await withFile("a\nb\nc\nd\n"))).toBe(text);
   });
 
-  test("a part that begins after the end is refused", async () => {
+  test("a part that begins after the end is rejected", async () => {
     await expect(callTool(read, { path: "a.txt", offset: 3 }, await withFile("a\nb\n"))).rejects.toThrow(
       "Cannot access line 3 of a.txt: it has 2 lines",
     );
@@ -63,13 +63,13 @@ describe("text [BIT-08]", () => {
     expect(await callForText(read, { path: "a.txt" }, context)).toBe("[1 lines]\n   1 | a\uFFFD\0b\uFFFD");
   });
 
-  test("a character that lies across two reads is one character", async () => {
+  test("a character that is split between two reads is one character", async () => {
     const text = await callForText(read, { path: "a.txt" }, await withFile(`${"x\n".repeat(32_767)}x€`));
     expect(text.endsWith("32768 | x€")).toBe(true);
     expect(text).not.toContain("\uFFFD");
   });
 
-  test("a line of monstrous length is cut between characters", async () => {
+  test("an extremely long line is cut between characters", async () => {
     const context = await withFile(`€${"€".repeat(100_000)}\nnext\n`);
     const lines = (await callForText(read, { path: "a.txt" }, context)).split("\n");
     expect(lines[1]).toBe(`   1 | ${"€".repeat(21_845)}... (line truncated)`);
@@ -77,7 +77,7 @@ describe("text [BIT-08]", () => {
   });
 });
 
-test("a path and a part of its lines; 1 MB and the whole workspace unless options say otherwise [BIT-07]", async () => {
+test("takes a path and a part of its lines; by default 1 MB and the whole workspace [BIT-07]", async () => {
   expect(read.parse({})).toMatchObject({ ok: false, message: expect.stringMatching(/^path: /) });
   expect(read.parse({ path: "a", offset: 0 })).toMatchObject({ ok: false });
   const context = await withFile("a\nb\nc\nd\n");
@@ -104,7 +104,7 @@ test("a path and a part of its lines; 1 MB and the whole workspace unless option
   }
 });
 
-test("what cannot be had is named; what is too large is refused before it is read [BIT-09]", async () => {
+test("a file that cannot be read is named; one that is too large is rejected before it is read [BIT-09]", async () => {
   const context = await withFile("x");
   await truncate(join(context.workspace, "a.txt"), 100_000_000);
   await writeFile(join(context.workspace, "a.png"), "x");
@@ -125,7 +125,7 @@ test("what cannot be had is named; what is too large is refused before it is rea
 });
 
 describe("size", () => {
-  test("a file over the limit is read only in parts", async () => {
+  test("a file over the limit can be read only in parts", async () => {
     const context = await withFile(`${"x".repeat(99)}\n`.repeat(20_000));
     await expect(callTool(read, { path: "a.txt" }, context)).rejects.toMatchObject({
       fault: "failed",
@@ -136,7 +136,7 @@ describe("size", () => {
     await expect(callTool(read, { path: "a.txt", offset: 2 }, context)).rejects.toThrow("File too large.");
   });
 
-  test("the limit is the option's, to the byte", async () => {
+  test("the configured limit is exact to the byte", async () => {
     const context = await withFile("12345678\n");
     expect(await callForText(createReadFileTool({ maxBytes: 9 }), { path: "a.txt" }, context)).toContain(
       "12345678",
@@ -146,7 +146,7 @@ describe("size", () => {
     );
   });
 
-  test("a part of a huge file takes little memory", async () => {
+  test("reading a part of a huge file uses little memory", async () => {
     const context = await withFile("first\n");
     await truncate(join(context.workspace, "a.txt"), 400_000_000);
     const before = process.memoryUsage().rss;
@@ -183,14 +183,14 @@ describe("images [BIT-10]", () => {
     });
   });
 
-  test("an empty one is refused: vendors refuse it with the whole conversation", async () => {
+  test("an empty one is rejected: vendors would reject the whole conversation", async () => {
     await expect(callTool(read, { path: "a.png" }, await withFile("", "a.png"))).rejects.toThrow(
       "Cannot access a.png: the image is empty",
     );
   });
 });
 
-describe("what cannot be read", () => {
+describe("a path that cannot be read", () => {
   test("is named with the reason", async () => {
     const context = await withFile("x");
     await mkdir(join(context.workspace, "folder"));
@@ -203,7 +203,7 @@ describe("what cannot be read", () => {
     expect(await message("a\0b")).toBe("path: must not contain a NUL character");
   });
 
-  test("a fifo and a device do not hang", async () => {
+  test("does not hang if it is a fifo or a device", async () => {
     const context = await withFile("x");
     makeFifo(join(context.workspace, "fifo"));
     await symlink("/dev/zero", join(context.workspace, "zero"));
@@ -213,7 +213,7 @@ describe("what cannot be read", () => {
     await expect(callTool(read, { path: "zero" }, context)).rejects.toThrow("zero is outside the workspace");
   });
 
-  test("outside the allowed paths", async () => {
+  test("is rejected outside the allowed paths", async () => {
     const context = await withFile("x");
     await mkdir(join(context.workspace, "docs"));
     await writeFile(join(context.workspace, "docs/b.txt"), "y");
@@ -238,7 +238,7 @@ describe("what cannot be read", () => {
     });
   });
 
-  test("arguments that do not fit name the field", () => {
+  test("invalid arguments name the field; the summary is the path", () => {
     expect(read.parse({ path: "a", offset: 0 })).toMatchObject({
       ok: false,
       message: expect.stringContaining("offset: "),

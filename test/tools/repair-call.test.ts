@@ -8,7 +8,7 @@ import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
 import { defineTool, type ExecutableTool } from "../../src/tools/tool.ts";
 import { isThorough } from "../support/test-depth.ts";
 
-// The table of recover-call.ts, row by row: what is recovered, and the nearest thing that is not.
+// The table of repair-call.ts, row by row: each repair, and the nearest case that is not repaired.
 
 const make = (name: string, parameters: z.ZodObject, aliases?: readonly string[]): ExecutableTool =>
   defineTool({
@@ -66,17 +66,17 @@ describe("the name of a tool [RIG-07]", () => {
     return "message" in result ? result.message : [result.tool.name, ...result.notes];
   };
 
-  test("exactly as it is, even where other names fit too", () => {
+  test("matches exactly, even if other names would match too", () => {
     expect(toolOf("read", named("READ", "read", "read_file"))).toEqual(["read"]);
   });
 
   test.each(["Get_Weather", "get-weather", "get weather", "get.weather", "getWeather", "GETWEATHER"])(
-    "%s differs in case or separators only",
+    "%s differs only in case or separators",
     (name) =>
       expect(toolOf(name, named("get_weather"))).toEqual(["get_weather", `${name}: read as get_weather`]),
   );
 
-  test("a letter less is another name, and the message says what was probably meant", () => {
+  test("a name without one letter is another name, and the message suggests the intended one", () => {
     expect(toolOf("get_weathr", named("get_weather", "b"))).toBe(
       'tool: found the unknown name "get_weathr", expected one of get_weather, b; did you mean get_weather?',
     );
@@ -85,19 +85,19 @@ describe("the name of a tool [RIG-07]", () => {
     expect(toolOf("-_ .", named("a"))).toMatch(/^tool: found/);
   });
 
-  test("two tools that fit are none", () => {
+  test("a name that matches two tools matches none", () => {
     expect(toolOf("Get-Weather", named("get_weather", "getweather"))).toMatch(
       /^tool: found the unknown name/,
     );
   });
 
-  test("an alias of the tool itself, and none of another's", () => {
+  test("an alias of a tool matches, unless two tools share it", () => {
     const tools = [make("get_weather", none, ["forecast"]), make("other", none)];
     expect(toolOf("Forecast", tools)).toEqual(["get_weather", "Forecast: read as get_weather"]);
     expect(toolOf("forecast", [...tools, make("sky", none, ["fore-cast"])])).toMatch(/^tool: found/);
   });
 
-  test("a built-in alias of one of our six tools, when no other tool fits it", () => {
+  test("a built-in alias of one of our six tools matches if no other tool does", () => {
     const named = (name: string, tools = createDefaultTools()) => {
       const result = repairCall({ name, arguments: { command: "ls", path: "a", pattern: "x" } }, tools);
       return "tool" in result ? result.tool.name : result.message.slice(0, 5);
@@ -118,14 +118,14 @@ describe("the name of a tool [RIG-07]", () => {
     ).toBe("tool:");
   });
 
-  test("no name of every object is an alias", () => {
+  test("a property name that every object has is not an alias", () => {
     for (const name of ["constructor", "toString", "__proto__"]) {
       expect(toolOf(name, named("bash", "constructor2"))).toMatch(/^tool: found/);
     }
   });
 });
 
-describe("arguments that are text [RIG-07]", () => {
+describe("arguments given as text [RIG-07]", () => {
   test.each([
     ["JSON in a text", '{"text": "a"}', { text: "a" }],
     ["a missing bracket", '{"text": "a"', { text: "a" }],
@@ -174,11 +174,11 @@ describe("arguments that are text [RIG-07]", () => {
     ["no JSON at all", "hello"],
     ["a list", '[{"text": "a"}]'],
     ["a number", "12"],
-  ])("%s is refused, in a message of field, found and expected", (_, text) => {
+  ])("%s is rejected with field, found and expected", (_, text) => {
     expect(refused(text)).toMatch(/^\w+: found .+, expected (a JSON object of text, lines|.+)/);
   });
 
-  test("what is refused names what was found", () => {
+  test("a rejection names what was found", () => {
     expect(refused('{"text": "rm -rf /home/ann')).toMatch(
       /^arguments: found JSON that is cut off within a value or before one, expected a JSON object of text,/,
     );
@@ -188,18 +188,18 @@ describe("arguments that are text [RIG-07]", () => {
     );
   });
 
-  test("text that is repaired must fit the schema", () => {
+  test("repaired text must fit the schema", () => {
     expect(refused('{"lines": 2')).toMatch(/found JSON that is cut off/);
     expect(refused('{"lines": 2,}')).toBe("text: found nothing, expected text");
   });
 
-  test("a very deep or long text does no harm", () => {
+  test("very deep or long text is rejected", () => {
     expect(refused(`{"text":${"[".repeat(100_000)}`)).toMatch(/^arguments: found/);
     expect(refused(`{"text": "a", "tags": ${"[".repeat(20_000)}${"]".repeat(20_000)},}`)).toMatch(/found/);
   });
 });
 
-describe("numbers, booleans and texts [RIG-07]", () => {
+describe("numbers, booleans and strings [RIG-07]", () => {
   test.each([
     ["lines", "12", 12],
     ["lines", "7", 7],
@@ -213,7 +213,7 @@ describe("numbers, booleans and texts [RIG-07]", () => {
     ["parent", 5, "5"],
     ["either", "5", 5],
     ["either", "true", true],
-  ])("%s: %j is %j", (field, found, value) => {
+  ])("%s: %j is read as %j", (field, found, value) => {
     const result = recovered({ text: "a", [field]: found });
     expect(result.value).toEqual({ text: "a", [field]: value });
     expect(result.notes).toHaveLength(1);
@@ -243,17 +243,17 @@ describe("numbers, booleans and texts [RIG-07]", () => {
     ["text", null],
     ["either", "null"],
     ["lines", true],
-  ])("%s: %j is refused", (field, found) => {
+  ])("%s: %j is rejected", (field, found) => {
     expect(refused({ text: "a", [field]: found })).toMatch(new RegExp(`^${field}: found .+, expected .+`));
   });
 
-  test("a value that fits no better when it is turned is refused with the bound", () => {
+  test("a value that does not fit after its conversion either is rejected with the bound", () => {
     expect(refused({ text: "a", lines: "0" })).toBe("lines: found the number 0, expected >= 1");
   });
 });
 
-describe("JSON in a text where an object or a list is asked [RIG-07]", () => {
-  test("is parsed, and its own fields are recovered too", () => {
+describe("JSON text where an object or a list is expected [RIG-07]", () => {
+  test("is parsed, and its own fields are repaired too", () => {
     expect(recovered({ text: "a", tags: '["b", "c"]', place: '{"x": 1, "y": "2"}' }).value).toEqual({
       text: "a",
       tags: ["b", "c"],
@@ -268,19 +268,19 @@ describe("JSON in a text where an object or a list is asked [RIG-07]", () => {
     ["tags", "b"],
     ["tags", '"b"'],
     ["tags", '{"0": "b"}'],
-  ])("%s: %s is refused", (field, found) => {
+  ])("%s: %s is rejected", (field, found) => {
     expect(refused({ text: "a", [field]: found })).toBe(
       `${field}: found the text ${JSON.stringify(found)}, expected ${field === "tags" ? "a list" : "an object"}`,
     );
   });
 
-  test("a text where a text is asked stays one, JSON or not", () => {
+  test("text stays text where text is expected, JSON or not", () => {
     expect(recovered({ text: '{"x": 1}' })).toMatchObject({ value: { text: '{"x": 1}' }, notes: [] });
   });
 });
 
-describe("choices, lists and maps", () => {
-  test("the one form that a value can be brought into is taken", () => {
+describe("unions, lists and maps", () => {
+  test("a value is converted to the only form that fits", () => {
     expect(recovered({ text: "a", shape: { kind: "round", radius: "2" } }).value).toEqual({
       text: "a",
       shape: { kind: "round", radius: 2 },
@@ -290,7 +290,7 @@ describe("choices, lists and maps", () => {
     );
   });
 
-  test("two forms that it could be brought into are none", () => {
+  test("a value that could be converted to two forms is rejected", () => {
     const forms = z.union([
       z.object({ a: z.number(), b: z.string() }),
       z.object({ a: z.string(), b: z.number() }),
@@ -303,7 +303,7 @@ describe("choices, lists and maps", () => {
     );
   });
 
-  test("every item and every entry is looked at", () => {
+  test("every item and every entry is checked", () => {
     expect(recovered({ text: "a", tags: ["b", 3], counts: { one: "1", two: 2 } }).value).toEqual({
       text: "a",
       tags: ["b", "3"],
@@ -314,7 +314,7 @@ describe("choices, lists and maps", () => {
 });
 
 describe("fields", () => {
-  test("null for an optional field is no field; where null is allowed it stays", () => {
+  test("null for an optional field is dropped; where null is allowed it stays", () => {
     expect(recovered({ text: "a", lines: null, parent: null })).toMatchObject({
       value: { text: "a", parent: null },
       notes: ["lines: null dropped"],
@@ -323,7 +323,7 @@ describe("fields", () => {
     expect(refused({ text: null })).toBe("text: found null, expected text");
   });
 
-  test("a field that the schema does not know is left out with a note", () => {
+  test("an unknown field is dropped with a note", () => {
     expect(
       recovered({ text: "a", why: "because", place: { x: 1, y: 2, z: 3 }, strict: { a: "b", c: 1 } }),
     ).toMatchObject({
@@ -333,7 +333,7 @@ describe("fields", () => {
     });
   });
 
-  test("a tool that takes any field keeps them", () => {
+  test("a tool that accepts unknown fields receives them", () => {
     const open = make("open", z.looseObject({ text: z.string() }));
     expect(recovered({ text: "a", more: 1 }, open)).toMatchObject({
       value: { text: "a", more: 1 },
@@ -346,22 +346,22 @@ describe("fields", () => {
     });
   });
 
-  test("a required field under another name is told with the name that was found", () => {
+  test("a missing required field is reported with the unknown name that was found", () => {
     expect(refused({ txt: "a" })).toBe("text: found nothing, expected text; unknown: txt");
   });
 
-  test("a long name or value is not repeated whole", () => {
+  test("a long name or value is not repeated in full", () => {
     const long = "x".repeat(5000);
     expect(refused({ [long]: 1, lines: long }).length).toBeLessThan(300);
     expect(recovered({ text: "a", [long]: 1 }).notes.join().length).toBeLessThan(100);
   });
 
-  test("a field named __proto__ is a field like another", () => {
+  test("a field named __proto__ is an ordinary field", () => {
     const args = JSON.parse('{"text": 1, "__proto__": {"lines": 3}}') as unknown;
     expect(recovered(args).value).toEqual({ text: "1" });
   });
 
-  test("a tool that is generous by itself is left to it", () => {
+  test("conversions that a tool's own schema makes are left to it", () => {
     const generous = make("generous", z.object({ text: z.coerce.string(), n: z.coerce.number() }));
     expect(recovered({ text: 5, n: "1e3" }, generous)).toMatchObject({
       value: { text: "5", n: 1000 },
@@ -369,24 +369,24 @@ describe("fields", () => {
     });
   });
 
-  test("what the schema cannot say is told in the tool's own words", () => {
+  test("a constraint that JSON Schema cannot express is reported with the tool's own message", () => {
     const even = make("even", z.object({ n: z.number().refine((n) => n % 2 === 0, "must be even") }));
     expect(recovered({ n: "2" }, even).value).toEqual({ n: 2 });
     expect(refused({ n: "3" }, even)).toBe("n: must be even");
   });
 });
 
-describe("what keeping the text means", () => {
+describe("preserving the text", () => {
   const keeps = (source: string, value: unknown) => preservesText(scan(source), value);
 
-  test("a quoted text stays the same, also where a repair reads its end elsewhere", () => {
+  test("a quoted string is unchanged, even if a repair ends it elsewhere", () => {
     expect(keeps('{"a": "x [ 0"', { a: "x [ 0" })).toBe(true);
     expect(keeps('{"a": "x [ 0"', { a: 'x [ 0"' })).toBe(false);
     expect(keeps('{"a": "x, y"', { a: "x y" })).toBe(false);
     expect(keeps('{"a": ["x [ 0"],"b":"c"', { a: ['x [ 0"]', "b", ":", "c"] })).toBe(false);
   });
 
-  test("a text without quotes may get spaces and quotes, and nothing else", () => {
+  test("unquoted text may gain spaces and quotes, and nothing else", () => {
     expect(keeps("{a: say hi", { a: "say  hi" })).toBe(true);
     expect(keeps('{a: "say "hi""', { a: 'say "hi"' })).toBe(true);
     expect(keeps("{a: say hi", { a: "say hi!" })).toBe(false);
@@ -394,7 +394,7 @@ describe("what keeping the text means", () => {
     expect(keeps("{a: say", { a: "say", b: null })).toBe(false);
   });
 
-  test("one text does not become two, nor two one", () => {
+  test("one string does not become two, nor two one", () => {
     expect(keeps('{"a": "b", "c": "d"', { a: "b", c: "d" })).toBe(true);
     expect(keeps('{"a": "b", "c": "d"', { a: 'b", "c": "d' })).toBe(false);
     expect(keeps('{"a": "bc"', { a: "b", c: "" })).toBe(false);
@@ -422,7 +422,7 @@ const value = fc.record(
   { requiredKeys: ["text"], noNullPrototype: true },
 );
 
-/** Arguments that fit, as a careless model would write them. */
+/** Valid arguments, as a careless model would write them. */
 const careless = fc
   .tuple(value, fc.array(fc.constantFrom("quote", "extra", "null", "list", "object", "text", "cut", "comma")))
   .map(([fields, habits]): { fields: unknown; written: unknown } => {
@@ -443,7 +443,7 @@ const careless = fc
   });
 
 describe("properties", () => {
-  test("a call that fits is never changed", () => {
+  test("a valid call is never changed", () => {
     fc.assert(
       fc.property(value, (args) => {
         const before = JSON.stringify(args);
@@ -454,7 +454,7 @@ describe("properties", () => {
     );
   });
 
-  test("careless writing is read as it was meant, and recovering what was recovered changes nothing", () => {
+  test("careless arguments are read as intended, and a second repair changes nothing", () => {
     fc.assert(
       fc.property(careless, ({ fields, written }) => {
         const once = recovered(written);
@@ -465,14 +465,14 @@ describe("properties", () => {
     );
   });
 
-  test("a JSON text cut anywhere loses nothing: it gives all that was said, or is refused", () => {
+  test("JSON text that is cut off anywhere is read without loss, or rejected", () => {
     fc.assert(
       fc.property(value, fc.nat(), (args, cut) => {
         const whole = JSON.stringify(args);
         const at = cut % whole.length;
         const reading = readLooseObject(whole.slice(0, at));
         if (!reading.ok) return;
-        // Every field that the text has begun is there, and as it was meant.
+        // Every field that the text has begun is present, with the intended value.
         for (const [name, field] of Object.entries(reading.value)) {
           const meant = (args as Record<string, unknown>)[name];
           if (Array.isArray(field)) expect((meant as unknown[]).slice(0, field.length)).toEqual(field);
@@ -485,7 +485,7 @@ describe("properties", () => {
     );
   });
 
-  test("of any loose text, whatever is read holds every letter of it, in order", () => {
+  test("whatever is read from loose text contains every letter of it, in order", () => {
     const pieces = fc.array(
       fc.oneof(
         fc.constantFrom(
@@ -525,11 +525,11 @@ describe("properties", () => {
       }),
       { numRuns: 20_000 },
     );
-    // One text in two hundred can be repaired: too rare to be counted on in a few runs.
+    // One text in two hundred can be repaired: too rare to rely on in a few runs.
     if (isThorough) expect(read).toBeGreaterThan(50);
   });
 
-  test("no arguments whatever make it throw", () => {
+  test("no arguments make it throw", () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.json(), fc.string()), (args) => {
         const result = recover(args);

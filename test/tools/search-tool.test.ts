@@ -36,7 +36,7 @@ describe.each([
   const options = ripgrep === undefined ? {} : { ripgrep };
   const search = createSearchTool(options);
 
-  test("gives file, line and text, whatever the case [TOOL-16]", async () => {
+  test("returns file, line and text, ignoring case [TOOL-16]", async () => {
     const { content, details } = await callTool(search, { pattern: "two" }, await withFiles(FILES));
     const text = content[0]?.type === "text" ? content[0].text : "";
     expect(text.split("\n").toSorted()).toEqual([
@@ -47,7 +47,7 @@ describe.each([
     expect(details).toEqual({ matches: 3, truncated: false });
   });
 
-  test("takes case, names and folder; paths are in the words of the call", async () => {
+  test("takes case, file names and folder; the returned paths are relative to the workspace", async () => {
     const context = await withFiles(FILES);
     expect(await callForText(search, { pattern: "Two", case_sensitive: true }, context)).toBe(
       "a.ts:2:Two // ../x//y",
@@ -64,7 +64,7 @@ describe.each([
     ).toBe("src/b.ts:1:two");
   });
 
-  test("pattern, path, include and case; 50 results, 30 seconds and the workspace unless options say otherwise [BIT-19]", async () => {
+  test("takes pattern, path, include and case; by default 50 results, 30 seconds and the workspace [BIT-19]", async () => {
     const context = await withFiles({ "a.md": "Red\n", "in/b.ts": "red\n", "in/c.md": "reed\n" });
     expect(search.parse({ path: "." })).toMatchObject({
       ok: false,
@@ -96,7 +96,7 @@ describe.each([
     expect(await limit({ timeoutMs: 50 })).toEqual({ afterMs: 50, message });
   });
 
-  describe("how its program ended [BIT-21]", () => {
+  describe("the end of the search program [BIT-21]", () => {
     const ending = async (script: string, timeoutMs?: number) => {
       const path = await installProgram("grep", script);
       const bounds = { maxResults: 2, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
@@ -106,7 +106,7 @@ describe.each([
       );
     };
 
-    test("1 without a word is no match; anything else is a failure, with its words", async () => {
+    test("with exit code 1 and no message is no match; any other is a failure, with the program's message", async () => {
       expect(await ending("exit 1")).toBe("No matches found");
       for (const script of ["echo 'bad thing' >&2; exit 2", "echo 'bad thing' >&2; exit 1"]) {
         expect(await ending(script)).toMatchObject({ fault: "failed", message: "bad thing" });
@@ -122,13 +122,13 @@ describe.each([
       });
     });
 
-    test("at the limit it says so, and not below it", async () => {
+    test("above the limit is reported as truncation, and not at the limit", async () => {
       const lines = (count: number) => `for i in $(seq ${count}); do echo "./a:$i:x"; done`;
       expect(await ending(lines(2))).toBe("a:1:x\na:2:x");
       expect(await ending(lines(3))).toBe("a:1:x\na:2:x\n... (truncated at 2 matches)");
     });
 
-    test("its time over, it says so", async () => {
+    test("by the time limit is reported", async () => {
       expect(await ending("sleep 60", 50)).toMatchObject({ fault: "failed", message: "Search timed out" });
     });
   });
@@ -138,14 +138,14 @@ describe.each([
     expect(await callForText(search, { pattern: "--help" }, context)).toBe("a.txt:1:x --help y");
   });
 
-  test("says when there is nothing", async () => {
+  test("reports that there are no matches", async () => {
     expect(await callTool(search, { pattern: "zzz" }, await withFiles(FILES))).toEqual({
       content: [{ type: "text", text: "No matches found" }],
       details: { matches: 0, truncated: false },
     });
   });
 
-  test("the limit is for all files together, and the count is of all matches", async () => {
+  test("the limit covers all files together, and the count covers all matches", async () => {
     const context = await withFiles({ "a.txt": "x\n".repeat(40), "b.txt": "x\n".repeat(40) });
     const { content, details } = await callTool(search, { pattern: "x" }, context);
     const lines = content[0]?.type === "text" ? content[0].text.split("\n") : [];
@@ -157,7 +157,7 @@ describe.each([
     ).not.toContain("truncated");
   });
 
-  test("a pattern that is everywhere ends the search early", async () => {
+  test("a pattern that matches everywhere ends the search early", async () => {
     const context = await withFiles({ "a.txt": "x\n".repeat(3_000_000) });
     expect((await callTool(search, { pattern: "x" }, context)).details).toEqual({
       matches: 10_000,
@@ -166,14 +166,14 @@ describe.each([
     expect(listCommandLines(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
   });
 
-  test("a pattern that is no regular expression fails with the program's words", async () => {
+  test("an invalid regular expression fails with the program's message", async () => {
     await expect(callTool(search, { pattern: "(" }, await withFiles(FILES))).rejects.toMatchObject({
       fault: "failed",
       message: expect.stringMatching(/unclosed group|Unmatched \(/),
     });
   });
 
-  test("a file that may not be read does not spoil the rest", async () => {
+  test("an unreadable file does not affect the others", async () => {
     const context = await withFiles(FILES);
     await chmod(join(context.workspace, "src/b.ts"), 0);
     await symlink("nowhere", join(context.workspace, "src/broken"));
@@ -183,11 +183,11 @@ describe.each([
   });
 });
 
-describe("which program searches [BIT-20]", () => {
+describe("the search program [BIT-20]", () => {
   const reports = 'printf "%s\\n" "$@" > "$0.args"; echo "./a.ts:7:found: it"';
   const argumentsOf = async (path: string) => (await readFile(`${path}.args`, "utf8")).split("\n");
 
-  /** The tool as it is where this package of ripgrep was not installed. */
+  /** The tool as it is where the ripgrep package is not installed. */
   async function withoutPackage() {
     vi.resetModules();
     vi.doMock("@vscode/ripgrep", () => {
@@ -200,7 +200,7 @@ describe("which program searches [BIT-20]", () => {
     return (await import("../../src/tools/builtin/search-tool.ts")).createSearchTool();
   }
 
-  test("ripgrep of the package, first", async () => {
+  test("is the package's ripgrep, if installed", async () => {
     const other = await installProgram("rg", reports);
     const grep = await installProgram("grep", reports);
     expect(await callForText(createSearchTool(), { pattern: "three" }, await withFiles(FILES))).toBe(
@@ -209,7 +209,7 @@ describe("which program searches [BIT-20]", () => {
     for (const path of [other, grep]) await expect(argumentsOf(path)).rejects.toThrow("ENOENT");
   });
 
-  test("else one on PATH, asked for line numbers, no headings and a bound", async () => {
+  test("is otherwise ripgrep on PATH, called with line numbers, no headings and a bound", async () => {
     const grep = await installProgram("grep", reports);
     const other = await installProgram("rg", reports);
     const tool = await withoutPackage();
@@ -220,7 +220,7 @@ describe("which program searches [BIT-20]", () => {
     await expect(argumentsOf(grep)).rejects.toThrow("ENOENT");
   });
 
-  test("else grep, asked for all folders, line numbers and a bound", async () => {
+  test("is otherwise grep, called with all folders, line numbers and a bound", async () => {
     const grep = await installProgram("grep", reports);
     vi.stubEnv("PATH", `${dirname(grep)}:/usr/bin:/bin`);
     const tool = await withoutPackage();
@@ -234,7 +234,7 @@ describe("which program searches [BIT-20]", () => {
 describe("search", () => {
   const search = createSearchTool();
 
-  test("is sorted by path, passes over binary and ignored files, and cuts long lines", async () => {
+  test("is sorted by path, skips binary and ignored files, and truncates long lines", async () => {
     const context = await withFiles({
       "b.txt": `needle ${"x".repeat(10_000)}\n`,
       "a.txt": "needle\n",
@@ -247,25 +247,25 @@ describe("search", () => {
     expect(lines[1]!.length).toBeLessThan(2_200);
   });
 
-  test("ignore files above the workspace do not hide it", async () => {
+  test("ignore files above the workspace have no effect", async () => {
     const outer = await withFiles({ ".gitignore": "*\n", ".git/HEAD": "", "workspace/a.txt": "needle\n" });
     const context = createContext(join(outer.workspace, "workspace"));
     expect(await callForText(search, { pattern: "needle" }, context)).toBe("a.txt:1:needle");
   });
 
-  test("text that is not UTF-8 arrives all the same", async () => {
+  test("text that is not UTF-8 is returned nevertheless", async () => {
     const context = await withFiles({ "a.txt": Buffer.from([0x78, 0xff, 0x79, 0x0a]) });
     expect(await callForText(search, { pattern: "x" }, context)).toBe("a.txt:1:x\uFFFDy");
   });
 
-  test("a place that is not there, or is a fifo", async () => {
+  test("a missing path is reported", async () => {
     const context = await withFiles(FILES);
     await expect(callTool(search, { pattern: "x", path: "nope" }, context)).rejects.toThrow(
       "Cannot access nope: no such file or directory (ENOENT)",
     );
   });
 
-  test("cancelled before or during the work", async () => {
+  test("can be cancelled during the work", async () => {
     const context = await withFiles(FILES);
     const controller = new AbortController();
     const during = { ...context, signal: controller.signal, onSpawned: async () => controller.abort() };
@@ -275,7 +275,7 @@ describe("search", () => {
     });
   });
 
-  test("arguments that do not fit name the field; the summary is the pattern", () => {
+  test("invalid arguments name the field; the summary is the pattern", () => {
     expect(search.parse({ pattern: "" })).toEqual({ ok: false, message: "pattern: must not be empty" });
     expect(search.parse({ pattern: "x", case_sensitive: "yes" })).toMatchObject({
       ok: false,

@@ -29,8 +29,8 @@ function command(
   };
 }
 
-describe("what a command gives back", () => {
-  test("is its own exit code, signal and streams", async () => {
+describe("the result of a command", () => {
+  test("is its exit code, signal and streams", async () => {
     expect(await runSupervised(command("echo out; echo err >&2; exit 7"))).toEqual({
       ending: "exited",
       exitCode: 7,
@@ -46,12 +46,12 @@ describe("what a command gives back", () => {
     });
   });
 
-  test("arguments arrive as they are", async () => {
+  test("arguments arrive unchanged", async () => {
     const args = ["-c", 'printf "%s|" "$@"', "bash", "a b", "$(exit 3)", "'\"\\", "", "ü\n"];
     expect(await runSupervised(command("", { args }))).toMatchObject({ stdout: "a b|$(exit 3)|'\"\\||ü\n|" });
   });
 
-  test("it has no descriptor of ours, no input and no terminal", async () => {
+  test("it has none of our descriptors, no input and no terminal", async () => {
     const { stdout } = await runSupervised(
       command("test -e /proc/self/fd/3 && echo three; cat; (: </dev/tty) 2>/dev/null && echo tty; echo done"),
     );
@@ -64,27 +64,27 @@ describe("what a command gives back", () => {
     expect(result).toMatchObject({ ending: "exited", stdout: "alone\n" });
   });
 
-  test("a command does not find itself in the process table by the words of another", async () => {
+  test("a command does not find itself in the process table by the arguments of another process", async () => {
     const { stdout } = await runSupervised(command("exec pgrep -f surely-unique-word-4711"));
     expect(stdout).toBe("");
   });
 
-  test("a program that is not there is an exit code of the shell", async () => {
+  test("a missing program gives the shell's exit code", async () => {
     const result = await runSupervised(command("", { command: "/no/such/program", args: [] }));
     expect(result).toMatchObject({ ending: "exited", exitCode: 127 });
   });
 
-  test("a folder that is not there cannot be started in", async () => {
+  test("a command does not start in a missing folder", async () => {
     await expect(runSupervised(command("true", { cwd: "/no/such/folder" }))).rejects.toThrow(/ENOENT/);
   });
 
-  test("an argument with a NUL character cannot be started", async () => {
+  test("a command with a NUL character in an argument does not start", async () => {
     await expect(runSupervised(command("echo \0"))).rejects.toThrow(/null bytes/);
   });
 });
 
 describe("output", () => {
-  test("a flood is bounded in memory and does not hold the command up", async () => {
+  test("a flood is bounded in memory and does not block the command", async () => {
     const before = process.memoryUsage().rss;
     let peak = 0;
     const result = await runSupervised(
@@ -104,7 +104,7 @@ describe("output", () => {
     expect(Math.max(peak, process.memoryUsage().rss) - before).toBeLessThan(150_000_000);
   });
 
-  test("comes while the command runs, and adds up to what is given back", async () => {
+  test("arrives while the command runs, and adds up to the result", async () => {
     const folder = await createTemporaryFolder();
     const seen: string[] = [];
     const running = runSupervised(
@@ -121,7 +121,7 @@ describe("output", () => {
     expect(seen).toEqual(["stdout:first\n", "stdout:second\n"]);
   });
 
-  test("a character that arrives in two pieces is one character", async () => {
+  test("a character that arrives in two chunks is one character", async () => {
     const folder = await createTemporaryFolder();
     const seen: string[] = [];
     const running = runSupervised(
@@ -145,7 +145,7 @@ describe("output", () => {
     expect(seen).toEqual(["€"]);
   });
 
-  test("bytes that are not UTF-8 are replaced, an unfinished character at the end too", async () => {
+  test("bytes that are not UTF-8 are replaced, including an unfinished character at the end", async () => {
     const { stdout } = await runSupervised(command("printf 'a\\xff\\xfeb\\xe2\\x82'"));
     expect(stdout).toBe("a\uFFFD\uFFFDb\uFFFD");
   });
@@ -157,14 +157,14 @@ describe("output", () => {
     expect([exact.stdout, exact.stdoutTruncated]).toEqual(["aä€", false]);
   });
 
-  test("what a process substitution still has to say is heard", async () => {
+  test("the remaining output of a process substitution is included", async () => {
     const { stdout } = await runSupervised(
       command('exec > >(while read -r line; do echo "<$line>"; done); echo a; echo b'),
     );
     expect(stdout).toBe("<a>\n<b>\n");
   });
 
-  test("a listener that throws ends the command and is told to the caller", async () => {
+  test("a listener that throws ends the command, and the caller receives the error", async () => {
     const failing = command("echo a; sleep 100", {
       onOutput: () => {
         throw new Error("no disk");
@@ -175,7 +175,7 @@ describe("output", () => {
   });
 });
 
-test("a listener that throws at the last character is told to the caller too", async () => {
+test("the caller also receives the error of a listener that throws at the last character", async () => {
   const failing = command("printf '\\xe2'", {
     onOutput: () => {
       throw new Error("no disk");
@@ -184,7 +184,7 @@ test("a listener that throws at the last character is told to the caller too", a
   await expect(runSupervised(failing)).rejects.toThrow("no disk");
 });
 
-describe("the end of a command is the end of its group", () => {
+describe("the end of a command ends its process group", () => {
   test.each([
     ["a child in the background that holds the output", "sleep 1000 & echo done"],
     ["a child that holds no output", "sleep 1000 >/dev/null 2>&1 & echo done"],
@@ -202,7 +202,7 @@ describe("the end of a command is the end of its group", () => {
     expect(listCommandLines(running.marker)).toEqual([]);
   });
 
-  test("a daemon in a session of its own that holds the output does not hang the call", async () => {
+  test("a daemon in its own session that keeps the output open does not hang the call", async () => {
     const running = command(
       'setsid sleep 1000 & until [ "$(ps -o sid= $!)" -eq $! ]; do :; done; echo done; echo $! >&2',
     );
@@ -227,7 +227,7 @@ describe("a command that is stopped", () => {
     expect(listCommandLines(running.marker)).toEqual([]);
   });
 
-  test("is killed after the grace when it ignores SIGTERM, and all it started with it", async () => {
+  test("is killed with all its processes after the grace period if it ignores SIGTERM", async () => {
     const controller = new AbortController();
     const running = command(
       "trap '' TERM; (trap '' TERM; sleep 1000) & echo ready; while :; do sleep 1; done",
@@ -245,7 +245,7 @@ describe("a command that is stopped", () => {
     expect(listCommandLines(running.marker)).toEqual([]);
   });
 
-  test("takes what left its group along", async () => {
+  test("ends together with processes that left its group", async () => {
     const controller = new AbortController();
     const running = command(
       'setsid sleep 1000 & until [ "$(ps -o sid= $!)" -eq $! ]; do :; done; echo ready; wait',
@@ -258,13 +258,13 @@ describe("a command that is stopped", () => {
     expect(listCommandLines(running.marker)).toEqual([]);
   });
 
-  test("says so when its time is up", async () => {
+  test("reports that its time limit has passed", async () => {
     const running = command("echo before; sleep 1000", { timeoutMs: 50 });
     expect(await runSupervised(running)).toMatchObject({ ending: "timed-out", signal: "SIGTERM" });
     expect(listCommandLines(running.marker)).toEqual([]);
   });
 
-  test("is not started when it is cancelled in the very moment of the start", async () => {
+  test("is not started if it is cancelled at the moment of the start", async () => {
     const folder = await createTemporaryFolder();
     const controller = new AbortController();
     const running = runSupervised(command(`touch ${folder}/ran`, { signal: controller.signal }));
@@ -273,7 +273,7 @@ describe("a command that is stopped", () => {
     await expect(readFile(join(folder, "ran"))).rejects.toThrow(/ENOENT/);
   });
 
-  test("is not started at all when it is cancelled before", async () => {
+  test("is not started at all if it was cancelled before", async () => {
     const folder = await createTemporaryFolder();
     let spawned = false;
     const result = await runSupervised(
@@ -297,7 +297,7 @@ describe("the claim", () => {
       onSpawned: async (group) => {
         expect(group.pgid).toBeGreaterThan(1);
         expect(group.startTime).toMatch(/^\d+$/);
-        // A command that did not wait would be through before these.
+        // A command that did not wait would have finished before these.
         for (let round = 0; round < 5; round += 1) await runSupervised(command("true"));
         await expect(readFile(join(folder, "ran"))).rejects.toThrow(/ENOENT/);
       },
@@ -306,7 +306,7 @@ describe("the claim", () => {
     expect(await readFile(join(folder, "ran"), "utf8")).toBe("");
   });
 
-  test("that cannot be written keeps the command from starting", async () => {
+  test("prevents the start of the command if it cannot be written", async () => {
     const folder = await createTemporaryFolder();
     const running = command(`touch ${folder}/ran`, {
       onSpawned: () => Promise.reject(new Error("disk full")),
@@ -316,7 +316,7 @@ describe("the claim", () => {
     expect(listCommandLines(running.marker)).toEqual([]);
   });
 
-  test("a cancellation while it is written keeps the command from starting", async () => {
+  test("prevents the start of the command if the call is cancelled while it is written", async () => {
     const folder = await createTemporaryFolder();
     const controller = new AbortController();
     const running = command(`touch ${folder}/ran`, {

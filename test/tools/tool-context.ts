@@ -78,7 +78,7 @@ export async function callForText(
   return block.text;
 }
 
-/** A program of this name that does what the script says, in a folder of its own, first on PATH until the test ends. */
+/** A program of this name that runs the script, in its own folder, first on PATH until the test ends. */
 export async function installProgram(name: string, script: string): Promise<string> {
   const folder = await createTemporaryFolder();
   const path = join(folder, name);
@@ -89,7 +89,7 @@ export async function installProgram(name: string, script: string): Promise<stri
   return path;
 }
 
-/** What a call whose command never ends by itself is told, and how long that took on a clock of the test's own. */
+/** The message of a call whose command never ends by itself, and its duration on a clock of the test's own. */
 export async function measureTimeLimit(
   tool: ExecutableTool,
   parameters: unknown,
@@ -110,7 +110,7 @@ export async function measureTimeLimit(
   const from = Date.now();
   vi.advanceTimersToNextTimer();
   const afterMs = Date.now() - from;
-  // A command that was not ready to be asked is killed after its grace.
+  // A command that is not ready for SIGTERM is killed after its grace period.
   const later = setInterval(() => vi.advanceTimersToNextTimer(), 5);
   const message = await ended.finally(() => clearInterval(later));
   vi.useRealTimers();

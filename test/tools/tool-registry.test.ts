@@ -9,7 +9,7 @@ const named = (name: string) =>
   defineTool({ name, description: "", parameters: z.object({}), execute: () => "done" });
 
 describe("the default tools", () => {
-  test("pin: six names, what a second execution means, and which may be local", () => {
+  test("pin: six names, their replay classes, and which may run locally", () => {
     expect(createDefaultTools().map(({ name, replay, quick }) => [name, replay, quick])).toEqual([
       ["bash", "unsafe", false],
       ["read_file", "pure", true],
@@ -20,7 +20,7 @@ describe("the default tools", () => {
     ]);
   });
 
-  test("pin: what a model is told of their parameters", () => {
+  test("pin: the parameters that a model sees", () => {
     const told = createDefaultTools().map(({ name, parameters: { properties, required = [] } }) => [
       name,
       Object.keys(properties as object),
@@ -38,7 +38,7 @@ describe("the default tools", () => {
   });
 });
 
-test("own tools stand beside the six default ones, which have distinct names [TOOL-14]", () => {
+test("an application's tools are added to the six default ones, which have distinct names [TOOL-14]", () => {
   const six = ["bash", "read_file", "write_file", "edit_file", "list_files", "search"];
   expect(createDefaultTools().map(({ name }) => name)).toEqual(six);
   const registry = new ToolRegistry(createDefaultTools()).register(named("weather"));
@@ -47,7 +47,7 @@ test("own tools stand beside the six default ones, which have distinct names [TO
   expect(resolution.ok && resolution.tools.map(({ name }) => name)).toEqual(["weather", ...six]);
 });
 
-test("tools are found by name: from nothing or the default ones, with those of an application; unknown names are left out [TOOL-15]", () => {
+test("tools are found by name in an empty and a default registry, with those of an application; unknown names are left out [TOOL-15]", () => {
   const empty = new ToolRegistry();
   expect([empty.listNames(), empty.has("bash")]).toEqual([[], false]);
   expect(empty.register(named("weather")).has("weather")).toBe(true);
@@ -64,7 +64,7 @@ describe("the registry", () => {
   const names = (resolution: ReturnType<typeof registry.resolve>) =>
     resolution.ok ? resolution.tools.map((tool) => tool.name) : [];
 
-  test("holds a tool under its exact name", () => {
+  test("finds a tool by its exact name", () => {
     expect(registry.get("weather")?.name).toBe("weather");
     expect(registry.get("Weather")).toBeUndefined();
     expect(registry.get("file_read")).toBeUndefined();
@@ -72,7 +72,7 @@ describe("the registry", () => {
     expect(registry.listNames()).toHaveLength(7);
   });
 
-  test("refuses a second tool of the same name, and the name of an alias", () => {
+  test("rejects a second tool of the same name, and an alias as a name", () => {
     expect(() => new ToolRegistry([named("a")]).register(named("a"))).toThrow(
       'Tool "a" is already registered',
     );
@@ -81,13 +81,13 @@ describe("the registry", () => {
     );
   });
 
-  test("resolves names and aliases, each tool once, in the order asked for", () => {
+  test("resolves names and aliases, each tool once, in the requested order", () => {
     const resolution = registry.resolve(["search", "file_read", "file_write", "read_file", "weather"]);
     expect(resolution).toMatchObject({ ok: true, warnings: [] });
     expect(names(resolution)).toEqual(["search", "read_file", "write_file", "weather"]);
   });
 
-  test("leaves out what it does not know, with a warning and the nearest name", () => {
+  test("leaves out unknown names, with a warning and the nearest name", () => {
     const resolution = registry.resolve(["bash", "raed_file", "file_reed", "constructor"]);
     expect(names(resolution)).toEqual(["bash"]);
     expect(resolution).toMatchObject({
@@ -99,7 +99,7 @@ describe("the registry", () => {
     });
   });
 
-  test("when strict, an unknown name is an error", () => {
+  test("reports an unknown name as an error if it is strict", () => {
     expect(registry.resolve(["bash", "baash"], { strict: true })).toEqual({
       ok: false,
       errors: ['Unknown tool "baash": did you mean "bash"?'],
@@ -125,7 +125,7 @@ describe("the nearest name", () => {
     ]);
   });
 
-  test("ignores case and gives nothing for a word that is far from all", () => {
+  test("ignores case, and does not exist for a word that is far from all", () => {
     expect(findNearestName("Read_File", ["bash", "read_file"])).toBe("read_file");
     expect(findNearestName("deploy", ["bash", "read_file"])).toBeUndefined();
     expect(findNearestName("x", [])).toBeUndefined();

@@ -17,8 +17,8 @@ const weather = defineTool({
   },
 });
 
-describe("what a tool is made of [TOOL-01]", () => {
-  test("its name, label, description and JSON Schema are what its author wrote", () => {
+describe("the parts of a tool [TOOL-01]", () => {
+  test("its name, label, description and JSON Schema are as its author wrote them", () => {
     expect(weather).toMatchObject({
       name: "weather",
       label: "Weather report",
@@ -33,7 +33,7 @@ describe("what a tool is made of [TOOL-01]", () => {
     expect(unnamed.label).toBe("a");
   });
 
-  test("the built-in ones have all of them", () => {
+  test("the built-in tools have all of them", () => {
     for (const { label, description, parameters } of createDefaultTools()) {
       expect(label).not.toBe("");
       expect(description).not.toBe("");
@@ -41,7 +41,7 @@ describe("what a tool is made of [TOOL-01]", () => {
     }
   });
 
-  test("its execution gives a result or an error", async () => {
+  test("its execution returns a result or an error", async () => {
     expect(await callTool(weather, { city: "Rome" }, createContext("/"))).toEqual({
       content: [{ type: "text", text: "Sunny in Rome" }],
     });
@@ -55,17 +55,17 @@ describe("what a tool is made of [TOOL-01]", () => {
     ["a b", /use 1 to 64/],
     ["x".repeat(65), /use 1 to 64/],
     ["call-model", /taken by Holdfast/],
-  ])("the name %j is refused", (name, words) => {
+  ])("the name %j is rejected", (name, words) => {
     const make = () => defineTool({ name, description: "", parameters: z.object({}), execute: () => "" });
     expect(make).toThrow(words);
   });
 
-  test("its name is its own", () => {
+  test("its name is unique", () => {
     expect(() => new ToolRegistry([weather, weather])).toThrow('Tool "weather" is already registered');
   });
 });
 
-test("a model is shown name, description and schema; its call comes back to the tool of exactly that name [TOOL-09]", () => {
+test("a model sees name, description and schema; its call reaches the tool of exactly that name [TOOL-09]", () => {
   const tools = [
     ...createDefaultTools(),
     weather,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { isGroupAlive, killGroup, signalGroup } from "../../src/platform/process/process-group.ts";
 import { eventually, killMarked, listCommandLines } from "./processes.ts";
 
-// A process of its own runs one command through the supervisor and gets SIGKILL, as a worker would.
+// A separate process runs one command through the supervisor and receives SIGKILL, as a worker would.
 
 let folder: string;
 let calls = 0;
@@ -69,7 +69,7 @@ async function killWhenReady(worker: Worker): Promise<{ pgid: number; startTime:
   return JSON.parse(worker.output().split("\n")[0]!);
 }
 
-describe("SIGKILL of the worker leaves nothing of the command behind", () => {
+describe("SIGKILL of the worker leaves no process of the command", () => {
   test.each([
     ["one process", "echo ready; exec sleep 1000"],
     ["grandchildren", "bash -c 'bash -c \"sleep 1000 & wait\" & wait' & echo ready; wait"],
@@ -123,7 +123,7 @@ describe("SIGKILL of the worker leaves nothing of the command behind", () => {
     expect(() => readFileSync(witness)).toThrow(/ENOENT/);
   });
 
-  test("in the moment of the start", async () => {
+  test("at the moment of the start", async () => {
     for (let round = 0; round < 10; round += 1) {
       const worker = startWorker("sleep 1000 & sleep 1000", "released");
       await eventually(
@@ -138,8 +138,8 @@ describe("SIGKILL of the worker leaves nothing of the command behind", () => {
   });
 });
 
-describe("who takes over", () => {
-  test("ends a group whose watcher is gone, with what left the group", async () => {
+describe("a process that takes over", () => {
+  test("ends a group whose watcher is gone, with processes that left the group", async () => {
     const worker = startWorker(
       'setsid sleep 1000 & until [ "$(ps -o sid= $!)" -eq $! ]; do :; done; pkill -KILL -g $$ -x sh; sleep 1000 & echo ready; wait',
     );
@@ -168,7 +168,7 @@ describe("who takes over", () => {
     expect(listCommandLines(worker.marker)).toEqual([]);
   });
 
-  test("leaves a group alone that only has the same number", async () => {
+  test("does not touch a group that only has the same number", async () => {
     const worker = startWorker("echo ready; exec sleep 1000");
     await eventually(worker.output, (output) => output.includes("ready\n"));
     const group = JSON.parse(worker.output().split("\n")[0]!);
@@ -183,7 +183,7 @@ describe("who takes over", () => {
     );
   });
 
-  test.each([0, 1, -5, Number.NaN, 1.5])("never signals what is no group of a tool: %s", async (pgid) => {
+  test.each([0, 1, -5, Number.NaN, 1.5])("never signals an invalid group: %s", async (pgid) => {
     expect(() => signalGroup(pgid, 0)).toThrow(RangeError);
     expect(await killGroup({ pgid, startTime: "" }, "no-call")).toBe("gone");
   });

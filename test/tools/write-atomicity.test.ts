@@ -9,7 +9,7 @@ import { callTool, createContext, createTemporaryFolder } from "./tool-context.t
 
 const SIZE = 8_000_000;
 
-test("SIGKILL in the middle of a write leaves the old content or the new, and the next execution tidies up", async () => {
+test("SIGKILL during a write leaves the old content or the new, and the next execution cleans up", async () => {
   const folder = await createTemporaryFolder();
   const workspace = await createTemporaryFolder();
   const program = join(folder, "writer.mjs");

@@ -7,7 +7,7 @@ import { callForText, callTool, createContext, createTemporaryFolder } from "./t
 
 const write = createWriteFileTool();
 
-test("a file is written, with the folders that it needs [TOOL-16]", async () => {
+test("a file is written, and the folders that it needs are created [TOOL-16]", async () => {
   const workspace = await createTemporaryFolder();
   expect(await callTool(write, { path: "a/b/c.txt", content: "hé\n" }, createContext(workspace))).toEqual({
     content: [{ type: "text", text: "Wrote 4 bytes to a/b/c.txt" }],
@@ -17,7 +17,7 @@ test("a file is written, with the folders that it needs [TOOL-16]", async () => 
   expect(await readdir(join(workspace, "a/b"))).toEqual(["c.txt"]);
 });
 
-test("what the file held is replaced, line ends as given, mode kept", async () => {
+test("a file's content is replaced; line endings are written as given, and the mode is preserved", async () => {
   const workspace = await createTemporaryFolder();
   const file = join(workspace, "run.sh");
   await writeFile(file, "old content that is longer\n");
@@ -27,7 +27,7 @@ test("what the file held is replaced, line ends as given, mode kept", async () =
   expect((await stat(file)).mode & 0o777).toBe(0o750);
 });
 
-test("path and content are required; folders are made, what was there is replaced [BIT-11]", async () => {
+test("path and content are required; folders are created, and existing content is replaced [BIT-11]", async () => {
   expect(write.parse({ content: "x" })).toMatchObject({
     ok: false,
     message: expect.stringMatching(/^path: /),
@@ -52,7 +52,7 @@ test("an empty file can be written", async () => {
 });
 
 describe("a second execution", () => {
-  test("says the same and touches nothing", async () => {
+  test("returns the same result and does not touch the file", async () => {
     const workspace = await createTemporaryFolder();
     const context = createContext(workspace);
     const first = await callTool(write, { path: "a.txt", content: "x" }, context);
@@ -62,7 +62,7 @@ describe("a second execution", () => {
     expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs]);
   });
 
-  test("writes what differs although it is as long", async () => {
+  test("writes different content of the same length", async () => {
     const workspace = await createTemporaryFolder();
     await writeFile(join(workspace, "a.txt"), "y");
     await callTool(write, { path: "a.txt", content: "x" }, createContext(workspace));
@@ -71,7 +71,7 @@ describe("a second execution", () => {
 });
 
 describe("symbolic links", () => {
-  test("one that leads to a file in the workspace stands for it", async () => {
+  test("one to a file in the workspace is followed", async () => {
     const workspace = await createTemporaryFolder();
     await mkdir(join(workspace, "real"));
     await writeFile(join(workspace, "real/a.txt"), "old");
@@ -82,7 +82,7 @@ describe("symbolic links", () => {
     expect((await readdir(workspace)).toSorted()).toEqual(["link-to-link.txt", "link.txt", "real"]);
   });
 
-  test("one that leads to a folder in the workspace stands for it", async () => {
+  test("one to a folder in the workspace is followed", async () => {
     const workspace = await createTemporaryFolder();
     await mkdir(join(workspace, "real"));
     await symlink("real", join(workspace, "link"));
@@ -90,7 +90,7 @@ describe("symbolic links", () => {
     expect(await readFile(join(workspace, "real/new/a.txt"), "utf8")).toBe("x");
   });
 
-  test("one that leads nowhere is refused", async () => {
+  test("one without a target is rejected", async () => {
     const workspace = await createTemporaryFolder();
     await symlink("nowhere", join(workspace, "link"));
     await expect(callTool(write, { path: "link", content: "x" }, createContext(workspace))).rejects.toThrow(
@@ -102,7 +102,7 @@ describe("symbolic links", () => {
     expect(await readdir(workspace)).toEqual(["link"]);
   });
 
-  test("links in a circle are refused", async () => {
+  test("circular links are rejected", async () => {
     const workspace = await createTemporaryFolder();
     await symlink("b", join(workspace, "a"));
     await symlink("a", join(workspace, "b"));
@@ -112,8 +112,8 @@ describe("symbolic links", () => {
   });
 });
 
-describe("what cannot be written", () => {
-  test("is named with the reason, and nothing is left behind", async () => {
+describe("a path that cannot be written", () => {
+  test("is named with the reason, and nothing is created", async () => {
     const workspace = await createTemporaryFolder();
     await mkdir(join(workspace, "folder"));
     await writeFile(join(workspace, "file"), "");
@@ -130,7 +130,7 @@ describe("what cannot be written", () => {
     expect((await readdir(workspace)).toSorted()).toEqual(["fifo", "file", "folder"]);
   });
 
-  test("a cancelled call writes nothing and makes no folder", async () => {
+  test("a cancelled call writes nothing and creates no folder", async () => {
     const workspace = await createTemporaryFolder();
     const context = createContext(workspace, { signal: AbortSignal.abort() });
     await expect(callTool(write, { path: "a/b", content: "x" }, context)).rejects.toMatchObject({
@@ -140,10 +140,10 @@ describe("what cannot be written", () => {
   });
 });
 
-test("a cancellation on the way leaves the old content and nothing else", async () => {
+test("a cancellation at any step leaves the old content and nothing else", async () => {
   const workspace = await createTemporaryFolder();
   await writeFile(join(workspace, "a.txt"), "old");
-  // Looked at before each step: refuse at the first look, at the second, and so on, until none is left.
+  // Checked before each step: abort at the first check, at the second, and so on, until none is left.
   for (let looks = 0; ; looks += 1) {
     let left = looks;
     const signal = {
@@ -168,7 +168,7 @@ test("a cancellation on the way leaves the old content and nothing else", async 
   expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("new content");
 });
 
-test("calls on the same file at the same time leave one of their contents", async () => {
+test("concurrent calls on the same file leave the content of one of them", async () => {
   const workspace = await createTemporaryFolder();
   const contents = Array.from({ length: 20 }, (_, index) => String(index).repeat(1000 + index));
   await Promise.all(

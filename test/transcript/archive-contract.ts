@@ -9,7 +9,7 @@ import type { TranscriptFixture } from "./transcript-contract.ts";
 
 const LONG = "long words ".repeat(600);
 
-/** Two loops, a branch beside them, a long text, and a message that waits. */
+/** Writes two loops, the second on a branch of its own, with a long text and a message in the inbox. */
 export async function writeSampleSession(transcript: Transcript, session = "s"): Promise<void> {
   const createStep = (number: number, of: object = {}) =>
     step({ session, run: `r-${session}`, number, ...of });
@@ -75,7 +75,7 @@ const createMessage = (text: string): AgentMessage => ({
   timestamp: 3,
 });
 
-/** Whole sessions: taken out, brought in, changed at rest, found and deleted. */
+/** Tests of whole sessions: export, import, edits while idle, search and deletion. */
 export function testArchiveContract(make: () => Promise<TranscriptFixture>): void {
   describe("whole sessions", () => {
     let bench: TranscriptFixture;
@@ -100,7 +100,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       await archive.finishImport(token, sessions, "digest");
     };
 
-    test("what is taken out and brought in elsewhere is taken out there as it was [HITL-02, RIG-04]", async () => {
+    test("a session that is imported into another store is the same there, in an export too [HITL-02, RIG-04]", async () => {
       await writeSampleSession(transcript);
       const lines = await listLines(transcript, "s");
       await bringIn(lines, ["s"]);
@@ -114,7 +114,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       const note = await other.transcript.readNote({ run: "r-s", number: 0, call: 0 });
       expect(await other.transcript.readText(note ?? "")).toBe('{"tools":[],"limits":{}}');
       expect(await other.transcript.archive.readImportDigest("s")).toBe("digest");
-      // It goes on there.
+      // The session continues there.
       const next = await other.transcript.openLoop(
         opening({ step: step({ run: "r2", number: 0 }), prompts: [] }),
       );
@@ -122,7 +122,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(next.entries.map(({ messageId }) => messageId)).toEqual(["s-w"]);
     });
 
-    test("a loop that runs comes out as far as it is, and is over where it is brought in [SES-03, HITL-01]", async () => {
+    test("a running loop is exported as far as it is recorded, and aborted by the import [SES-03, HITL-01]", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };
       await transcript.store(write(place, { outbox: { entries: [], events: [event(0), event(2)] } }));
@@ -135,7 +135,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await other.transcript.readEvents(loopId, 0)).toHaveLength(1);
     });
 
-    test("an import that is not ended is seen by nobody, and thrown away by the next", async () => {
+    test("an unfinished import is not visible, and the next one replaces it", async () => {
       await writeSampleSession(transcript);
       const lines = await listLines(transcript, "s");
       const { archive } = other.transcript;
@@ -157,7 +157,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(createImportMark("x")).toBe("importing:x");
     });
 
-    test("a session that is deleted leaves nothing, and its texts only where another needs them", async () => {
+    test("a deleted session leaves nothing but the texts that another session needs", async () => {
       await writeSampleSession(transcript, "one");
       await writeSampleSession(transcript, "two");
       const hashes = async (session: string) =>
@@ -182,12 +182,12 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await transcript.archive.search({ terms: "one", limit: 9 })).toEqual([]);
       expect(await transcript.archive.beginDelete("one")).toBe(false);
       expect((await listLines(transcript, "two")).length).toBeGreaterThan(10);
-      // The id is free again.
+      // The id can be used again.
       await writeSampleSession(transcript, "one");
       expect(await readTexts(transcript, "one", "main")).toHaveLength(3);
     });
 
-    test("a session that has gone on since it was looked at is not deleted [SES-20]", async () => {
+    test("a session that has continued since its snapshot is not deleted [SES-20]", async () => {
       await writeSampleSession(transcript);
       const { archive } = transcript;
       const readSnapshot = async () =>
@@ -213,18 +213,18 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await transcript.readSession("s")).toMatchObject({ id: "s", lastActiveAtMs: 900 });
       expect(await archive.listUnfinished()).toEqual([]);
       expect(await archive.beginDelete("s", await readSnapshot())).toBe(true);
-      // Hidden already: what was seen before does not count.
+      // The session is already hidden, so an older snapshot does not matter.
       expect(await archive.beginDelete("s", before)).toBe(true);
     });
 
-    test("a loop whose run was cut off does not keep its session from being deleted", async () => {
+    test("an open loop does not prevent the deletion of its session if its run has ended", async () => {
       await transcript.openLoop(opening());
       const snapshot = await readIdleSnapshot(transcript, (await transcript.readSession("s"))!);
       expect(await transcript.archive.beginDelete("s", { ...snapshot, endedLoopIds: [] })).toBe("continued");
       expect(await transcript.archive.beginDelete("s", snapshot)).toBe(true);
     });
 
-    test("what a job has named stays until its last part is gone", async () => {
+    test("a text that a job owns is stored until the job's last part is deleted", async () => {
       const { archive } = transcript;
       for (const session of ["job.a", "job.b"]) {
         await transcript.openLoop(
@@ -248,7 +248,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await transcript.readText(kept)).toBeUndefined();
     });
 
-    test("a session at rest can be added to and begun anew; nothing that was there is gone [PER-05, PER-06]", async () => {
+    test("an idle session can be extended and restarted, and nothing is lost [PER-05, PER-06]", async () => {
       await writeSampleSession(transcript);
       const before = await transcript.readSession("s");
       const edit = { session: "s", atMs: 900, kind: { type: "default" as const } };
@@ -290,7 +290,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       ).rejects.toThrow("has changed in the meantime");
     });
 
-    test("a session can begin with messages [PER-01]", async () => {
+    test("a session can start with messages [PER-01]", async () => {
       const create = { definitionHash: "d", agentName: "agent", model: "m", parentLoopId: "elsewhere.v.m.3" };
       const edit = { session: "new", atMs: 5, kind: { type: "initial" as const }, at: "head" as const };
       await transcript.archive.edit({ ...edit, key: "k", messages: [createMessage("before")], create });
@@ -304,7 +304,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       );
     });
 
-    test("sessions are listed by what is known of them, in pages", async () => {
+    test("sessions are listed by agent, model, status, time and cost, in pages", async () => {
       for (const [index, session] of ["a", "b", "c"].entries()) {
         await transcript.openLoop(
           opening({
@@ -336,7 +336,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await transcript.archive.countBytes("d")).toBeGreaterThan(LONG.length);
     });
 
-    test("words of messages are found, whole and by their beginning, with what filters leave", async () => {
+    test("messages are found by words, prefixes and phrases, within the filters", async () => {
       await writeSampleSession(transcript, "one");
       await writeSampleSession(transcript, "two");
       const find = async (query: string, of: object = {}) =>

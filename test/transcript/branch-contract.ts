@@ -27,7 +27,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
     });
     afterEach(() => bench.dispose());
 
-    /** One call of a unit: run, command, call, first position of the unit, text at `base + call`. */
+    /** Stores one call of a batch: run, command, call, first position of the batch, text at `base + call`. */
     const put = (run: string, number: number, call: number, base: number, text: string, branch = "main") =>
       transcript.store(
         write(
@@ -37,7 +37,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       );
     const head = async () => (await transcript.readSession("s"))?.headBranch;
 
-    test("I5: an entry behind a gap is not shown until the gap is closed", async () => {
+    test("I5: an entry after a gap is not visible until the gap is closed", async () => {
       await put("r1", 1, 1, 1, "second");
       expect(await transcript.countEntries("s", "main")).toBe(1);
       expect(await readTexts(transcript, "s", "main")).toEqual(["hello"]);
@@ -49,7 +49,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect(await transcript.countEntries("s", "nowhere")).toBe(0);
     });
 
-    test("I1: a position taken by another run is left alone; the run goes on in a fork at its base", async () => {
+    test("I1: a position that another run has written is not overwritten; the run continues in a fork at its base", async () => {
       await put("r1", 1, 0, 1, "old one");
       await put("r1", 2, 0, 2, "old two");
       const { branch } = await put("r2", 2, 0, 2, "new two");
@@ -64,7 +64,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect((await transcript.readLoops("s"))[0]).toMatchObject({ branch });
     });
 
-    test("siblings of one unit fork together, also when only one of them meets the conflict", async () => {
+    test("siblings of one batch fork together, even if only one of them has the conflict", async () => {
       await put("r1", 1, 0, 1, "old a");
       const b = await put("r2", 1, 1, 1, "new b");
       const c = await put("r2", 1, 2, 1, "new c");
@@ -74,14 +74,14 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "old a"]);
     });
 
-    test("a run that counts on entries which are not there is refused, and leaves nothing", async () => {
+    test("a write of a run that expects missing entries is rejected, and leaves nothing", async () => {
       await put("r2", 1, 1, 1, "new b");
       await expect(put("r1", 4, 0, 5, "old, far ahead")).rejects.toMatchObject({ fault: "behind" });
       expect((await put("r2", 1, 0, 1, "new a")).branch).toBe("main");
       expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "new a", "new b"]);
     });
 
-    test("a stored result that is asked for again says where its run has gone on meanwhile", async () => {
+    test("a stored result that is claimed again has the branch on which its run has continued meanwhile", async () => {
       expect((await put("r2", 1, 0, 1, "new a")).branch).toBe("main");
       expect((await put("r1", 3, 0, 2, "old b")).branch).toBe("main");
       const b = await put("r2", 1, 1, 1, "new b");
@@ -92,7 +92,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect(await readTexts(transcript, "s", b.branch)).toEqual(["hello", "new a", "new b"]);
     });
 
-    test("a claim says where it goes on, and a write that still names the old branch goes there too", async () => {
+    test("a claim returns the branch on which the run continues, and a write that names the old branch goes there too", async () => {
       await put("r1", 1, 0, 1, "old one");
       const claimed = await transcript.claim(step({ run: "r2" }), target, EMPTY_OUTBOX, 1);
       expect(claimed.branch).not.toBe("main");
@@ -113,10 +113,10 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect(await readTexts(transcript, "s", claimed.branch)).toEqual(["hello", "new steer"]);
     });
 
-    test("what was settled before a reset in the middle of a unit is found behind the fork", async () => {
+    test("after a fork in the middle of a batch, the entries from before the reset are visible", async () => {
       await put("r1", 1, 0, 1, "a");
       await put("r1", 1, 1, 1, "old b");
-      // r2 was reset after a and before b: it makes b again, and then goes on.
+      // r2 was reset after a and before b: it repeats b, and then continues.
       const b = await put("r2", 1, 1, 1, "new b");
       const next = await transcript.claim(
         step({ run: "r2", number: 2 }),
@@ -128,13 +128,13 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect(await readTexts(transcript, "s", b.branch)).toEqual(["hello", "a", "new b"]);
     });
 
-    test("a run that continues another goes on behind its entries", async () => {
+    test("a run that continues another one appends to its entries", async () => {
       await put("r1", 1, 0, 1, "one");
       expect((await put("r2", 2, 0, 2, "two")).branch).toBe("main");
       expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one", "two"]);
     });
 
-    test("a run that a reset has left behind does not take the head along", async () => {
+    test("a run that a reset has replaced does not move the head", async () => {
       await put("r1", 1, 0, 1, "old one");
       const { branch } = await put("r2", 1, 0, 1, "new one");
       await put("r1", 2, 0, 2, "old two");
@@ -147,7 +147,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
     });
     const message2 = () => ({ id: "m2", text: "next", atMs: 1 });
 
-    test("tokens before a position are counted along the ancestors", async () => {
+    test("the tokens before a position include those of the ancestor branches", async () => {
       const sums = [0, 6];
       for (const [index, text] of ["one", "two hundred", "three"].entries()) {
         await put("r1", index + 1, 0, index + 1, text);
@@ -174,7 +174,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       ]);
     });
 
-    test("a write to a branch that is not there is refused", async () => {
+    test("a write to a branch or loop that does not exist is rejected", async () => {
       await expect(put("r1", 1, 0, 1, "x", "nowhere")).rejects.toThrow(/nowhere/);
       await expect(
         transcript.store(write({ ...target, loopId: "x" }, { outbox: { entries: [], events: [event(0)] } })),
@@ -185,7 +185,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       transcript.store(write(target, { step: step({ run, number }), outbox: { entries: [], events } }));
     const seen = (from = 0) => readEventTexts(transcript, target.loopId, from);
 
-    test("I5: events are shown up to the first gap, and written once [EVT-18]", async () => {
+    test("I5: events are visible up to the first gap, and written once [EVT-18]", async () => {
       await tell("r1", 1, event(0), event(2));
       expect(await seen()).toEqual(["event 0"]);
       expect(await seen(2)).toEqual([]);
@@ -201,7 +201,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect(await transcript.readEvents("no such loop", 0)).toEqual([]);
     });
 
-    test("a reset hides the events of earlier runs behind it, whoever writes afterwards", async () => {
+    test("a reset hides the later events of earlier runs, whichever run writes afterwards", async () => {
       await tell("r1", 1, event(0), event(1), event(2), event(3));
       await tell("r2", 2, event(2, "new 2"));
       expect(await seen()).toEqual(["event 0", "event 1", "new 2"]);
@@ -212,7 +212,7 @@ export function testBranchContract(make: () => Promise<TranscriptFixture>): void
       expect(await seen()).toEqual(["event 0", "newest 1"]);
     });
 
-    test("a run that continues another goes on with its events", async () => {
+    test("a run that continues another one appends to its events", async () => {
       await tell("r1", 1, event(0), event(1));
       await tell("r2", 2, event(2), event(3));
       expect(await seen(1)).toEqual(["event 1", "event 2", "event 3"]);

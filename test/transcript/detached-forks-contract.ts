@@ -6,7 +6,7 @@ import { createLoopWriter } from "./loop-writer.ts";
 import { readTexts } from "./sample-writes.ts";
 import type { TranscriptFixture } from "./transcript-contract.ts";
 
-/** A text in place of the first loop, that lies at the second position of its branch. */
+/** A view in which the text at position 1 replaces the first loop. */
 const VIEW: ViewSnapshot = {
   spans: [
     { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch: "main" } },
@@ -14,7 +14,7 @@ const VIEW: ViewSnapshot = {
   ],
 };
 
-/** And one that lies on another branch, behind the place that this one leaves it at. */
+/** A view whose texts are on another branch, one of them after the position of the fork. */
 const createSideView = (branch: string): ViewSnapshot => ({
   spans: [
     { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch } },
@@ -22,9 +22,9 @@ const createSideView = (branch: string): ViewSnapshot => ({
   ],
 });
 
-/** Sessions that show a part of another one, wherever they are brought to and whatever becomes of that one. */
+/** Tests of sessions that show a part of another one, after imports and deletions. */
 export function testDetachedForksContract(make: () => Promise<TranscriptFixture>): void {
-  describe("sessions that have begun in another one", () => {
+  describe("sessions that were forked from another one", () => {
     let bench: TranscriptFixture;
     let other: TranscriptFixture;
     let transcript: Transcript;
@@ -57,7 +57,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       return lines;
     };
 
-    test("can be taken out when that is deleted, with the texts that their views show [HITL-02]", async () => {
+    test("can be exported after that one is deleted, with the texts that their views show [HITL-02]", async () => {
       await fork("s", "t");
       await loop({ session: "t" });
       await remove("s");
@@ -69,7 +69,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       }
     });
 
-    test("are found by the words that they show of one that was deleted", async () => {
+    test("are found by the words of inherited entries after that one is deleted", async () => {
       await fork("s", "t", 2);
       await remove("s");
       const hits = await transcript.archive.search({ terms: "one", limit: 9 });
@@ -78,7 +78,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       expect(await transcript.archive.search({ terms: "two", limit: 9 })).toEqual([]);
     });
 
-    test("keep what the workspace held at places that they show", async () => {
+    test("keep the workspace snapshots of inherited positions after that one is deleted", async () => {
       const keep = (session: string, position: number, commit: string) =>
         transcript.saveSnapshot({
           session,
@@ -99,7 +99,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       ]);
     });
 
-    test("show wherever they are brought to what their models saw, whether that one is there or was deleted [HITL-02]", async () => {
+    test("have the same views after an import elsewhere, whether that one exists or was deleted [HITL-02]", async () => {
       await loop({ at: { branch: "main", position: 4 }, texts: ["beside"], view: createSideView("main") });
       const beside = (await transcript.readLoops("s")).at(-1)?.branch ?? "";
       await fork("s", "t");
@@ -120,7 +120,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       }
     });
 
-    test("keep the texts that their views show when the first of a chain is deleted, then the next", async () => {
+    test("keep the texts that their views show when the first session of a chain is deleted, then the next", async () => {
       await fork("s", "t");
       await fork("t", "u");
       await loop({ session: "u" });
@@ -133,7 +133,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       }
     });
 
-    test("keep them when one in the middle of the chain goes first, and those of one that was gone before they began", async () => {
+    test("keep these texts when the middle of a chain is deleted first, and when they start after the deletion", async () => {
       await fork("s", "t");
       await fork("t", "u");
       await remove("t");

@@ -22,7 +22,7 @@ const AGENT = { segment: "v.m", definitionHash: "d", agentName: "agent", model: 
 const OTHER = { ...AGENT, definitionHash: "d2", agentName: "other", model: "m2" };
 const JUDGE = { ...AGENT, segment: "v.j", agentName: "judge" };
 
-/** Loops of one session side by side, of which one is chosen. */
+/** Tests of parallel loops in one session, one of which is selected. */
 export function testEvaluationContract(make: () => Promise<TranscriptFixture>): void {
   describe("evaluations", () => {
     let bench: TranscriptFixture;
@@ -71,7 +71,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       result: { done: "decided" },
     });
 
-    test("in a new session it makes the session, and numbers rise over branches and judge [X-16, PAR-13]", async () => {
+    test("create a new session, and number the branches and the judge consecutively [X-16, PAR-13]", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       expect(opened).toEqual({
         evaluation: "e",
@@ -94,7 +94,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       expect(await transcript.readEvaluations("s")).toHaveLength(1);
     });
 
-    test("each branch begins where the session's head was, on a branch of its own, and leaves the session alone", async () => {
+    test("start each loop at the session's head, on a branch of its own, and leave the session unchanged", async () => {
       const first = await transcript.openLoop(opening());
       await transcript.store(
         write({ loopId: first.loopId, branch: "main", base: 1 }, { entries: [entry(1, "hi")] }),
@@ -131,7 +131,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       expect((await transcript.readInbox("s")).map(({ id }) => id)).toEqual(["i1"]);
     });
 
-    test("the chosen branch is the session's head, and every branch knows the group [SES-12]", async () => {
+    test("make the selected branch the session's head, and record the group with every loop [SES-12]", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       const one = await transcript.openLoop(branch(0, opened));
       const two = await transcript.openLoop(branch(1, opened));
@@ -176,7 +176,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       });
     });
 
-    test("without a loop to choose the session stays where it was, and numbers are not given twice", async () => {
+    test("leave the head unchanged if there is no loop to select, and never reuse numbers", async () => {
       await transcript.openEvaluation(evaluating());
       await transcript.closeEvaluation(deciding(undefined, 0));
       expect(await transcript.readSession("s")).toMatchObject({ headBranch: "main", status: "completed" });
@@ -196,7 +196,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       expect((await transcript.openEvaluation(second)).branches.map(({ number }) => number)).toEqual([3, 4]);
     });
 
-    test("a branch that is opened again by a run that was reset has another number", async () => {
+    test("give a new number to a branch that is opened again after a reset", async () => {
       const opened = await transcript.openEvaluation(evaluating({ judge: undefined }));
       const first = await transcript.openLoop(branch(0, opened));
       const reset = branch(0, opened);
@@ -217,7 +217,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       expect((await transcript.readSession("s"))?.agentName).toBe("agent");
     });
 
-    test("loops that never ended are over with the evaluation, and with the next loop", async () => {
+    test("abort open loops when the evaluation closes or the next loop opens", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       const one = await transcript.openLoop(branch(0, opened));
       await transcript.openLoop(branch(1, opened));
@@ -236,7 +236,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       ]);
     });
 
-    test("what a person allowed on the chosen branch is allowed in the session", async () => {
+    test("apply the grants of the selected branch to the session", async () => {
       const grant = { tool: "bash" } as never;
       const opened = await transcript.openEvaluation(evaluating());
       for (const index of [0, 1]) {
@@ -257,14 +257,14 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       expect(next.grants).toEqual([grant]);
     });
 
-    test("the first warning stays [PAR-12]", async () => {
+    test("keep the first warning [PAR-12]", async () => {
       await transcript.openEvaluation(evaluating());
       await transcript.setEvaluationWarning("e", "too large");
       await transcript.setEvaluationWarning("e", "far too large");
       expect((await transcript.readEvaluations("s"))[0]?.warning).toBe("too large");
     });
 
-    test("what a dead worker has left of a branch names the branch's workflow", async () => {
+    test("name the branch's workflow in the unfinished work of a dead worker", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       const { loopId, branch: on } = await transcript.openLoop(branch(0, opened));
       const claimed = step({ run: "b0", number: 1, workflow: "s.branch-0", activityId: "a1" });

@@ -16,7 +16,7 @@ const B = { keys: "b=env:TEST_BETWEEN_B" };
 
 const CHILD = "s.sub-12345678";
 
-/** Two loops, a branch, a waiting message, an agent below them, and characters that a text of PostgreSQL's cannot hold. */
+/** Writes two loops, a branch, a queued message, a sub-agent, and characters that PostgreSQL's text type cannot store. */
 async function tell(transcript: Transcript): Promise<void> {
   await writeSampleSession(transcript);
   const [caller] = await transcript.readLoops("s");
@@ -51,7 +51,7 @@ async function bringIn(transcript: Transcript, text: string): Promise<void> {
   await importFile(transcript.archive, open, checked, createIdMap(checked.header.sessions, undefined));
 }
 
-describe.skipIf(findMissingPostgres() !== undefined)("a session as a file, between the stores", () => {
+describe.skipIf(findMissingPostgres() !== undefined)("an exported session, moved between the stores", () => {
   const files = SqliteFixture.forEachTest();
   const databases = PostgresFixture.forEachTest();
   const inFile = (name: string, encryption: { keys: string }) =>
@@ -66,7 +66,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a session as a file, betwe
     ["from SQLite to PostgreSQL and back", inFile, inDatabase],
     ["from PostgreSQL to SQLite and back", inDatabase, inFile],
   ])(
-    "%s it is the same file, whatever each of them seals with, and goes on [HITL-02, RIG-04]",
+    "%s: the file stays the same, whatever keys the stores have, and the session continues [HITL-02, RIG-04]",
     async (_way, first, other) => {
       const from = await first("from", PLAIN);
       await tell(from);

@@ -34,7 +34,7 @@ async function written(...sessions: string[]): Promise<string> {
   return text;
 }
 
-/** In pieces, as a disk gives it. */
+/** Returns the text in chunks, as a disk does. */
 const file = (text: string, piece = 1000) =>
   async function* () {
     const bytes = Buffer.from(text);
@@ -52,7 +52,7 @@ async function bringIn(text: string, as?: string): Promise<void> {
   await importFile(to.archive, file(text), checked, createIdMap(checked.header.sessions, as));
 }
 
-test("a file whose loops are here in another session is refused, and says in which", async () => {
+test("a file whose loops already exist in another session is rejected, and the error names that session", async () => {
   await from.openLoop(opening({ prompts: [message("hello")] }));
   const text = await written("s");
   await bringIn(text);
@@ -68,8 +68,8 @@ test("a file whose loops are here in another session is refused, and says in whi
   expect(await to.readSession("s")).toBeUndefined();
 });
 
-describe("a session as a file [HITL-02, RIG-04]", () => {
-  test("has the steps of a worker, most of which are none of an answer's calls", async () => {
+describe("an exported session [HITL-02, RIG-04]", () => {
+  test("includes steps of a worker that are not calls of an answer", async () => {
     const own = step({ number: 0, call: -1 });
     const { loopId } = await from.openLoop(opening({ step: own, prompts: [message("hello")] }));
     const next = step({ number: 1, call: -1 });
@@ -81,7 +81,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     ]);
   });
 
-  test("is lines of JSON with a version, and comes back whole, whatever the pieces", async () => {
+  test("is lines of JSON with a version, and is imported completely, whatever the size of the chunks", async () => {
     await writeSampleSession(from);
     const text = await written("s");
     const lines = text
@@ -99,7 +99,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(await listLines(to, "s")).toEqual(await listLines(from, "s"));
   });
 
-  test("damage is refused with its place, before anything is written", async () => {
+  test("is rejected if it is damaged, with the line number, before anything is written", async () => {
     await writeSampleSession(from);
     const text = await written("s");
     const lines = text.trimEnd().split("\n");
@@ -125,7 +125,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
 
-  test("what fits its sums and not together is refused too", async () => {
+  test("is rejected if its checksums are right but its lines are inconsistent", async () => {
     await writeSampleSession(from);
     const lines = (await written("s")).trimEnd().split("\n").slice(0, -1);
     const bodies = lines.map((line) => {
@@ -152,7 +152,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     const text = changed.map((body) => `${sums.addChecksum(JSON.stringify(body))}\n`).join("");
     return `${text}${sums.addChecksum(JSON.stringify({ type: "end", lines: changed.length, sha256: sums.digest }))}\n`;
   };
-  /** The file with its sums redone, each body as `how` makes it. */
+  /** Returns the file with each body changed by `how`, and with new checksums. */
   const forged = async (how: (body: Record<string, unknown>) => object) => {
     const lines = (await written("s")).trimEnd().split("\n").slice(0, -1);
     return signedBodies(
@@ -165,7 +165,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
   const withGrants = (grants: unknown) =>
     forged((body) => (body["type"] === "session" || body["type"] === "loop" ? { ...body, grants } : body));
 
-  test("grants that are none are refused, though the sums are right", async () => {
+  test("is rejected if its grants are invalid, even if its checksums are right", async () => {
     await writeSampleSession(from);
     for (const grants of [
       [{ tool: "bash", commands: [[]] }],
@@ -182,7 +182,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
 
-  test("grants are dropped on import, unless they are asked for", async () => {
+  test("loses its grants on import, unless they are requested", async () => {
     await writeSampleSession(from);
     const grants = [{ tool: "bash", exactCommands: [["npm", "test"]] }];
     const text = await withGrants(grants);
@@ -198,7 +198,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(await open("kept")).toEqual(grants);
   });
 
-  test("a view or a long message that is none is refused, though the sums are right", async () => {
+  test("is rejected if a view or a long message is invalid, even if its checksums are right", async () => {
     await writeSampleSession(from);
     for (const view of ["x", {}, { spans: "x" }, { spans: [null] }, { spans: [{ from: 2, to: 1 }] }]) {
       const text = await forged((body) =>
@@ -221,7 +221,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect((await refused(text)).message).toContain("is not a message");
   });
 
-  test("a definition that is not known here waits to be accepted, once", async () => {
+  test("has a definition that must be accepted once if it is unknown here", async () => {
     await writeSampleSession(from);
     const model = {
       provider: "p",
@@ -243,7 +243,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(await to.isAccepted(hash)).toBe(true);
   });
 
-  test("a definition that is given here needs no acceptance, though it came with an import", async () => {
+  test("has a definition that needs no acceptance if it is also saved here", async () => {
     await writeSampleSession(from);
     const model = {
       provider: "p",
@@ -261,7 +261,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(await to.isAccepted(hash)).toBe(true);
   });
 
-  test("a newer version is refused with what to do", async () => {
+  test("is rejected if its version is newer, with what to do", async () => {
     const sums = new LineChecksums();
     const header = {
       type: "holdfast-export",
@@ -275,7 +275,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     );
   });
 
-  test("under another id all names follow, and both stand side by side [HITL-03]", async () => {
+  test("can be imported beside the original under another id, to which all ids in it are adapted [HITL-03]", async () => {
     await writeSampleSession(from);
     const caller = await from.readLoops("s");
     const spawn = {
@@ -331,12 +331,12 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(await readTexts(to, "copy.sub-12345678", "main")).toEqual(["text of task", "found it"]);
     expect((await to.readSteps("copy")).map(({ run }) => run)).not.toContain("r-s");
     expect(await listLines(to, "s")).toEqual(await listLines(from, "s"));
-    // A child that stays behind keeps its name.
+    // A child that is not exported keeps its id.
     await bringIn(await written("s"), "alone");
     const alone = (await to.readLoops("alone"))[1];
     const [kept] = await to.readEntries("alone", alone?.branch ?? "", 2, 3);
     expect(kept?.message).toMatchObject({ childLoopId: opened.loopId, turnId: { loopId: "alone.v.m.2" } });
-    // A copy of the child alone is nobody's.
+    // A copy of the child alone has no caller.
     await bringIn(await written(child), "own");
     expect(await to.readSession("own")).not.toHaveProperty("spawn");
     const called = (caller: string) => to.findSessions({ limit: 9, spawnedBy: caller });
@@ -344,7 +344,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect((await called("copy")).map(({ id }) => id)).toEqual(["copy.sub-12345678"]);
   });
 
-  test("a copy of one that followed another is not found by words for that [SES-13]", async () => {
+  test("is not found as a following session if it is a copy of one [SES-13]", async () => {
     await writeSampleSession(from);
     await from.rotateSession({ session: "s", idleMs: 1, nextId: "n", atMs: 1e6 });
     const text = await written("n");
@@ -356,7 +356,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     });
   });
 
-  thoroughTest("a large session takes little memory both ways", async () => {
+  thoroughTest("needs little memory to export and import, even if it is large", async () => {
     const { loopId } = await from.openLoop(opening());
     for (let at = 1; at <= 60; at += 6) {
       const entries = Array.from({ length: 6 }, (_, index) => ({

@@ -23,7 +23,7 @@ import { runQuery } from "./postgres-fixture.ts";
 import { EMPTY_OUTBOX, entry, opening, readTexts, step, write } from "./sample-writes.ts";
 import { catchStoreError } from "./sqlite-fixture.ts";
 
-/** The end of the message: the isolation level of a beginning has the word in it too. */
+/** Includes the end of the message, because a BEGIN with an isolation level contains the word too. */
 const COMMIT = "COMMIT\0";
 
 describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that fails", () => {
@@ -32,7 +32,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   let url: string;
   const closing: { close(): Promise<void> }[] = [];
   beforeAll(async () => {
-    // What nobody waits for stays in memory, so that a kill takes it along.
+    // Commits that are not awaited stay in memory, so that a kill loses them.
     server = await startPostgres({ wal_writer_delay: "10s" });
   });
   afterAll(() => server?.stop());
@@ -53,7 +53,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
 
   const throughProxy = () => url.replace(`:${server.port}/`, `:${proxy.port}/`);
 
-  /** Stores of twenty sessions, one after the other in each; gives how many entries each must have. */
+  /** Writes to twenty sessions at once, sequentially in each, and checks all entries and claims. */
   async function storm(transcript: PostgresTranscript, meanwhile: () => Promise<void>): Promise<string[]> {
     const sessions = Array.from({ length: 20 }, (_, index) => `s${index}`);
     let over = false;
@@ -76,7 +76,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     for (const [index, session] of sessions.entries()) {
       const numbers = Array.from({ length: lengths[index]! - 1 }, (_, at) => `${at + 1}`);
       expect(await readTexts(transcript, session, "main")).toEqual(["hello", ...numbers]);
-      // A result that finds no claim takes the step itself, at its own time: a lost claim shows there.
+      // A result without a claim claims the step itself, at its own time, which reveals a lost claim.
       const claims = (await transcript.readSteps(session)).filter(({ kind }) => kind === "model");
       const asClaimed = numbers.map((number) => ({
         number: Number(number),
@@ -89,7 +89,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   }
 
   thoroughTest.each(["kill", "shutDown"] as const)(
-    "%s in the middle of many writes: it is awaited, each step is taken once, and each answer is there once",
+    "%s during many writes: the store waits for the server, and has each claim and each answer once",
     async (how) => {
       const transcript = await opened({ deadlineMs: 30_000 });
       await storm(transcript, async () => {
@@ -102,7 +102,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     60_000,
   );
 
-  test("a server that stays away is reported, and the store goes on when it is back", async () => {
+  test("a server that stays unreachable is reported, and the store continues when it is back", async () => {
     const transcript = await opened({ deadlineMs: 300 });
     await transcript.openLoop(opening());
     await server.shutDown();
@@ -119,9 +119,9 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   });
 
   thoroughTest.each([
-    ["before the commit has arrived", "cut"],
-    ["after it has arrived, before its answer", "pass-and-cut"],
-  ] as const)("a connection that is cut over a commit, %s: the step is taken once", async (_, verdict) => {
+    ["before the server receives it", "cut"],
+    ["after the server receives it, before its answer", "pass-and-cut"],
+  ] as const)("a connection cut during a commit, %s: the step is claimed once", async (_, verdict) => {
     const transcript = await opened({}, throughProxy());
     const { loopId } = await transcript.openLoop(opening());
     const place = { loopId, branch: "main", base: 1 };
@@ -138,12 +138,12 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   });
 
   test.each(["INSERT INTO steps", "SELECT kind"])(
-    "a connection that is cut at %s: the write is made again, and a read too",
+    "a connection that is cut at %s: the write is retried, and a read too",
     async (word) => {
       const transcript = await opened({}, throughProxy());
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };
-      // Prepared statements go by their names: a new connection says the text once more.
+      // Prepared statements are sent by name: only a new connection sends the text again.
       await runQuery(
         url,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast'",
@@ -156,7 +156,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     },
   );
 
-  thoroughTest("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
+  thoroughTest("a lock that stays is reported as busy, and the store continues afterwards", async () => {
     const transcript = await opened({ limits: { lockMs: 100 } });
     let held = (): void => undefined;
     const isHeld = new Promise<void>((resolve) => {
@@ -175,7 +175,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     expect(await transcript.readText(await transcript.putText("x", 1))).toBe("x");
   });
 
-  test("a commit that dies with the server is made again, also when another one has its transaction id by then", async () => {
+  test("a commit that is lost with the server is retried, even if another one has its transaction id by then", async () => {
     const made = await database({ deadlineMs: 60_000 }, throughProxy());
     await made.write([], function* () {
       yield statement("INSERT INTO pairs VALUES (0, 0)");
@@ -208,9 +208,9 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
 
   thoroughTest.each([
     ["has not arrived", "cut"],
-    ["was carried out", "pass-and-cut"],
+    ["was executed", "pass-and-cut"],
   ] as const)(
-    "a commit that %s when the primary server dies is there once on the standby that takes over, which is not asked before",
+    "a commit that %s when the primary server dies exists once on the standby, which decides only after its promotion",
     async (_, verdict) => {
       const primary = await startPostgres();
       const standby = await startStandby(primary);
@@ -256,7 +256,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     60_000,
   );
 
-  test("a write whose commit is given up can no longer be committed, and one that was is not given up", async () => {
+  test("a write that is given up can no longer be committed, and a committed one is not given up", async () => {
     const made = await database();
     const client = new pg.Client(url);
     await client.connect();
@@ -296,7 +296,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     ).toEqual([{ id: 2 }]);
   });
 
-  test("a write that wrote nothing leaves no token, and old tokens are swept by the writes that come later", async () => {
+  test("a write without changes leaves no token, and later writes delete old tokens", async () => {
     const made = await database();
     const write = (text: string) =>
       made.write([], function* () {
@@ -320,7 +320,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   }, 60_000);
 
   thoroughTest(
-    "a write waits for the disk also where the database is set not to, and keeps what is stricter",
+    "a write waits for the disk even if the database is configured not to, and a stricter setting is kept",
     async () => {
       const settingIn = async (setting: string) => {
         await runQuery(
@@ -353,7 +353,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
 
   const statement = (text: string, ...values: number[]): Statement => ({ text, values, returns: "rows" });
 
-  thoroughTest("a statement that takes too long is cancelled by the server, and said", async () => {
+  thoroughTest("a statement that takes too long is cancelled by the server and reported", async () => {
     const made = await database({ limits: { statementMs: 100 } });
     const begin = performance.now();
     const slow = made.read(function* (): Work<unknown> {
@@ -366,7 +366,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
-  thoroughTest("two that wait for each other both go through", async () => {
+  thoroughTest("two writes that wait for each other both succeed", async () => {
     const made = await database();
     await made.write([], function* () {
       yield statement("INSERT INTO pairs VALUES (1, 0), (2, 0)");
@@ -385,7 +385,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
   });
 
   thoroughTest(
-    "a process that sleeps in the middle of a transaction loses it, and makes it anew when it wakes",
+    "a process that sleeps during a transaction loses it, and retries it when it wakes",
     async () => {
       const made = await database({ limits: { idleMs: 100 } });
       let times = 0;
@@ -400,7 +400,7 @@ describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that 
     },
   );
 
-  thoroughTest("what a transaction does not wait for fails it all the same", async () => {
+  thoroughTest("a statement whose result is not awaited still fails its transaction", async () => {
     const made = await database();
     const nothing = (text: string): Statement => ({ text, values: [], returns: "nothing" });
     const write = made.write([], function* () {

@@ -5,9 +5,9 @@ import { createLoopWriter } from "./loop-writer.ts";
 import { entry, message, opening, readTexts, step, write } from "./sample-writes.ts";
 import type { TranscriptFixture } from "./transcript-contract.ts";
 
-/** Sessions that follow others, what workspaces held, and loops that a reset takes up again. */
+/** Tests of sessions that follow others, of workspace snapshots, and of loops that are opened again after a reset. */
 export function testFollowingContract(make: () => Promise<TranscriptFixture>): void {
-  describe("what follows, and what is taken up again", () => {
+  describe("following sessions, snapshots and resets", () => {
     let bench: TranscriptFixture;
     let transcript: Transcript;
     let loop: ReturnType<typeof createLoopWriter>;
@@ -21,7 +21,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
 
     const of = (branch: string, session = "s") => readTexts(transcript, session, branch);
 
-    test("an agent has one id for life, which sessions that follow have too [ID-01]", async () => {
+    test("an agent keeps its id for life, also in following sessions [ID-01]", async () => {
       const agentId = "0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d";
       await transcript.openLoop(
         opening({ step: step({ session: "a", run: "a1", number: 0, kind: "open-loop" }), agentId }),
@@ -48,7 +48,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect((await loop({ session: "b" })).loopId).toBe("b.v.m.1");
     });
 
-    test("a session that no loop has made has an agent's id too, at the latest with its first loop [ID-01]", async () => {
+    test("a session that was created without a loop has an agent id too, from its first loop on at the latest [ID-01]", async () => {
       const [own, next] = ["0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d", "5f0c9b1e-7a53-4d7e-9c5a-6d1f3a2b4c5d"];
       const create = { definitionHash: "d", agentName: "agent", model: "m" };
       const kind = { type: "initial" as const };
@@ -64,7 +64,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect((await transcript.readSession("b"))?.agentId).toBe(next);
     });
 
-    test("a session that was idle for longer is followed by a new one, once [SES-13, SES-19]", async () => {
+    test("a session that is idle for longer than the limit is followed by a new one, once [SES-13, SES-19]", async () => {
       const { lastActiveAtMs = 0 } = (await transcript.readSession("s")) ?? {};
       const rotate = (atMs: number, next: string, session = "s") =>
         transcript.rotateSession({ session, idleMs: 1000, nextId: next, atMs });
@@ -82,7 +82,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(await rotate(0, "n3", "nobody")).toEqual({ session: "nobody", isNew: false });
     });
 
-    test("an idle session that several ask for at once, by any name of its, is followed by one [SES-13]", async () => {
+    test("concurrent rotations of an idle session, by any id of its chain, create one following session [SES-13]", async () => {
       const rotate = (session: string, atMs: number, next: string) =>
         transcript.rotateSession({ session, idleMs: 1000, nextId: next, atMs });
       await rotate("s", 10_000, "n1");
@@ -93,7 +93,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(asked.filter(({ isNew }) => isNew)).toHaveLength(1);
     });
 
-    test("a session that is being deleted is passed by when words look for the newest [SES-13]", async () => {
+    test("a session that is being deleted is skipped in the search for the newest following session [SES-13]", async () => {
       const rotate = (atMs: number, next: string) =>
         transcript.rotateSession({ session: "s", idleMs: 1000, nextId: next, atMs });
       await rotate(10_000, "n1");
@@ -108,7 +108,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(await rotate(90_000, "n4")).toEqual({ session: "s", isNew: false });
     });
 
-    test("words for a session find the newest that followed it, when one between is gone and when they were brought in [SES-13]", async () => {
+    test("the newest following session is found after an import, and after one in between is deleted [SES-13]", async () => {
       const rotate = (of: Transcript, next: string, atMs = 0) =>
         of.rotateSession({ session: "s", idleMs: 1000, nextId: next, atMs });
       await rotate(transcript, "n1", 1e6);
@@ -128,7 +128,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(await rotate(transcript, "n3")).toEqual({ session: "n2", isNew: false });
     });
 
-    test("sessions that were brought in as following each other are gone round once", async () => {
+    test("imported sessions that follow each other in a cycle cause no endless loop", async () => {
       const [definition, own] = [
         { definitionHash: "d", agentName: "agent", model: "m" },
         { type: "session" as const },
@@ -156,7 +156,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       });
     });
 
-    test("a session that is at work is not left for its idleness", async () => {
+    test("a session with a running loop does not count as idle", async () => {
       await loop({ open: true });
       expect(await transcript.rotateSession({ session: "s", idleMs: 1, nextId: "n", atMs: 1e12 })).toEqual({
         session: "s",
@@ -164,7 +164,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       });
     });
 
-    test("snapshots are found along a branch, from a place backwards, each place's first one", async () => {
+    test("snapshots are found along a branch, from a position backwards, the first one of each position", async () => {
       const keep = (branch: string, position: number, commit?: string) =>
         transcript.saveSnapshot({
           session: "s",
@@ -188,7 +188,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(await transcript.readSnapshots("s", { branch: "main", position: 0 })).toEqual([]);
     });
 
-    test("a run that was reset to before its loop takes the same loop up again, prompts and all", async () => {
+    test("a run that was reset to before its loop opens the same loop again, with the same prompts", async () => {
       const asked = (run: string, firstRun: string, of: object = {}) =>
         transcript.openLoop(
           opening({
@@ -213,10 +213,10 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect((await of(branch)).slice(-2)).toEqual(["Do it", "new"]);
       expect((await transcript.readSession("s"))?.headBranch).toBe(branch);
       expect(await transcript.readLoops("s")).toHaveLength(2);
-      // Another run that is sent the same words is no reset.
+      // Another run with the same prompt is not a reset.
       const other = await asked("q", "q");
       expect(other.loopId).not.toBe(first.loopId);
-      // Numbers go on in a run that was continued as new and is reset later.
+      // Numbers continue in a run that continued as new and is reset later.
       await asked("r3", "chain", {
         step: step({ run: "r3", number: 9, kind: "open-loop" }),
         prompts: [message("late")],
@@ -228,7 +228,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(late.entries).toHaveLength(1);
     });
 
-    test("a reset to an earlier loop makes that one the session's last again", async () => {
+    test("a reset to an earlier loop makes that loop the session's last one again", async () => {
       const first = await transcript.openLoop(
         opening({
           step: step({ run: "i", number: 4, kind: "open-loop" }),

@@ -5,7 +5,7 @@ import { isThorough, type thoroughTest } from "../support/test-depth.ts";
 import { entry, message, opening, readTexts, step, USAGE, write } from "./sample-writes.ts";
 import type { TranscriptFixture } from "./transcript-contract.ts";
 
-/** What happens next; numbers are taken modulo what there is. */
+/** The next action; numbers are reduced modulo the number of choices. */
 type Move =
   | {
       readonly type: "run";
@@ -43,7 +43,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant("detachForks" as const), session: fc.nat() }) },
 );
 
-/** What a reader must see of every branch of every session. */
+/** What a reader must see of every branch of a session. */
 type SessionModel = { head: string; readonly branches: Map<string, readonly string[]> };
 
 export function testForkProperties(
@@ -58,7 +58,7 @@ export function testForkProperties(
     afterEach(() => bench.dispose());
 
     random(
-      "every branch shows what was said on it, whatever is begun beside it",
+      "every branch shows exactly its own conversation, whatever starts beside it",
       async () => {
         let stories = 0;
         await fc.assert(

@@ -15,7 +15,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
     });
     afterEach(() => bench.dispose());
 
-    test("a first loop makes the session, the branch main and the prompt's entry", async () => {
+    test("a first loop creates the session, the branch main and the prompt's entry", async () => {
       const opened = await transcript.openLoop(opening());
       expect(opened).toEqual({
         loopId: "s.v.m.1",
@@ -55,7 +55,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readBranches("s")).toEqual([{ id: "main" }]);
     });
 
-    test("the same opening asked again gives the same answer and writes nothing", async () => {
+    test("a repeated opening returns the same result and writes nothing", async () => {
       const first = await transcript.openLoop(opening());
       const again = await transcript.openLoop(
         opening({ step: step({ number: 0, kind: "open-loop", generation: 2, process: "p2" }) }),
@@ -65,7 +65,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.countEntries("s", "main")).toBe(1);
     });
 
-    test("a first loop may say that the session is kept, also of one that was there before; a later loop may not [SES-20]", async () => {
+    test("a first loop can make the session persistent, even if the session already exists; a later loop cannot [SES-20]", async () => {
       const open = async (session: string, run: string) => {
         const place = step({ session, run, number: 0, kind: "open-loop" });
         await transcript.openLoop(opening({ scope: "persistent", step: place, prompts: [message(run)] }));
@@ -80,7 +80,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await open("next", "r3")).toBe("persistent");
     });
 
-    test("a loop whose run was cut off is aborted, once; one that has ended is left as it is [SES-03]", async () => {
+    test("a loop whose run has ended is aborted once; other loops do not change [SES-03]", async () => {
       const { loopId } = await transcript.openLoop(opening());
       await transcript.abortLoops("s", ["another"], 200);
       expect(await transcript.readSession("s")).toMatchObject({ status: "running" });
@@ -90,7 +90,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readLoops("s")).toMatchObject([{ status: "aborted", endedAtMs: 300 }]);
     });
 
-    test("each loop names the one before it, whatever its kind [X-08]", async () => {
+    test("each loop has the previous one as its parent, whatever its kind [X-08]", async () => {
       const tag = "2026-01-01T00:00:00Z";
       const kinds: ContinuationKind[] = [
         { type: "initial" },
@@ -110,7 +110,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       );
     });
 
-    test("loop numbers count per segment; each loop names the one before it", async () => {
+    test("loops are numbered per segment, and each has the previous one as its parent", async () => {
       const ids: unknown[] = [];
       for (const [number, segment] of ["a", "a", "b"].entries()) {
         const opened = await transcript.openLoop(
@@ -131,7 +131,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect((await transcript.readSession("s"))?.loops).toBe(3);
     });
 
-    test("the inbox comes before the prompts, in order, and is empty afterwards", async () => {
+    test("the inbox is read before the prompts, in order, and is empty afterwards", async () => {
       const outside = { loopId: "", branch: "main", base: 0 };
       await transcript.storeInbox(write(outside), [message("i1"), message("i2"), message("i1")]);
       await transcript.storeInbox(write(outside, { step: step({ number: 2 }) }), [
@@ -171,7 +171,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(opened).toMatchObject({ from: 2, tokensBefore: 6 + 5 });
     });
 
-    test("a prompt may stand in the record as something else", async () => {
+    test("a prompt can be recorded with another origin", async () => {
       const prompts = [{ ...message("m1"), origin: "follow-up" as const }, message("m2")];
       const opened = await transcript.openLoop(opening({ prompts }));
       expect(opened.entries.map(({ origin }) => origin)).toEqual(["follow-up", "prompt"]);
@@ -179,7 +179,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(entries.map(({ origin }) => origin)).toEqual(["follow-up", "prompt"]);
     });
 
-    test("storeInbox done twice gives the stored result and the messages once", async () => {
+    test("a repeated storeInbox returns the stored result and stores no more messages", async () => {
       const outside = { loopId: "", branch: "main", base: 0 };
       await transcript.storeInbox(write(outside, { result: 1 }), [message("i1")]);
       const again = await transcript.storeInbox(write(outside, { result: 2 }), [message("i2")]);
@@ -228,7 +228,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       ]);
     });
 
-    test("a loop that begins before the end of a branch goes on in one of its own, each time", async () => {
+    test("a loop that starts before the end of a branch gets a branch of its own, each time", async () => {
       const { loopId } = await transcript.openLoop(opening());
       await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, "one")] }));
       const rerun = (number: number) =>
@@ -254,7 +254,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       });
     });
 
-    test("the chain of a loop is its own road to the root: no abandoned rerun, no other branch [CMP-06]", async () => {
+    test("a loop's conversation is its own path to the root: no abandoned rerun, no other branch [CMP-06]", async () => {
       const tag = "2026-01-01T00:00:00Z";
       const { loopId } = await transcript.openLoop(opening());
       await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, "one")] }));
@@ -278,7 +278,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readSession("s")).toMatchObject({ headBranch: current.branch });
     });
 
-    test("a loop cannot begin behind the end, nor on a branch that is not there", async () => {
+    test("a loop cannot start after the end of a branch, nor on a branch that does not exist", async () => {
       await transcript.openLoop(opening());
       const at = (branch: string, position: number) =>
         transcript.openLoop(opening({ step: step({ number: 9 }), at: { branch, position } }));
@@ -287,7 +287,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readLoops("s")).toHaveLength(1);
     });
 
-    test("sessions come newest first and can be chosen by agent and status", async () => {
+    test("sessions are listed newest first and can be filtered by agent and status", async () => {
       for (const [index, id] of ["a", "b", "c"].entries()) {
         await transcript.openLoop(
           opening({

@@ -10,9 +10,9 @@ const SPANS: readonly Span[] = [
   { from: 3, to: 4, turns: 1, tokens: 5 },
 ];
 
-/** What a loop leaves of the view, for the loops behind it. */
+/** Tests of the view that a loop leaves for later loops. */
 export function testLoopViewContract(make: () => Promise<TranscriptFixture>): void {
-  describe("the view that a loop leaves behind", () => {
+  describe("the view that a loop leaves", () => {
     let bench: TranscriptFixture;
     let transcript: Transcript;
     let number = 0;
@@ -54,7 +54,7 @@ export function testLoopViewContract(make: () => Promise<TranscriptFixture>): vo
       );
     };
 
-    test("and what a person has allowed stay with the session until a loop says otherwise", async () => {
+    test("comes with grants, which apply to the session until a loop replaces them", async () => {
       const closing = (grants?: readonly Grant[]) => {
         const loop = { loopId: `s.v.m.${loops}`, branch: "main", base: 4 };
         return transcript.closeLoop({
@@ -80,18 +80,18 @@ export function testLoopViewContract(make: () => Promise<TranscriptFixture>): vo
       expect(await open()).toMatchObject({ grants: [...git, { tool: "edit_file" }] });
     });
 
-    test("is what the next loop begins with", async () => {
+    test("is the initial view of the next loop", async () => {
       await close("s.v.m.1", "main", 4, SPANS);
       const opened = await open();
       expect(opened).toMatchObject({ from: 4, view: { spans: SPANS, prunableFrom: 3 } });
     });
 
-    test("is nothing where all is shown, also behind a loop that had left something", async () => {
+    test("is absent if everything is shown", async () => {
       await close("s.v.m.1", "main", 4);
       expect(await open()).not.toHaveProperty("view");
     });
 
-    test("shows whole what a loop wrote that was never closed", async () => {
+    test("includes in full the entries of a loop that was never closed", async () => {
       await close("s.v.m.1", "main", 4, SPANS);
       const unclosed = await open();
       const opened = await open();
@@ -102,7 +102,7 @@ export function testLoopViewContract(make: () => Promise<TranscriptFixture>): vo
       });
     });
 
-    test("of a later loop is not seen by one that begins before it, on a branch of its own", async () => {
+    test("does not affect a loop that starts at an earlier position, on a branch of its own", async () => {
       await close("s.v.m.1", "main", 4, SPANS);
       const second = await open();
       const later = [{ from: 0, to: 5, turns: 1, tokens: 1, replacement: { position: 5, section: 0 } }];

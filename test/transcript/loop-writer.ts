@@ -7,14 +7,14 @@ import { entry, message, opening, step, USAGE, write } from "./sample-writes.ts"
 type LoopSpec = {
   readonly session?: string;
   readonly at?: { branch: string; position?: number };
-  /** A branch, where the place is said. */
+  /** A branch by default if `at` is set. */
   readonly kind?: ContinuationKind;
   readonly texts?: readonly string[];
   readonly view?: ViewSnapshot;
   readonly open?: true;
 };
 
-/** Tells loops of runs of their own, one after the other: each its prompt, its answers and its end. */
+/** Returns a function that writes a loop in a run of its own: its prompt, its answers and its end. */
 export function createLoopWriter(transcript: Transcript): (of?: LoopSpec) => Promise<OpenedLoop> {
   let runs = 0;
   return async ({ session = "s", at, kind, texts = ["answer"], view, open } = {}) => {

@@ -5,7 +5,7 @@ import { opening, step } from "./sample-writes.ts";
 
 export const MARKER = "HOLLYHOCK";
 
-/** Too long to lie beside its entry. */
+/** Too long to be stored with its entry. */
 export const LONG = `${MARKER} ${randomBytes(3000).toString("hex")}`;
 
 const createMessage = (text: string) => ({
@@ -14,7 +14,7 @@ const createMessage = (text: string) => ({
   timestamp: 1,
 });
 
-/** A loop whose every word is the marker. */
+/** Writes a loop whose every text is the marker. */
 export async function writeMarkedSession(transcript: Transcript, session = "s"): Promise<string> {
   const definition = { name: "a", systemPrompt: MARKER } as unknown as AgentDefinition;
   const hash = await transcript.saveDefinition(definition);
@@ -56,7 +56,7 @@ export async function readAll(transcript: Transcript, session = "s"): Promise<st
   ]);
 }
 
-/** Whether a private column's value, as it is stored, was left as it is. */
+/** Reports whether the stored value of a private column is unencrypted. */
 export function isUnencrypted(value: string | Buffer): boolean {
   const text = typeof value === "string" ? value : value.toString("latin1");
   return !text.startsWith("\u0001sealed:") && !text.startsWith("\u00f8\u0002");

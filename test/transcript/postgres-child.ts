@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 
 const ENTRY = new URL("../../dist/store/transcript/postgres/postgres-transcript.js", import.meta.url).href;
 
-/** Another process that runs a script with `PostgresTranscript` and `url` at hand; `say` prints a line. Compiled code. */
+/** Starts a process that runs a script on compiled code, with `PostgresTranscript` and `url`; `say` prints a line. */
 export function spawnPostgresChild(url: string, script: string): ChildProcess {
   const source = `
     import { PostgresTranscript } from ${JSON.stringify(ENTRY)};

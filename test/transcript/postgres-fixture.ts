@@ -6,15 +6,15 @@ import {
   PostgresTranscript,
 } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 
-/** Why the tests of a file cannot run here; absent where they can. */
+/** Returns why the tests of a file cannot run here, or undefined if they can. */
 export function findMissingPostgres(): string | undefined {
   const server = inject("postgres");
   return "missing" in server ? server.missing : undefined;
 }
 
-/** A database for a file, a schema for each test in it, and transcripts that are closed at the test's end. */
+/** A database per test file, a schema per test, and transcripts that are closed after the test. */
 export class PostgresFixture {
-  /** Of this test's schema. */
+  /** The URL of this test's schema. */
   url = "";
   schema = "";
   #database = "";
@@ -55,7 +55,7 @@ export class PostgresFixture {
     return transcript;
   }
 
-  /** What a person would ask in psql, in this test's schema. */
+  /** Runs a query in this test's schema, as psql does. */
   async sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
     return runQuery<Row>(this.#database, text, values, this.schema);
   }

@@ -7,7 +7,7 @@ import { opening, readEventTexts, readTexts, step } from "./sample-writes.ts";
 import { SimulatedRun } from "./simulated-run.ts";
 import type { TranscriptFixture } from "./transcript-contract.ts";
 
-/** What happens next, and to which run; numbers are taken modulo what there is. */
+/** The next action and its run; numbers are reduced modulo the number of choices. */
 type Move =
   | { readonly type: "call"; readonly run: number; readonly call: number; readonly crash: boolean }
   | { readonly type: "repeat"; readonly run: number }
@@ -27,13 +27,13 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant("reset" as const), run: fc.nat() }) },
 );
 
-/** How many calls each unit of a run makes, and whether a message of a person comes before them. */
+/** The number of calls in each batch of a run, and whether a user message precedes them. */
 const units = fc.array(fc.record({ calls: fc.integer({ min: 1, max: 3 }), steered: fc.boolean() }), {
   minLength: 1,
   maxLength: 4,
 });
 
-/** Several runs of one loop, each reset from another and none of them quiet: all five invariants. */
+/** Tests all five invariants with several runs of one loop, each reset from another and all still writing. */
 export function testProperties(make: () => Promise<TranscriptFixture>, random: typeof thoroughTest): void {
   describe("random interleavings of runs", () => {
     let bench: TranscriptFixture;
@@ -110,7 +110,7 @@ async function repeatWrites(run: SimulatedRun): Promise<void> {
   await expect(run.transcript.store({ ...open.write, step: older })).rejects.toThrow(FencedError);
 }
 
-/** I1 and I5: what was seen once is seen for ever, in one piece from the beginning. */
+/** I1 and I5: what was visible once stays visible, without gaps from the beginning. */
 async function checkReaders(
   transcript: Transcript,
   session: string,

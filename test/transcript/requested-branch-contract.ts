@@ -5,9 +5,9 @@ import { createLoopWriter } from "./loop-writer.ts";
 import { entry, readTexts, step, write } from "./sample-writes.ts";
 import type { TranscriptFixture } from "./transcript-contract.ts";
 
-/** Branches and sessions that somebody asks for: forks, rewinds, followers, what is left of a deleted session. */
+/** Tests of requested branches and sessions: forks, rewinds, and what a deleted session leaves. */
 export function testRequestedBranchContract(make: () => Promise<TranscriptFixture>): void {
-  describe("branches that somebody asks for", () => {
+  describe("requested branches", () => {
     let bench: TranscriptFixture;
     let transcript: Transcript;
     let loop: ReturnType<typeof createLoopWriter>;
@@ -26,7 +26,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
     const of = (branch: string, session = "s") => readTexts(transcript, session, branch);
     const branchOf = (forked: ForkResult) => (forked.type === "forked" ? forked.branch : forked.type);
 
-    test("a fork shows what stands before its place, and leaves the head where it is", async () => {
+    test("a fork shows the entries before its position, and does not move the head", async () => {
       const forked = await fork({ at: { position: 2 }, name: "other" });
       expect(forked).toEqual({
         type: "forked",
@@ -43,7 +43,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       });
     });
 
-    test("a fork without a name has one of its own; the same name again is the same branch, at its place only", async () => {
+    test("a fork without a name gets a new one; the same name returns the same branch, at the same position only", async () => {
       const [first, second] = [await fork(), await fork()];
       expect(branchOf(first)).not.toBe(branchOf(second));
       expect(await fork({ name: "x" })).toEqual(await fork({ name: "x" }));
@@ -54,7 +54,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       });
     });
 
-    test("what is not there cannot be forked: session, branch, position", async () => {
+    test("a fork of a session, branch or position that does not exist fails", async () => {
       expect(await fork({ session: "nobody" })).toEqual({ type: "no-session" });
       expect(await fork({ at: { branch: "nowhere" } })).toEqual({
         type: "no-branch",
@@ -64,7 +64,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await fork({ at: { position: 4 } })).toEqual({ type: "no-position", branch: "main", length: 3 });
     });
 
-    test("a loop goes on at the end of a fork, on it, and the branch that it left stays as it is", async () => {
+    test("a loop continues at the end of a fork, and the original branch does not change", async () => {
       await fork({ at: { position: 2 }, name: "other" });
       const opened = await loop({ at: { branch: "other" } });
       expect(opened).toMatchObject({ branch: "other", from: 2, parentLoopId: "s.v.m.1" });
@@ -73,7 +73,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect((await transcript.readSession("s"))?.headBranch).toBe("other");
     });
 
-    test("a fork while a loop is at work has no part in what comes behind, and the loop none in it", async () => {
+    test("a fork during a running loop does not receive the loop's later entries, and the loop stays on its branch", async () => {
       const { loopId } = await loop({ texts: ["three"], open: true });
       await fork({ name: "other" });
       const next = write({ loopId, branch: "main", base: 5 }, { step: step({ run: "run2", number: 2 }) });
@@ -82,7 +82,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await of("main")).toEqual(["prompt 1", "one", "two", "prompt 2", "three", "four"]);
     });
 
-    test("a branch that begins at a place has the loop before it as its parent; all others the session's last one [SES-08, X-08]", async () => {
+    test("a loop of kind branch has the loop before its position as its parent; a rerun has the session's last one [SES-08, X-08]", async () => {
       await loop();
       await loop();
       const at = { branch: "main", position: 5 };
@@ -91,7 +91,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect((await loop({ at, kind: { type: "rerun", tag } })).parentLoopId).toBe("s.v.m.4");
     });
 
-    test("a fork into a new session shows what stands before by reference, and each goes its own way", async () => {
+    test("a fork into a new session shows the earlier entries by reference, and both sessions continue separately", async () => {
       const before = await transcript.readSession("s");
       const forked = await fork({ into: "t", at: { position: 2 } });
       expect(forked).toEqual({
@@ -125,7 +125,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect((await transcript.readSession("s"))?.createdAtMs).toBe(before?.createdAtMs);
     });
 
-    test("a fork into a new session begins with the view that the other had left there", async () => {
+    test("a fork into a new session starts with the view that the original session left there", async () => {
       const spans = [
         { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch: "main" } },
         { from: 3, to: 5, turns: 1, tokens: 9 },
@@ -139,7 +139,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       ]);
     });
 
-    test("what a session shows of one that is deleted becomes its own, its view and the texts in it too", async () => {
+    test("detaching a fork makes the inherited entries, their view and the texts in it its own", async () => {
       const spans = [
         { from: 0, to: 3, turns: 1, tokens: 1, replacement: { position: 1, section: 0, branch: "main" } },
         { from: 3, to: 5, turns: 1, tokens: 9 },
@@ -162,7 +162,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(again.tokensBefore).toBe(asked.tokensBefore);
     });
 
-    test("nothing begins with a session that is being deleted, nor under its name, so that its deletion ends", async () => {
+    test("a session that is being deleted cannot be forked, rewound or followed, nor can its id be used, so that the deletion ends", async () => {
       await loop({ session: "u" });
       await transcript.archive.beginDelete("s");
       const at = { branch: "main", position: 1 };
@@ -182,7 +182,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await transcript.readSession("t")).toBeUndefined();
     });
 
-    test("a rewind moves the head, the record keeps everything, and forward again works", async () => {
+    test("a rewind moves the head back or forward again, and the record keeps everything", async () => {
       await loop();
       const back = await rewind({ position: 3 });
       expect(back).toEqual({
@@ -194,7 +194,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect((await transcript.readSession("s"))?.headBranch).toBe("back-1");
       expect(await of("back-1")).toEqual(["prompt 1", "one", "two"]);
       expect(await of("main")).toHaveLength(5);
-      // Again: the branch that nothing has been written to is used.
+      // A second rewind uses the branch to which nothing has been written.
       expect(await rewind({ branch: "main", position: 3 })).toMatchObject({ head: { branch: "back-1" } });
       expect(await rewind({ branch: "main" })).toMatchObject({
         head: { branch: "main", position: 5 },
@@ -204,7 +204,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(opened).toMatchObject({ branch: "main", from: 5, parentLoopId: "s.v.m.2" });
     });
 
-    test("what comes behind a rewind is another branch, whose loops have the loop before it as their parent", async () => {
+    test("a loop after a rewind is on another branch, and has the loop before its position as its parent", async () => {
       await loop();
       await rewind({ position: 3 });
       const opened = await loop();
@@ -214,7 +214,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await loop()).toMatchObject({ from: 0 });
     });
 
-    test("behind a rewind a session says the loop that it stands behind, and is changed from there [PER-06]", async () => {
+    test("after a rewind, a session's last loop is the one before its head, and edits continue from there [PER-06]", async () => {
       await loop();
       await rewind({ position: 3 });
       const { lastLoopId } = (await transcript.readSession("s"))!;
@@ -231,7 +231,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect((await transcript.readSession("s"))?.lastLoopId).toBe(edited.loopId);
     });
 
-    test("a head that a loop is at work on is not moved, unless that loop is known to be over", async () => {
+    test("a rewind does not move the head of a running loop, unless that loop is known to have ended", async () => {
       const { loopId } = await loop({ open: true });
       expect(await rewind({ position: 1 })).toEqual({ type: "running", loopIds: [loopId] });
       expect((await transcript.readSession("s"))?.headBranch).toBe("main");

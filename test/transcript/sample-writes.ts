@@ -12,7 +12,7 @@ import type {
 } from "../../src/store/transcript/store-write.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
-// Small words for tests: what activities would hand to a transcript.
+// Short builders for tests: the values that activities pass to a transcript.
 
 export const EMPTY_OUTBOX: Outbox = { entries: [], events: [] };
 
@@ -83,7 +83,7 @@ export function write(target: WriteTarget, of: Partial<StoreWrite> = {}): StoreW
   };
 }
 
-/** What a reader sees of a branch, as texts. */
+/** Returns what a reader sees of a branch, as texts. */
 export async function readTexts(transcript: Transcript, session: string, branch: string): Promise<string[]> {
   const entries = await transcript.readEntries(session, branch, 0, Number.MAX_SAFE_INTEGER);
   return entries.map(({ message: spoken }) => {
@@ -92,7 +92,7 @@ export async function readTexts(transcript: Transcript, session: string, branch:
   });
 }
 
-/** What a reader sees of a loop's events, as texts. */
+/** Returns what a reader sees of a loop's events, as texts. */
 export async function readEventTexts(transcript: Transcript, loopId: string, from = 0): Promise<string[]> {
   const events = await transcript.readEvents(loopId, from);
   return events.map(({ body }) => (body.type === "ProgressMessage" ? body.text : body.type));

@@ -12,7 +12,7 @@ import { catchStoreError } from "./sqlite-fixture.ts";
 describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript in PostgreSQL", () => {
   const bench = PostgresFixture.forEachTest();
 
-  test("many that start together, in several processes, find them made once", async () => {
+  test("are created once if many transcripts open at the same time in several processes", async () => {
     const script =
       "const t = await PostgresTranscript.open({ url }); await t.unregisterProcess('x'); await t.close(); say('ok');";
     const children = Array.from({ length: 2 }, () => spawnPostgresChild(bench.url, script));
@@ -23,7 +23,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
     expect(rows.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
-  test("who is ended in the middle of it has done nothing, and the next one finishes", async () => {
+  test("are unchanged by a migration that is terminated halfway, and the next one completes", async () => {
     const steps = [...MIGRATIONS, "CREATE TABLE half_made (a BIGINT); SELECT pg_sleep(60)"];
     const target = { ...parseDatabaseTarget(bench.url), applicationName: "interrupted" };
     const opened = Database.open({ target, part: { name: "transcript", steps }, deadlineMs: 0 });
@@ -40,7 +40,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
     expect(await bench.sql("SELECT to_regclass('half_made') AS there")).toEqual([{ there: null }]);
   });
 
-  test("tables of a newer version are refused at the door and at work, and left as they were", async () => {
+  test("are rejected if their version is newer, on opening and on writing, and do not change", async () => {
     const transcript = await bench.open();
     await transcript.openLoop(opening());
     const newer = MIGRATIONS.length + 1;
@@ -55,23 +55,23 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
     expect(await bench.sql("SELECT 1 FROM contents")).toEqual([]);
   });
 
-  test("a schema of another program is left alone", async () => {
+  test("are not created in a schema of another program", async () => {
     await bench.sql(`CREATE SCHEMA ${bench.schema} CREATE TABLE t (a BIGINT)`);
     const { fault, message } = await catchStoreError(PostgresTranscript.open({ url: bench.url }));
     expect([fault, message]).toEqual(["other", expect.stringContaining("another program")]);
     expect(await bench.sql("SELECT to_regclass('migrations') AS there")).toEqual([{ there: null }]);
   });
 
-  test("a table that is gone is said to be damage", async () => {
+  test("are reported as damaged if one is missing", async () => {
     const transcript = await bench.open();
     await bench.sql("DROP TABLE inbox");
     expect((await catchStoreError(transcript.openLoop(opening()))).fault).toBe("damaged");
   });
 
   test.each([
-    ["with one other letter", "UPDATE entries SET message = replace(message, 'hello', 'hallo')"],
-    ["that is no JSON any more", "UPDATE entries SET message = 'undefined'"],
-  ])("a short message %s is said to be damage, and what to do", async (_, statement) => {
+    ["with one changed letter", "UPDATE entries SET message = replace(message, 'hello', 'hallo')"],
+    ["that is no longer JSON", "UPDATE entries SET message = 'undefined'"],
+  ])("a short message %s is reported as damage, with what to do", async (_, statement) => {
     const transcript = await bench.open();
     await transcript.openLoop(opening());
     await bench.sql(statement);
@@ -79,7 +79,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
     expect([fault, message]).toEqual(["damaged", expect.stringMatching(/Restore a backup/)]);
   });
 
-  test("a role that may not make tables uses those that are there, and is told what it lacks", async () => {
+  test("can be used by a role that may not create them, and the error names a missing permission", async () => {
     const role = `limited_${process.pid}_${bench.schema}`;
     await bench.sql(`CREATE ROLE ${role} LOGIN`);
     const url = new URL(bench.url);
@@ -99,7 +99,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
     expect((await reading.openLoop(opening())).loopId).toBe("s.v.m.1");
   });
 
-  test("what cannot be reached says where and why, and never the password", async () => {
+  test("are reported as unreachable with the reason, and never with the password", async () => {
     const secret = "S3CR3T-marker";
     const at = (change: (url: URL) => void) => {
       const url = new URL(bench.url);

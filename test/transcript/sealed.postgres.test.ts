@@ -32,7 +32,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     ),
   ).join(" UNION ALL ");
 
-  /** Values of private columns that are stored as they are. */
+  /** Returns the values of private columns that are stored unencrypted. */
   async function plainValues(schema = bench.schema): Promise<string[]> {
     const values = await runQuery<{ name: string; value: Buffer }>(
       bench.formatUrl({}),
@@ -43,7 +43,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     return values.filter(({ value }) => isUnencrypted(value)).map(({ name, value }) => `${name}: ${value}`);
   }
 
-  /** All that lies on the server's disk of this test's tables, of their indexes and of what is too long for a row. */
+  /** Reads the files of this test's tables, their indexes and their long values from the server's disk. */
   async function bytesOnDisk(): Promise<Buffer> {
     await bench.sql("CHECKPOINT");
     const rows = await bench.sql<{ path: string }>(
@@ -70,7 +70,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
         transcript: await bench.open({ url, encryption: A }),
         reopen: () => PostgresTranscript.open({ url, encryption: A }),
         isEncrypted: true,
-        // Whatever a test has written: no private column was forgotten, and no word can be searched for.
+        // After every test: all private columns are encrypted, and the search index is empty.
         dispose: async () => {
           expect(await plainValues(schema)).toEqual([]);
           const words = await runQuery(bench.formatUrl({}), "SELECT 1 FROM search_index", [], schema);
@@ -80,7 +80,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     });
   });
 
-  test("its tables have the columns of the file, each of which is known to be private or not [TMP-09]", async () => {
+  test("its tables have the same text and binary columns as the SQLite file [TMP-09]", async () => {
     await bench.open();
     await files.open();
     const sql = new SqliteConnection(files.path);
@@ -101,17 +101,17 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     expect(known(inTables.map(({ name }) => name))).toEqual(known(inFile));
   });
 
-  thoroughTest("no byte of its tables on the server's disk says what was said [TMP-09]", async () => {
+  thoroughTest("its tables' files on the server's disk contain no plain text [TMP-09]", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     expect(containsText(await bytesOnDisk(), MARKER)).toBe(false);
     expect(await readAll(await bench.open({ encryption: A }))).toContain(LONG);
-    // Where nothing is sealed it is there to be found.
+    // Without encryption, the same search finds the text.
     await writeMarkedSession(await bench.open({ encryption: { keys: `plain,${A.keys}` } }), "plain");
     expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
   });
 
-  test("a key that is not here, or is another one, is found at the door [TMP-09]", async () => {
+  test("a missing or different key is reported on opening [TMP-09]", async () => {
     await writeMarkedSession(await bench.open({ encryption: A }));
     const refused = (keys: string) =>
       catchStoreError(PostgresTranscript.open({ url: bench.url, encryption: { keys } })).then(
@@ -123,7 +123,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     expect(await readAll(await bench.open({ encryption: BA }))).toContain(LONG);
   });
 
-  test("what was moved from one row to another is found [TMP-09]", async () => {
+  test("a value that was moved from one row to another is detected [TMP-09]", async () => {
     const transcript = await bench.open({ encryption: A });
     const loopId = await writeMarkedSession(transcript);
     await writeMarkedSession(transcript, "other");
@@ -144,7 +144,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     return { changed: changed > 0, cleaned: vacuumed, key };
   };
 
-  test("is sealed anew: begun plain, then with a newer key alone, then plain again [TMP-09]", async () => {
+  test("is re-encrypted: from plain text to a key, to a newer key alone, and back to plain text [TMP-09]", async () => {
     const before = await bench.open();
     await writeMarkedSession(before, "old");
     expect(await before.archive.search({ terms: MARKER, limit: 9 })).not.toEqual([]);
@@ -155,13 +155,13 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     expect(containsText(await bytesOnDisk(), MARKER.toLowerCase())).toBe(false);
     expect(await rekeyed(BA.keys)).toEqual({ changed: true, cleaned: true, key: "b" });
     expect(await rekeyed(BA.keys)).toEqual({ changed: false, cleaned: true, key: "b" });
-    // The old key may go.
+    // The old key is no longer needed.
     expect(await readAll(await bench.open({ encryption: B }), "old")).toContain(LONG);
     expect(await rekeyed(`plain,${B.keys}`)).toMatchObject({ key: undefined, changed: true });
     expect(await readAll(await bench.open(), "old")).toContain(LONG);
   });
 
-  test("is sealed anew page by page, broken off and begun again, while others write [TMP-09]", async () => {
+  test("is re-encrypted page by page, interrupted and restarted, during other writes [TMP-09]", async () => {
     const before = await bench.open();
     const events = Array.from({ length: 250 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
     const loopId = await writeMarkedSession(before, "old");
@@ -179,7 +179,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
     expect(await readAll(transcript, "new")).toContain(LONG);
   });
 
-  test("who still sees what was, or holds a table, is waited for no longer than said, and that is told [TMP-09]", async () => {
+  test("is re-encrypted without a long wait for old snapshots and table locks, and reports if old text remains [TMP-09]", async () => {
     await writeMarkedSession(await bench.open());
     const other = new pg.Client({ connectionString: bench.formatUrl({}) });
     await other.connect();

@@ -20,7 +20,7 @@ const PLAIN_FIRST = { keys: "plain,a=env:TEST_STORE_A" };
 
 const bench = SqliteFixture.forEachTest();
 
-/** Values of private columns that are stored as they are. */
+/** Returns the values of private columns that are stored unencrypted. */
 function plainValues(path = bench.path): string[] {
   const sql = new SqliteConnection(path);
   const found = ENCRYPTED_TABLES.flatMap(([table, { columns }]) =>
@@ -53,7 +53,7 @@ describe.runIf(isThorough)("the contract of all back ends", () => {
       transcript: await bench.open({ path, encryption: A }),
       reopen: () => SqliteTranscript.open({ path, encryption: A }),
       isEncrypted: true,
-      // Whatever a test has written: no private column was forgotten, and no word can be searched for.
+      // After every test: all private columns are encrypted, and the search index is empty.
       dispose: async () => {
         expect(plainValues(path)).toEqual([]);
         const sql = new SqliteConnection(path);
@@ -64,7 +64,7 @@ describe.runIf(isThorough)("the contract of all back ends", () => {
   });
 });
 
-test("every column of the store is known to be private or not [TMP-09]", async () => {
+test("every text and binary column of the store is classified as private or not [TMP-09]", async () => {
   await bench.open();
   const sql = new SqliteConnection(bench.path);
   const columns = sql
@@ -79,7 +79,7 @@ test("every column of the store is known to be private or not [TMP-09]", async (
   const secret = ENCRYPTED_TABLES.flatMap(([table, { columns }]) =>
     columns.map((column) => `${table}.${column}`),
   );
-  // A new column belongs here, or into PRIVATE.
+  // Add a new column here, or to ENCRYPTED_TABLES.
   expect(columns.filter((column) => !secret.includes(column))).toMatchInlineSnapshot(`
     [
       "branches.session",
@@ -155,7 +155,7 @@ test("every column of the store is known to be private or not [TMP-09]", async (
 });
 
 describe("a store with keys [TMP-09]", () => {
-  test("no byte of its files says what was said", async () => {
+  test("does not contain the plain text in its files", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     expect(bytesOfFiles()).not.toContain(MARKER);
@@ -165,7 +165,7 @@ describe("a store with keys [TMP-09]", () => {
     expect(await readAll(await bench.open({ encryption: A }))).toContain(LONG);
   });
 
-  test("begun plain: what is there stays readable, what comes is sealed", async () => {
+  test("that was created without keys keeps its old data plain and readable, and reads new data", async () => {
     const before = await bench.open();
     await writeMarkedSession(before, "old");
     await before.close();
@@ -177,7 +177,7 @@ describe("a store with keys [TMP-09]", () => {
     expect(await readAll(transcript, "new")).toContain(LONG);
   });
 
-  test("a key that is not here, or is another one, is found at the door", async () => {
+  test("reports a missing or different key on opening", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     await transcript.close();
@@ -193,7 +193,7 @@ describe("a store with keys [TMP-09]", () => {
     expect(await readAll(await bench.open({ encryption: PLAIN_FIRST }))).toContain(LONG);
   });
 
-  test("what was moved from one row to another is found, and so is what was changed", async () => {
+  test("detects a value that was moved to another row or changed", async () => {
     const transcript = await bench.open({ encryption: A });
     const loopId = await writeMarkedSession(transcript);
     await writeMarkedSession(transcript, "other");
@@ -224,7 +224,7 @@ describe("a store with keys [TMP-09]", () => {
     expect((await catchStoreError(transcript.store(again))).message).toMatch(/steps\.result.*it was moved/);
   });
 
-  test("an export gives nothing that was moved to another row", async () => {
+  test("does not export a value that was moved to another row", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     const sql = new SqliteConnection(bench.path);
@@ -249,13 +249,13 @@ describe("a store with keys [TMP-09]", () => {
   });
 });
 
-describe("sealing anew [TMP-09]", () => {
+describe("re-encryption [TMP-09]", () => {
   const rekeyed = async (home: string, keys: string) => {
     const { changed, vacuumed, key } = await rekeyTranscript({ home, encryption: { keys } });
     return { changed: changed > 0, cleaned: vacuumed, key };
   };
 
-  test("a store that was begun plain, then with a newer key alone, then plain again", async () => {
+  test("converts a store from plain text to a key, to a newer key alone, and back to plain text", async () => {
     const before = await bench.open();
     await writeMarkedSession(before, "old");
     await before.close();
@@ -278,7 +278,7 @@ describe("sealing anew [TMP-09]", () => {
     expect(await plain.archive.search({ terms: MARKER, limit: 9 })).toHaveLength(3);
   });
 
-  test("page by page, broken off and begun again, while others write", async () => {
+  test("works page by page, interrupted and restarted, during other writes", async () => {
     const before = await bench.open();
     const events = Array.from({ length: 450 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
     const loopId = await writeMarkedSession(before, "old");
@@ -301,7 +301,7 @@ describe("sealing anew [TMP-09]", () => {
     expect(await transcript.readEvents(loopId, 0)).toHaveLength(450);
   });
 
-  test("nothing to seal", async () => {
+  test("fails if there is no store", async () => {
     await expect(
       rekeyTranscript({ home: join(bench.folder, "nosuch"), encryption: A }),
     ).rejects.toMatchObject({

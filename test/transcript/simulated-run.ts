@@ -11,7 +11,7 @@ type RunParameters = {
 };
 type ClaimedWrite = { readonly step: Step; readonly write: StoreWrite };
 
-/** The unit of calls that is under way. A call is done once the machine knows its result. */
+/** The current batch of calls. A call is done once the machine knows its result. */
 type CallUnit = {
   readonly base: number;
   readonly outbox: Outbox;
@@ -20,7 +20,7 @@ type CallUnit = {
   readonly generations: Map<number, number>;
 };
 
-/** What the machine of one Temporal run does to a transcript: units of calls, in order, over and over. */
+/** Simulates what the machine of one Temporal run does to a transcript: one batch of calls after another. */
 export class SimulatedRun {
   readonly transcript: Transcript;
   /** The texts of the conversation and of the events, as this run knows them. */
@@ -62,12 +62,12 @@ export class SimulatedRun {
     });
   }
 
-  /** A unit that has left its branch already, and is then reset in its middle, is not told apart by the port. */
+  /** False in a batch that has already forked: the store cannot recognize a reset in the middle of it. */
   get isResettable(): boolean {
     return [...this.#unit.done.values()].every((branch) => branch === this.branch);
   }
 
-  /** A run that knows what this one knows: calls that are not done will be made again. */
+  /** Returns a run that knows what this one knows, and repeats the calls that are not done. */
   reset(run: string): SimulatedRun {
     const unit = this.#unit;
     const writtenEvents = this.events.length - unit.outbox.events.length;
@@ -94,7 +94,7 @@ export class SimulatedRun {
     });
   }
 
-  /** Makes one of the calls that are open: claim and, unless the worker dies between them, store. */
+  /** Executes one of the open calls: claims it and, unless the worker dies in between, stores its result. */
   async completeCall(which: number, crash: boolean): Promise<void> {
     const unit = this.#unit;
     const open = unit.texts
@@ -130,7 +130,7 @@ export class SimulatedRun {
     if (unit.done.size === unit.texts.length) this.#unit = this.#createNextUnit(unit);
   }
 
-  /** Ends the unit under way, and begins the next one. */
+  /** Ends the current batch, and starts the next one. */
   async finish(): Promise<void> {
     const { base } = this.#unit;
     while (this.#unit.base === base) await this.completeCall(0, false);

@@ -5,9 +5,9 @@ const ENTRY = new URL("../../dist/store/transcript/sqlite/sqlite-transcript.js",
 const SQL = new URL("../../dist/store/transcript/sqlite/sqlite-connection.js", import.meta.url).href;
 
 /**
- * Another process that runs a script with `SqliteTranscript`, `Sql` and `path` at hand; `say` prints a line.
+ * Starts a process that runs a script with `SqliteTranscript`, `Sql` and `path`; `say` prints a line.
  *
- * Its code is the compiled one.
+ * It runs compiled code.
  */
 export function spawnSqliteChild(path: string, script: string): ChildProcess {
   const source = `
@@ -21,7 +21,7 @@ export function spawnSqliteChild(path: string, script: string): ChildProcess {
   });
 }
 
-/** The next line or lines; throws when the process ends instead. */
+/** Returns the next line or lines. Throws if the process ends first. */
 export async function readLines(process: ChildProcess): Promise<string> {
   const exitController = new AbortController();
   const data = once(process.stdout!, "data", { signal: exitController.signal });

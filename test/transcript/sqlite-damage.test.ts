@@ -9,7 +9,7 @@ import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-trans
 import { entry, opening, write } from "./sample-writes.ts";
 import { catchStoreError } from "./sqlite-fixture.ts";
 
-// A file whose pages hold together, and whose words do not.
+// A file whose pages are intact, but whose data is not.
 
 let folder: string;
 let path: string;
@@ -35,28 +35,28 @@ async function damagedBy(statement: string): Promise<SqliteTranscript> {
 }
 
 test.each([
-  ["JSON that was cut", `UPDATE entries SET message = '{"role":' WHERE position = 1`],
-  ["JSON that is gone", "UPDATE entries SET message = 'undefined' WHERE position = 1"],
+  ["truncated JSON", `UPDATE entries SET message = '{"role":' WHERE position = 1`],
+  ["a message that is not JSON", "UPDATE entries SET message = 'undefined' WHERE position = 1"],
   [
-    "a short message with one other letter",
+    "a short message with one changed letter",
     "UPDATE entries SET message = replace(message, 'short', 'shirt') WHERE position = 1",
   ],
-  ["a short message whose checksum is another", "UPDATE entries SET message = message || '0'"],
+  ["a short message with a wrong checksum", "UPDATE entries SET message = message || '0'"],
   [
-    "a short message that stands at another place",
+    "a short message at another position",
     "UPDATE entries SET message = (SELECT message FROM entries WHERE position = 0) WHERE position = 1",
   ],
-  ["a short message of another origin", "UPDATE entries SET origin = 'tool' WHERE position = 1"],
+  ["a short message with another origin", "UPDATE entries SET origin = 'tool' WHERE position = 1"],
   [
-    "a long text with one other letter",
+    "a long text with one changed letter",
     "UPDATE contents SET body = CAST(replace(CAST(body AS TEXT), 'g l', 'g L') AS BLOB)",
   ],
   [
-    "a text that is gone",
+    "a missing text",
     "PRAGMA foreign_keys = OFF; UPDATE entries SET content = 'nowhere' WHERE content IS NOT NULL",
   ],
-  ["a column that is gone", "ALTER TABLE entries RENAME COLUMN origin TO other"],
-])("%s is damage, said with what to do, and not tried again", async (_, statement) => {
+  ["a missing column", "ALTER TABLE entries RENAME COLUMN origin TO other"],
+])("%s is reported as damage, with what to do, and not retried", async (_, statement) => {
   const transcript = await damagedBy(statement);
   const error = await catchStoreError(transcript.readEntries("s", "main", 0, 9));
   expect(error.fault).toBe("damaged");
@@ -66,7 +66,7 @@ test.each([
   await transcript.close();
 });
 
-test("a file that nothing is wrong with is sound, and one that is not there is none", async () => {
+test("an intact file is sound, and a missing file is absent", async () => {
   expect(checkIntegrity(path)).toEqual({ type: "absent" });
   await (await SqliteTranscript.open({ path })).close();
   expect(checkIntegrity(path)).toEqual({ type: "sound" });

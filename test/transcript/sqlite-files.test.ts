@@ -17,7 +17,7 @@ import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
 
 const bench = SqliteFixture.forEachTest();
 
-describe("files that must not be touched", () => {
+describe("files that must not be changed", () => {
   async function untouched(fault: StoreFault, words: RegExp): Promise<void> {
     const before = await readFile(bench.path);
     for (const readOnly of [false, true]) {
@@ -43,7 +43,7 @@ describe("files that must not be touched", () => {
     await untouched("damaged", /does not begin/);
   });
 
-  test("a file that is cut short", async () => {
+  test("a truncated file", async () => {
     await filled();
     await truncate(bench.path, 50_000);
     await untouched("damaged", /truncated/);
@@ -57,7 +57,7 @@ describe("files that must not be touched", () => {
     await untouched("damaged", /malformed/);
   });
 
-  test("a file with a broken page in its middle, where its header and the roots of its tables are well", async () => {
+  test("a file with broken pages in its middle, whose header and table roots are intact", async () => {
     await filled();
     const bytes = await readFile(bench.path);
     const middle = Math.floor(bytes.length / 2 / 4096) * 4096;
@@ -87,7 +87,7 @@ describe("files that must not be touched", () => {
     expect([error.fault, (await readFile(bench.path)).equals(before)]).toEqual(["other", true]);
   });
 
-  test("a writer that is at work when the file becomes newer stops", async () => {
+  test("an open writer stops when the file's version becomes newer", async () => {
     const transcript = await bench.open();
     await transcript.openLoop(opening());
     const sql = new SqliteConnection(bench.path);
@@ -96,7 +96,7 @@ describe("files that must not be touched", () => {
     expect((await catchStoreError(transcript.putText("x", 1))).fault).toBe("newer");
   });
 
-  test("a folder, and a path that leads nowhere", async () => {
+  test("a folder, and a path that does not exist", async () => {
     await mkdir(bench.path);
     expect((await catchStoreError(SqliteTranscript.open({ path: bench.path }))).fault).toBe("unreachable");
     const below = join(bench.folder, "file", "x.db");
@@ -110,7 +110,7 @@ describe("files that must not be touched", () => {
   });
 });
 
-/** Folds the log into the file, as when the last process has closed it. */
+/** Checkpoints the log into the file, as the last process to close it does. */
 function compact(file: string): void {
   execFileSync("python3", [
     "-c",
@@ -119,7 +119,7 @@ function compact(file: string): void {
 }
 
 describe("migrations", () => {
-  test("an older file is raised, keeps its data and tells when", () => {
+  test("an older file is migrated, keeps its data and records when", () => {
     const sql = new SqliteConnection(bench.path);
     const raise = (atMs: number, steps: readonly string[]) => {
       sql.exec("BEGIN IMMEDIATE");
@@ -139,7 +139,7 @@ describe("migrations", () => {
     sql.close();
   });
 
-  test("pin: the newest version, and the mark of our files", async () => {
+  test("pin: the newest version, the application id and the journal mode", async () => {
     expect(MIGRATIONS).toHaveLength(1);
     await bench.open();
     const sql = new SqliteConnection(bench.path);
@@ -150,7 +150,7 @@ describe("migrations", () => {
 });
 
 describe("disks", () => {
-  /** Whether this process may mount file systems; on a machine where it may not, the tests below are skipped. */
+  /** Whether this process may mount file systems; if not, the tests below are skipped. */
   const mounts = ((): boolean => {
     try {
       execFileSync("sh", ["-c", "d=$(mktemp -d) && mount -t tmpfs none $d && umount $d && rmdir $d"], {
@@ -164,7 +164,7 @@ describe("disks", () => {
   })();
 
   test.skipIf(!mounts)(
-    "a full disk is reported as full; with room the store goes on with all it had",
+    "a full disk is reported as full, and the store continues with all its data when there is room",
     async () => {
       const disk = join(bench.folder, "disk");
       await mkdir(disk);
@@ -207,7 +207,7 @@ describe("disks", () => {
   );
 
   test.skipIf(!mounts)(
-    "a read-only disk is reported as such, can be read, and the store goes on afterwards",
+    "a read-only disk is reported as such, can be read, and the store continues when it is writable",
     async () => {
       const real = join(bench.folder, "real");
       const disk = join(bench.folder, "disk");
@@ -233,7 +233,7 @@ describe("disks", () => {
     },
   );
 
-  test("a transcript that was opened for reading sees what others write and writes nothing", async () => {
+  test("a transcript that is opened for reading sees the writes of others and rejects its own", async () => {
     const writing = await bench.open();
     const { loopId } = await writing.openLoop(opening());
     const reading = await bench.open({ readOnly: true });

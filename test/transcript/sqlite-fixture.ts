@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect } from "vitest";
 import { type SqliteOptions, SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { StoreError } from "../../src/store/transcript/store-error.ts";
 
-/** A folder for each test of a file, and transcripts in it that are closed at the test's end. */
+/** A folder per test, and transcripts in it that are closed after the test. */
 export class SqliteFixture {
   folder = "";
   path = "";
@@ -31,7 +31,7 @@ export class SqliteFixture {
   }
 }
 
-/** The store's error that a promise is rejected with. */
+/** Returns the store error with which a promise is rejected. */
 export async function catchStoreError(promise: Promise<unknown>): Promise<StoreError> {
   const error = await promise.then(
     () => undefined,

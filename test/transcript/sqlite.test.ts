@@ -22,7 +22,7 @@ testTranscriptContract("SqliteTranscript", async () => {
 });
 
 describe("several processes on one file", () => {
-  test("four processes write at once: every step is claimed once, every entry is there", async () => {
+  test("four processes write at once: every step is claimed once and recorded", async () => {
     const transcript = await bench.open();
     const { loopId } = await transcript.openLoop(opening());
     const script = (name: string) => `
@@ -49,7 +49,7 @@ describe("several processes on one file", () => {
     expect((await transcript.readSteps("s")).filter(({ number }) => number > 0)).toHaveLength(100);
   });
 
-  test("two processes that open a new file together find it made once", async () => {
+  test("processes that open a new file at the same time create it once", async () => {
     const script =
       "const t = await SqliteTranscript.open({ path }); await t.unregisterProcess('x'); await t.close(); say('ok');";
     const children = Array.from({ length: 3 }, () => spawnSqliteChild(bench.path, script));
@@ -60,7 +60,7 @@ describe("several processes on one file", () => {
     sql.close();
   });
 
-  test("SIGKILL in the middle of writing leaves all or nothing of each write", async () => {
+  test("SIGKILL during writes leaves all or nothing of each write", async () => {
     const transcript = await bench.open();
     const { loopId } = await transcript.openLoop(opening());
     for (let round = 0; round < 3; round++) {
@@ -101,7 +101,7 @@ describe("several processes on one file", () => {
     expect(await waitForExit(idle)).toBe(0);
   });
 
-  test("close lets pending writes finish, and refuses later ones", async () => {
+  test("close lets pending writes finish, and rejects later calls", async () => {
     const transcript = await bench.open();
     await transcript.openLoop(opening());
     const writes = Promise.all(
@@ -116,7 +116,7 @@ describe("several processes on one file", () => {
   });
 });
 
-test("a fork is one row more, in the session or into a new one: no entry and no content is copied", async () => {
+test("a fork or rewind adds a branch, or a session and its branch: no entry and no content is copied", async () => {
   const transcript = await bench.open();
   const { loopId } = await transcript.openLoop(opening());
   const entries = Array.from({ length: 50 }, (_, index) => entry(index + 1, `${index} `.repeat(3000)));
@@ -142,7 +142,7 @@ describe("a locked file", () => {
     say("held");
     process.stdin.once("data", () => { sql.exec("COMMIT"); say("freed"); process.exit(0); });`;
 
-  test("a write waits for the lock, without holding up this process, and goes through", async () => {
+  test("a write waits for the lock without blocking this process, and succeeds", async () => {
     const transcript = await bench.open();
     const holder = spawnSqliteChild(bench.path, hold);
     expect(await readLines(holder)).toBe("held");
@@ -156,7 +156,7 @@ describe("a locked file", () => {
     await waitForExit(holder);
   });
 
-  test("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
+  test("a lock that stays is reported as busy, and the store continues afterwards", async () => {
     const transcript = await bench.open({ busyMs: 100 });
     const holder = spawnSqliteChild(bench.path, hold);
     await readLines(holder);
@@ -168,7 +168,7 @@ describe("a locked file", () => {
     expect((await transcript.openLoop(opening())).loopId).toBe("s.v.m.1");
   });
 
-  test("saves that meet a lock say that it is locked, and leave nothing of themselves and nothing broken [PHI-12]", async () => {
+  test("writes that fail at a lock report that the file is locked, and leave no partial data and no damage [PHI-12]", async () => {
     const transcript = await bench.open({ busyMs: 100 });
     const { loopId } = await transcript.openLoop(opening());
     const save = (number: number, at: number) =>
@@ -197,7 +197,7 @@ describe("a locked file", () => {
     expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "a", "b", "a", "b"]);
   });
 
-  test("a file that is locked whole is busy at the door too", async () => {
+  test("an exclusively locked file is reported as busy on opening too", async () => {
     const maker = spawnSqliteChild(
       bench.path,
       "await (await SqliteTranscript.open({ path })).close(); say('made');",
@@ -219,7 +219,7 @@ describe("a locked file", () => {
   });
 });
 
-test("large reads and writes let the main thread go on", async () => {
+test("large reads and writes do not block the main thread", async () => {
   const transcript = await bench.open();
   const { loopId } = await transcript.openLoop(opening());
   const entries = Array.from({ length: 100 }, (_, index) => entry(index + 1, `${index} `.repeat(20_000)));
@@ -234,7 +234,7 @@ test("large reads and writes let the main thread go on", async () => {
   expect(heldUpMs).toBeLessThan(50);
 });
 
-/** How long on average others had to wait for their turn: a busy machine delays one turn, not all of them. */
+/** Returns the average length of a turn of the event loop: a busy machine delays one turn, not all of them. */
 async function turnMs(work: () => Promise<void>): Promise<number> {
   let turns = 0;
   let over = false;

@@ -28,7 +28,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
     });
     afterEach(() => bench.dispose());
 
-    test("a step is claimed, stored, and its result is given to whoever asks again", async () => {
+    test("a step is claimed and stored, and later claims return its result", async () => {
       expect(await transcript.claim(step(), target, EMPTY_OUTBOX, 10)).toEqual({
         type: "claimed",
         branch: "main",
@@ -45,7 +45,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       ).toEqual(again);
     });
 
-    test("I3: a stored result is never replaced, and nothing of the second write is there", async () => {
+    test("I3: a stored result is never replaced, and the second write leaves nothing", async () => {
       await transcript.store(write(target, { entries: [entry(1, "one")], result: 1 }));
       for (const of of [{}, { generation: 2 }, { process: "p2" }, { generation: 0, process: "p0" }]) {
         const second = write(target, { step: step(of), entries: [entry(2, "two")], result: 2 });
@@ -54,7 +54,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"]);
     });
 
-    test("results of any JSON come back, and nothing comes back as null", async () => {
+    test("any JSON result is returned unchanged, and undefined as null", async () => {
       for (const [index, result] of [null, undefined, false, 0, "", [], { deep: [{}] }].entries()) {
         const key = step({ number: 10 + index });
         await transcript.store(write(target, { step: key, result }));
@@ -75,7 +75,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readInbox("s")).toEqual([]);
     });
 
-    test("I4: a process that has lost its claim can neither store nor note nor release", async () => {
+    test("I4: a process that has lost its claim can neither store, set a note or process group, nor release", async () => {
       await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
       await transcript.claim(step({ process: "p2" }), target, EMPTY_OUTBOX, 11);
       const late = write(target, { entries: [entry(1, "late")] });
@@ -91,7 +91,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"]);
     });
 
-    test("who takes over learns what was lost; a newer generation and an equal one alike", async () => {
+    test("a claim that takes over returns the lost executions, for an equal and for a newer generation", async () => {
       await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
       await transcript.setProcessGroup(step(), { pgid: 44, startTime: "12" });
       expect(await transcript.claim(step({ process: "p2" }), target, EMPTY_OUTBOX, 20)).toEqual({
@@ -118,7 +118,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       });
     });
 
-    test("a claim that is given back says nothing about the lost one before it, which is told to the next", async () => {
+    test("a released claim does not hide the lost one before it, which the next claim returns", async () => {
       await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
       await transcript.claim(step({ generation: 2, process: "p2" }), target, EMPTY_OUTBOX, 20);
       await transcript.release(step({ generation: 2, process: "p2" }));
@@ -133,7 +133,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       });
     });
 
-    test("who holds a step is told until it is given back or stored", async () => {
+    test("the holder of a claim is returned until the step is released or stored", async () => {
       expect(await transcript.findClaimHolder(step())).toBeUndefined();
       await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
       expect(await transcript.findClaimHolder(step())).toEqual({
@@ -148,7 +148,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.findClaimHolder(step())).toBeUndefined();
     });
 
-    test("a claim that was given back is not lost, but counts", async () => {
+    test("a released claim is not lost, but counts as an execution", async () => {
       await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
       await transcript.release(step());
       expect(await transcript.claim(step({ process: "p2" }), target, EMPTY_OUTBOX, 20)).toEqual({
@@ -162,7 +162,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       });
     });
 
-    test("a short step needs no claim; of two the first one's result counts", async () => {
+    test("a short step needs no claim; of two writes, the first one's result counts", async () => {
       const [first, second] = await Promise.all([
         transcript.store(write(target, { result: 1 })),
         transcript.store(write(target, { step: step({ process: "p2" }), result: 2 })),
@@ -187,7 +187,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       });
     });
 
-    test("nobody may note or release what nobody has claimed", async () => {
+    test("an unclaimed step cannot be released, nor get a note or process group", async () => {
       await expect(transcript.release(step())).rejects.toThrow(FencedError);
       await expect(transcript.setNote(step(), "x")).rejects.toThrow(FencedError);
       await expect(transcript.setProcessGroup(step(), { pgid: 1, startTime: "1" })).rejects.toThrow(
@@ -195,7 +195,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       );
     });
 
-    test("a note outlives lost executions", async () => {
+    test("a note survives lost executions", async () => {
       expect(await transcript.readNote(step())).toBeUndefined();
       await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
       expect(await transcript.readNote(step())).toBeUndefined();
@@ -204,7 +204,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readNote(step())).toBe("before\0after");
     });
 
-    test("an outbox is written with the claim, once, and again with more by a newer generation", async () => {
+    test("an outbox is written once with the claim, and a newer generation can add to it", async () => {
       const outbox = { entries: [entry(1, "steer")], events: [event(0)] };
       await transcript.claim(step(), target, outbox, 10);
       await transcript.claim(step({ process: "p2" }), target, outbox, 10);
@@ -220,7 +220,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       expect(await readEventTexts(transcript, target.loopId)).toEqual(["event 0", "event 1", "event 2"]);
     });
 
-    test("I2: a write that fails in its middle leaves nothing behind, and its neighbours are there", async () => {
+    test("I2: a write that fails halfway leaves nothing, and concurrent writes succeed", async () => {
       const broken = write(
         { loopId: "no such loop", branch: "main", base: 1 },
         {
@@ -239,7 +239,7 @@ export function testStepContract(make: () => Promise<TranscriptFixture>): void {
       expect((await transcript.readSteps("s")).map(({ number }) => number)).toEqual([0, 6, 7]);
     });
 
-    test("two hundred claims at once are all answered, each once", async () => {
+    test("two hundred concurrent claims all succeed, each once", async () => {
       const keys = Array.from({ length: 200 }, (_, number) => step({ number: 100 + number }));
       const claims = await Promise.all(keys.map((key) => transcript.claim(key, target, EMPTY_OUTBOX, 1)));
       expect(new Set(claims.map((claim) => claim.type === "claimed" && claim.executions))).toEqual(

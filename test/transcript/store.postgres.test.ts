@@ -18,7 +18,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
   const make = async () => {
     const url = bench.formatUrl({ schema: `${bench.schema}_${made++}` });
     return {
-      // Two hundred writes of one session come one after another, on a busy machine for longer than anybody waits.
+      // Two hundred writes of one session run one after another, on a busy machine for longer than the default deadline.
       transcript: await bench.open({ url, deadlineMs: 60_000 }),
       reopen: () => PostgresTranscript.open({ url }),
       dispose: async () => undefined,
@@ -27,7 +27,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
   testTranscriptContract("PostgresTranscript", make, thoroughTest);
 
   describe("several processes on one database", () => {
-    test("three processes write at once: every step is claimed once, every entry is there", async () => {
+    test("three processes write at once: every step is claimed once and recorded", async () => {
       const transcript = await bench.open();
       const { loopId } = await transcript.openLoop(opening());
       const script = (name: string) => `
@@ -55,7 +55,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
       expect(steps.filter(({ number }) => number > 0)).toHaveLength(60);
     });
 
-    test("a process that slept while another took its step over cannot write it", async () => {
+    test("a process that sleeps while another one takes over its step cannot write the step", async () => {
       const transcript = await bench.open();
       const { loopId } = await transcript.openLoop(opening());
       const sleeper = spawnPostgresChild(
@@ -87,7 +87,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
       expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "mine"]);
     });
 
-    test("SIGKILL in the middle of writing leaves all or nothing of each write, and no lock", async () => {
+    test("SIGKILL during writes leaves all or nothing of each write, and no lock", async () => {
       const transcript = await bench.open();
       const { loopId } = await transcript.openLoop(opening());
       const writer = spawnPostgresChild(
@@ -119,7 +119,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
       ["commit:end", 0],
       ["commit:done", 1],
     ])(
-      "SIGKILL at the kill point %s leaves %i of one write, and the next one goes through",
+      "SIGKILL at the kill point %s leaves %i of one write, and the next one succeeds",
       async (point, left) => {
         const transcript = await bench.open();
         const { loopId } = await transcript.openLoop(opening());
@@ -154,7 +154,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
     });
   });
 
-  test("close lets pending writes finish, and refuses later ones", async () => {
+  test("close lets pending writes finish, and rejects later calls", async () => {
     const transcript = await bench.open();
     await transcript.openLoop(opening());
     const writes = Promise.all(
@@ -168,7 +168,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
     await expect(transcript.readSession("s")).rejects.toThrow(/closed/);
   });
 
-  test("many writes at once take no more connections than the address allows", async () => {
+  test("many concurrent writes use no more connections than the URL allows", async () => {
     const transcript = await bench.open({
       url: bench.formatUrl({ schema: bench.schema, pool: "3", application_name: "counted" }),
     });
@@ -192,7 +192,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
     expect(await transcript.findSessions({ limit: 200 })).toHaveLength(100);
   });
 
-  test("ids may hold what a text of the server's cannot", async () => {
+  test("ids may contain characters that the server's text type cannot store", async () => {
     const transcript = await bench.open();
     const odd = ["nul \0 in it", "\uFDD0", "\uFDD00", "' OR 1 = 1 --", "?", "$1", "emoji 😀"];
     for (const [index, id] of odd.entries()) {
@@ -206,14 +206,14 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
     expect((await transcript.findSessions({ limit: 9 })).map(({ id }) => id).sort()).toEqual([...odd].sort());
   });
 
-  test("a number that would not come back as it was is refused", async () => {
+  test("a number that JavaScript cannot represent exactly is rejected", async () => {
     const transcript = await bench.open();
     await transcript.openLoop(opening());
     await bench.sql("UPDATE sessions SET created_at_ms = 9007199254740993");
     await expect(transcript.readSession("s")).rejects.toThrow(/9007199254740993 is too large/);
   });
 
-  test("without prepared statements it does the same, as behind a pooler of transactions", async () => {
+  test("works without prepared statements too, as a transaction pooler requires", async () => {
     const transcript = await bench.open({
       url: bench.formatUrl({ schema: bench.schema, prepare: "off", application_name: "bare" }),
     });

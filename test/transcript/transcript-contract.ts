@@ -26,26 +26,26 @@ import {
 } from "./sample-writes.ts";
 import { testStepContract } from "./step-contract.ts";
 
-/** A store for one test. `second` opens what `transcript` holds once more, as another process would. */
+/** A store for one test. `reopen` opens the data of `transcript` again, as another process does. */
 export type TranscriptFixture = {
   readonly transcript: Transcript;
-  /** What is said is sealed, so that nobody finds it by its words. */
+  /** Texts are encrypted, so that a search finds nothing. */
   readonly isEncrypted?: boolean;
   reopen(): Promise<Transcript>;
   dispose(): Promise<void>;
 };
 
 /**
- * What every implementation of `Transcript` keeps, whatever lies below it.
+ * The contract of every implementation of `Transcript`, whatever database it uses.
  *
- * @param random - Declares the tests of random stories: `thorough` where `npm test` has them of another back end.
+ * @param random - Declares the tests of random stories: `thoroughTest` if `npm test` runs them on another back end.
  */
 export function testTranscriptContract(
   name: string,
   make: () => Promise<TranscriptFixture>,
   random: typeof thoroughTest = test,
 ): void {
-  describe(`${name} keeps the contract of transcripts`, () => {
+  describe(`${name} fulfils the contract of transcripts`, () => {
     testStepContract(make);
     testBranchContract(make);
     testRequestedBranchContract(make);
@@ -90,17 +90,17 @@ function testContentContract(make: () => Promise<TranscriptFixture>): void {
 
     test.each([
       ["an ordinary text", "hello"],
-      ["NUL and other controls", "a\0b\u0001\n"],
-      ["what is not ASCII", "ä€😀 "],
-      ["nothing", ""],
+      ["NUL and other control characters", "a\0b\u0001\n"],
+      ["non-ASCII characters", "ä€😀 "],
+      ["an empty text", ""],
       ["a megabyte", "xyz ".repeat(250_000)],
-    ])("a text comes back as it went in: %s", async (_, text) => {
+    ])("a text is returned unchanged: %s", async (_, text) => {
       const hash = await bench.transcript.putText(text, 1);
       expect(await bench.transcript.putText(text, 2)).toBe(hash);
       expect(await bench.transcript.readText(hash)).toBe(text);
     });
 
-    test.each([100, 3000, 3_000_000])("a message of %d characters comes back as it went in", async (size) => {
+    test.each([100, 3000, 3_000_000])("a message of %d characters is returned unchanged", async (size) => {
       const { transcript } = bench;
       const { loopId } = await transcript.openLoop(opening());
       const spoken = answer(`\0"\ud83d\ude00\u2028${"ü".repeat(size)}`);
@@ -109,7 +109,7 @@ function testContentContract(make: () => Promise<TranscriptFixture>): void {
       expect((await transcript.readEntries("s", "main", 1, 2))[0]?.message).toEqual(spoken);
     });
 
-    test("another process sees what was answered here", async () => {
+    test("two processes see each other's writes", async () => {
       const { transcript } = bench;
       const { loopId } = await transcript.openLoop(opening());
       const other = await bench.reopen();
@@ -138,7 +138,7 @@ function testProcessContract(make: () => Promise<TranscriptFixture>): void {
     });
     afterEach(() => bench.dispose());
 
-    test("processes sign in by host and sign out", async () => {
+    test("are registered by host and unregistered", async () => {
       const process = { id: "p1", host: "h", pid: 7, startTime: "99", namespace: "n", taskQueue: "q" };
       await transcript.registerProcess(process);
       await transcript.registerProcess({ ...process, id: "p2", host: "elsewhere" });
@@ -148,7 +148,7 @@ function testProcessContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.listProcesses("h")).toEqual([]);
     });
 
-    test("what a process left: claims without result, and the runs that may wait for it", async () => {
+    test("leave claims without a result when they die, and the runs that may wait for them", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const target = { loopId, branch: "main", base: 1 };
       const claim = (number: number, of: object = {}) =>
@@ -182,7 +182,7 @@ function testProcessContract(make: () => Promise<TranscriptFixture>): void {
       expect((await transcript.findDeadProcessWork("p1")).runs).toEqual([]);
     });
 
-    test("what a process left is also the runs that have called those it worked on [SUB-01]", async () => {
+    test("also leave the runs that called those they worked on [SUB-01]", async () => {
       const at = (session: string, run: string, process = "p1") => step({ session, run, process });
       const spawnedBy = (session: string, of: string) => ({
         spawn: { session: of, loopId: "l", turn: 0, toolCallId: `to-${session}`, toolName: "scout" },
@@ -198,7 +198,7 @@ function testProcessContract(make: () => Promise<TranscriptFixture>): void {
       ]);
     });
 
-    test("a result that nothing followed may not have been answered", async () => {
+    test("also leave a result that no later step follows, because it may not have been reported", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const target = { loopId, branch: "main", base: 1 };
       await transcript.store(write(target));
@@ -209,7 +209,7 @@ function testProcessContract(make: () => Promise<TranscriptFixture>): void {
       expect((await transcript.findDeadProcessWork("p1")).activities).toEqual([]);
     });
 
-    test("steps tell who does what since when", async () => {
+    test("are recorded in their steps, with kind and start time", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const target = { loopId, branch: "main", base: 1 };
       await transcript.claim(step(), target, { entries: [], events: [event(0)] }, 50);

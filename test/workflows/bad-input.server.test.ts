@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** Whatever the run was asked, the worker serves the next one. */
+/** Whatever a run has received, the worker serves the next one. */
 afterEach(async () => {
   const session = stage.session({ replies: [{ text: "Alive." }] });
   expect(await session.run("Go")).toMatchObject({ text: "Alive." });

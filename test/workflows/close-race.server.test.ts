@@ -35,7 +35,7 @@ const p = (id: string) => ({ id, text: `words of ${id}` });
 
 for (const localSteps of [true, false]) {
   for (const when of ["before", "after"] as const) {
-    describe(`close-loop held ${when} it is stored, local steps ${localSteps ? "on" : "off"}`, () => {
+    describe(`close-loop blocked ${when} it is stored, local steps ${localSteps ? "on" : "off"}`, () => {
       const settings = { localSteps };
 
       thoroughTest(

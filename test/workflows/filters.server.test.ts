@@ -312,7 +312,7 @@ describe("messages that arrive during a run", () => {
   });
 });
 
-describe("a decision stands when the step runs twice", () => {
+describe("a decision is unchanged when the step runs twice", () => {
   thoroughTest("a rejection, although the filter accepts the second time [FILT-03]", async () => {
     const session = filtered("fickle");
     moods = [{ type: "reject", reason: "first mood" }, { type: "pass" }];

@@ -274,7 +274,7 @@ describe("with a hook at every point", () => {
   );
 });
 
-describe("a no", () => {
+describe("a rejection", () => {
   test("at before-loop: one AgentEnd, nothing else; the loop is recorded as rejected, and a later prompt is accepted [LOOP-02, CB-05]", async () => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
@@ -390,7 +390,7 @@ describe("a no", () => {
   });
 });
 
-describe("answers of their own", () => {
+describe("results of hooks", () => {
   test("before-turn injects text, free of secrets, and on-text continues the loop [IRON-03, IRON-04, IRON-07]", async () => {
     const session = stage.session({
       replies: [{ text: "Early." }, { text: "Done." }],

@@ -220,7 +220,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
   });
 
-  test("an export to a location that is not writable gives the reason, and leaves nothing behind", async () => {
+  test("an export to a location that is not writable gives the reason, and leaves no file", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const missing = join(elsewhere, "no-such-folder", "session.jsonl");
@@ -381,8 +381,8 @@ describe("when the server has deleted a run", () => {
   });
 });
 
-describe("a session deleted", () => {
-  test("takes its sub-agents along, its history if requested, and is refused while a run is open", async () => {
+describe("the deletion of a session", () => {
+  test("includes its sub-agents, and its history if requested; it is rejected while a run is open", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Told." }, hold("open")],
@@ -410,7 +410,7 @@ describe("a session deleted", () => {
   });
 });
 
-describe("sessions found", () => {
+describe("sessions are found", () => {
   test("by text and by their properties", async () => {
     const session = stage.session({ replies: [{ text: "The zeppelin landed." }], agent: { name: "pilot" } });
     await session.run("Where is the airship?");

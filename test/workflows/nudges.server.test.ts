@@ -122,7 +122,7 @@ describe("the announcement verdict in the model step's result", () => {
   });
   const on = { nudges: { enabled: true, max: 2 } };
 
-  test("is taken of a whole text without calls [IRON-10]", () => {
+  test("is true only for a complete text without calls when tools are offered [IRON-10]", () => {
     const call = { type: "toolCall" as const, id: "c", name: "read_file", arguments: {} };
     expect(announcesMissingCall(answer(), on, 1)).toBe(true);
     expect(announcesMissingCall(answer({ content: [...answer().content, call] }), on, 1)).toBe(false);
@@ -130,7 +130,7 @@ describe("the announcement verdict in the model step's result", () => {
     expect(announcesMissingCall(answer(), on, 0)).toBe(false);
   });
 
-  thoroughTest("is not taken when nudges are off [IRON-10]", () => {
+  thoroughTest("is false when nudges are off [IRON-10]", () => {
     expect(announcesMissingCall(answer(), { nudges: { enabled: false, max: 2 } }, 1)).toBe(false);
   });
 });

@@ -76,7 +76,7 @@ beforeEach(() => {
   payments = 0;
 });
 
-/** What the model is told of the call, and how often its step was claimed. */
+/** The model's text about the call, and how often its step was claimed. */
 async function paid(given: Answers): Promise<{ told: string | undefined; executions: number | undefined }> {
   answers = given;
   const session = stage.session({
@@ -93,7 +93,7 @@ async function paid(given: Answers): Promise<{ told: string | undefined; executi
 
 const PAID = "toolResult: paid, paid";
 
-test("a claim whose reply is lost belongs to the process that asked for it: the call runs once, and no worker died", async () => {
+test("a claim whose reply is lost belongs to the process that made it: the call runs once, and no worker died", async () => {
   const { told, executions } = await paid({
     claim: async ({ ask }, nth) => {
       const answer = await ask();

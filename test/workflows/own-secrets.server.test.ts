@@ -122,7 +122,7 @@ thoroughTest("a command does not find the worker's secrets in /proc", async () =
     },
   });
   try {
-    // Counted by the command itself, so that no mask stands between what it reads and what it reports.
+    // Counted by the command itself, so that nothing is masked between what it reads and what it reports.
     const count = (text: string) => `grep -aczF '${text}' /proc/${worker.pid}/environ`;
     const session = own.session({
       replies: [

@@ -55,7 +55,7 @@ thoroughTest(
       replies: [{ text: "never" }],
     });
     await session.start("Go");
-    // The run and the server are asked one after the other: only one of them may show the call's last moments.
+    // The run and the server are queried one after the other: only one of them may show the call's last moments.
     const { statusText } = await statusOf(
       session.id,
       (status) => status.pending.length === 0 && /^waiting until/.test(status.statusText ?? ""),

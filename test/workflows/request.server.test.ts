@@ -36,7 +36,7 @@ const SMALL_AGENT = { tools: ["list_files"], context: SMALL, limits: { maxTurns:
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }], usage });
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }], usage });
 
-/** The vendor's protocol, from the rebuilt request. This vendor is asked for structured output by a final tool. */
+/** The vendor's protocol, from the rebuilt request. This vendor gives structured output by a final tool. */
 function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
   return JSON.stringify(
     buildAnthropicRequest({

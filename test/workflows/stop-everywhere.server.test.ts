@@ -24,7 +24,7 @@ import { TestEvaluation } from "./support/test-evaluation.ts";
 import { type SessionOptions, TestSession } from "./support/test-session.ts";
 import { TestTeam } from "./support/test-team.ts";
 
-/** Whatever a run is doing, it ends within this time after it is told to end. */
+/** Whatever a run is doing, it ends within this time after a request to stop it. */
 const LIMIT_MS = 10_000;
 
 /** Sessions whose loops nothing closes, by the prefixes of their names: their runs do not end. */

@@ -119,12 +119,19 @@ describe("a final tool", () => {
     expect(bodyOf(session, 1)["tool_choice"]).toEqual({ type: "tool", name: "final_answer" });
   });
 
-  thoroughTest("that is not called is asked for; a text then fails the run [SO-01]", async () => {
-    const session = stage.session({ replies: [{ text: json(GOOD) }, { text: "Mild." }], agent: EMULATED });
-    await session.start("Weather?");
-    expect((await session.readFailure()).message).toContain("found a text, expected a call of final_answer");
-    expect((await session.readConversation())[2]).toContain("found a text, expected a call of final_answer");
-  });
+  thoroughTest(
+    "that is not called is requested once more; another text then fails the run [SO-01]",
+    async () => {
+      const session = stage.session({ replies: [{ text: json(GOOD) }, { text: "Mild." }], agent: EMULATED });
+      await session.start("Weather?");
+      expect((await session.readFailure()).message).toContain(
+        "found a text, expected a call of final_answer",
+      );
+      expect((await session.readConversation())[2]).toContain(
+        "found a text, expected a call of final_answer",
+      );
+    },
+  );
 
   thoroughTest("that is called twice in one answer, and then once [SO-01, TOOL-08]", async () => {
     const session = stage.session({ replies: [calls(GOOD, GOOD), calls(GOOD)], agent: EMULATED });

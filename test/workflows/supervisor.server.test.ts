@@ -221,7 +221,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await team.result()).toMatchObject({ count: 1 });
   });
 
-  thoroughTest("its tools report that an agent leads nobody", async () => {
+  thoroughTest("its tools report to an agent without agents that it leads none", async () => {
     const session = stage.session({
       replies: [calls(delegate("scout", "Look")), { text: "Alone." }],
       agent: { tools: ["delegate"] },

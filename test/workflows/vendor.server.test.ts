@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "a 429 is retried after exactly the delay that the vendor asked for, and an operator sees it wait (RTY-04, design 3.12)",
+  "a 429 is retried after exactly the delay that the vendor requested, and an operator sees it wait (RTY-04, design 3.12)",
   async () => {
     const session = stage.session({
       faults: [{ fault: "rate-limited", retryAfterMs: 2000, message: "slow down please" }],
@@ -38,7 +38,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a vendor that asks for no delay at all is called again within the server's own second (RTY-04)",
+  "a vendor that requests no delay at all is called again within the server's own second (RTY-04)",
   async () => {
     const session = stage.session({
       faults: [{ fault: "rate-limited", retryAfterMs: 0, times: 3 }],

@@ -8,14 +8,14 @@ import type {
 } from "../../../src/schema/message.ts";
 import type { ToolDefinition } from "../../../src/schema/tool.ts";
 
-/** A question without the model that is asked: what an adapter's test puts in. */
+/** A request without its model, which an adapter's test adds. */
 export type CorpusRequest = Omit<ModelRequest, "model" | "apiKey" | "headers">;
 
 export type Conversation = { readonly name: string; readonly request: CorpusRequest };
 
 const NO_CACHE = { enabled: false, strategy: "auto" } as const;
 
-/** Unsaid, a conversation has no system prompt, no tools, no thinking and no cache. */
+/** By default a conversation has no system prompt, no tools, no thinking and no cache. */
 export function conversation(
   name: string,
   messages: readonly Message[],
@@ -39,7 +39,7 @@ export const user = (...content: (string | Content)[]): Message => ({
 
 const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 
-/** An answer of a vendor, named as models name it in `provider`. */
+/** An answer of a vendor, which `provider` names as models do. */
 export function answer(
   provider: string,
   content: readonly (string | Content)[],

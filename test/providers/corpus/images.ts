@@ -16,7 +16,7 @@ const WEBP: ImageContent = {
   mimeType: "image/webp",
   data: "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==",
 };
-/** Some 150 KB, as a screenshot has. */
+/** About 150 KB, like a screenshot. */
 const LARGE: ImageContent = { ...PNG, data: PNG.data.replace(/=+$/, "").padEnd(200_000, "AbCd") };
 
 const tools = [READ];

@@ -13,7 +13,7 @@ import { TOOLS } from "./tools.ts";
 export type { Conversation, CorpusRequest } from "./conversation.ts";
 export { VENDOR_SAMPLES, type VendorSample, vendorSamples } from "./makers.ts";
 
-/** Conversations as an agent may have them, the same in every run; README.md says how to use them. */
+/** Typical conversations of an agent, the same in every run; README.md describes their use. */
 export const CORPUS: readonly Conversation[] = [
   ...TEXTS,
   ...IMAGES,
@@ -24,13 +24,13 @@ export const CORPUS: readonly Conversation[] = [
   ...JOURNEYS,
 ];
 
-/** The conversations that each adapter is compared on. `npm test` takes every third. */
+/** The conversations on which each adapter is compared. `npm test` uses every third. */
 export const COMPARED = isThorough ? CORPUS : CORPUS.filter((_, nth) => nth % 3 === 0);
 
-/** The key that every question of the corpus is asked with. */
+/** The key of every request of the corpus. */
 export const CORPUS_KEY = "test-key-0123456789";
 
-/** A conversation as a question to a model. */
+/** A conversation as a request to a model. */
 export function createRequest(model: ModelConfig, { request }: Conversation): ModelRequest {
   return { ...request, model, apiKey: CORPUS_KEY };
 }

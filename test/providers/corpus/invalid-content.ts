@@ -5,7 +5,7 @@ const IDS = ["", "x".repeat(300), "call|fc_1", "with space", "ümläut", "a/b:c.
 const NAMES = ["web.search", "mcp::read", "", "größe", "n".repeat(100), "two words", "ok_name-1"];
 const NON_OBJECTS = ["{broken", "", [1, 2], 7, true, null, undefined];
 
-/** What others have made of a conversation, and what broke off. */
+/** Conversations with content of other systems, and with answers that broke off. */
 export const INVALID_CONTENT = [
   conversation(
     "ids that do not fit",

@@ -4,7 +4,7 @@ import { type VendorSample, vendorSamples } from "./makers.ts";
 
 const tools = [READ];
 
-/** A whole turn as a vendor made it: thought, words, two calls, results. */
+/** A whole turn as a vendor produces it: thinking, text, two calls, results. */
 function createTurn(maker: VendorSample, at: number): Message[] {
   const { provider, callId, callSignature, textSignature } = maker;
   const textPart: Content = {

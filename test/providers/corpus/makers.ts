@@ -1,12 +1,12 @@
 import type { Content } from "../../../src/schema/message.ts";
 
-/** What a vendor's own answers carry that only it understands, in the form that its adapter keeps. */
+/** Opaque data in a vendor's own answers, in the form in which its adapter stores it. */
 export type VendorSample = {
-  /** `provider` of the messages that it made. */
+  /** `provider` of the messages that the vendor produced. */
   readonly provider: string;
   readonly callId: string;
   readonly thinking: Content;
-  /** Beside the call. */
+  /** A signature next to the call. */
   readonly callSignature?: string;
   readonly textSignature?: string;
 };

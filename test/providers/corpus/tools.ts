@@ -4,7 +4,7 @@ import { answer, call, conversation, READ, result, user } from "./conversation.t
 
 const tools = [READ];
 
-/** A schema as tools of the world have them: choices, references, limits, defaults, unions. */
+/** A schema like those of real tools: choices, references, limits, defaults, unions. */
 const SEARCH: ToolDefinition = {
   name: "search_files",
   description: 'Finds text.\n\nUse "quotes" for phrases; 🌍 works.',

@@ -1,4 +1,4 @@
-/** Values that readers of JSON stumble over. */
+/** Values that often break JSON readers. */
 const ODD_VALUES: readonly unknown[] = [
   null,
   true,
@@ -33,7 +33,7 @@ const KEYS = [
   "length",
 ];
 
-/** Streams from a seed: those of vendors, changed in ways that vendors would not. The same for the same seed. */
+/** Streams from a seed: those of vendors, changed as no vendor would. The same seed gives the same streams. */
 export class StreamFuzzer {
   #state: number;
   readonly #streams: readonly (readonly Uint8Array[])[];
@@ -80,7 +80,7 @@ export class StreamFuzzer {
     }
   }
 
-  /** Another value, name or depth somewhere in the JSON of a frame. */
+  /** Changes a value, a name or the depth somewhere in the JSON of a frame. */
   #changeFrame(frame: Uint8Array): Uint8Array {
     const text = Buffer.from(frame).toString("utf8");
     const begin = text.indexOf("{");

@@ -23,7 +23,7 @@ const createBlockDelta = (index: number, delta: object) =>
 const createBlockStop = (index: number) =>
   encodeFrame({ type: "content_block_stop", index } as { type: string });
 
-/** Blocks, each as the frames that make it. */
+/** Blocks, each as its frames. */
 function blocks({ thinking, text, calls = [] }: AnswerContent): Uint8Array[][] {
   const made: ((index: number) => Uint8Array[])[] = [];
   if (thinking !== undefined)
@@ -66,7 +66,7 @@ const frames = (answer: AnswerContent) => [
   ...createEnd(answer, { output_tokens: 3 }),
 ];
 
-/** One frame of each block in turn, as far as each goes. */
+/** One frame of each block in turn, until all blocks are complete. */
 function interleave(lists: readonly (readonly Uint8Array[])[]): Uint8Array[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();

@@ -7,7 +7,7 @@ const delta = (contentBlockIndex: number, given: object) =>
   encodeEvent("contentBlockDelta", { contentBlockIndex, delta: given });
 const stop = (contentBlockIndex: number) => encodeEvent("contentBlockStop", { contentBlockIndex });
 
-/** Blocks, each as the frames that make it. */
+/** Blocks, each as its frames. */
 function blocks({ thinking, text, calls = [] }: AnswerContent): Uint8Array[][] {
   const made: ((index: number) => Uint8Array[])[] = [];
   if (thinking !== undefined)

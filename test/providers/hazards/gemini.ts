@@ -20,7 +20,7 @@ const chunk = (parts: readonly object[], candidate: object = {}, more: object = 
     ...more,
   });
 
-/** The vendor reads the arguments itself; where it cannot, there is no answer. */
+/** The vendor parses the arguments itself; if it cannot, there is no answer. */
 function callPart({ id, name, pieces }: NonNullable<AnswerContent["calls"]>[number]): object {
   const text = pieces.join("");
   return {
@@ -42,7 +42,7 @@ function pieces({ thinking, text, calls = [] }: AnswerContent): Uint8Array[] {
 const STOP = { finishReason: "STOP" };
 const end = chunk([{ text: "" }], STOP, { usageMetadata: USAGE });
 
-/** The arguments of a call as they come in pieces, path by path. */
+/** The arguments of a call in chunks, path by path. */
 const streamArguments = (name: string, path: string, parts: readonly string[]) => [
   chunk([{ functionCall: { name, willContinue: true }, thoughtSignature: "c2ln" }]),
   ...parts.map((stringValue) =>

@@ -7,7 +7,7 @@ import type { HazardWire } from "./wire.ts";
 
 export { type AnswerContent, addUnknownFields, encodeText, type HazardWire, SAMPLE_ANSWER } from "./wire.ts";
 
-/** Every protocol that is held to the hazards, and fuzzed. */
+/** Every protocol that is tested with the hazards and fuzzed. */
 export const HAZARD_WIRES: readonly HazardWire[] = [
   anthropicHazards,
   completionsHazards,

@@ -18,7 +18,7 @@ const response = (fields: object) => ({ id: "resp_1", object: "response", ...fie
 const USAGE = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
 const start = event("response.created", { response: response({ status: "in_progress", output: [] }) });
 
-/** An item as it begins and as it ends, and the frames between. */
+/** The first and the last frame of an item, and the frames between. */
 function item(output_index: number, empty: Item, whole: Item, pieces: readonly Uint8Array[]) {
   return {
     whole,

@@ -4,10 +4,10 @@ import { Protocol } from "../../../src/schema/model.ts";
 import { type CreateMark, createMarks, type MarkedPart, VENDOR_PARTS } from "./parts.ts";
 import { VENDORS } from "./vendors.ts";
 
-/** What one answer of the record holds, to be looked for in a request. */
+/** The content of one answer of the record, to be looked for in a request. */
 export type AnswerRecord = {
   readonly protocol: Protocol;
-  /** Whether it is a part of the conversation: what broke off is none. */
+  /** Whether it is part of the conversation: an answer that broke off is not. */
   readonly isSent: boolean;
   readonly tokens: readonly string[];
   readonly thoughts: readonly string[];
@@ -16,18 +16,18 @@ export type AnswerRecord = {
 
 export type Conversation = {
   readonly messages: readonly Message[];
-  /** How many messages go before each question that can be asked. */
+  /** The number of messages before each possible request. */
   readonly questionPositions: readonly number[];
   readonly answers: readonly AnswerRecord[];
 };
 
-/** Vendors end answers with them, and refuse them in requests. */
+/** Vendors end answers with blank text, and reject it in requests. */
 const BLANK: MarkedPart = { content: [{ type: "text", text: "" }], tokens: [] };
 
 const IMAGE: Content = { type: "image", data: "aGk=", mimeType: "image/png" };
 const usage = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 2 };
 
-/** Some are no id for this vendor or that, and some come again and again. */
+/** Some ids are invalid for one vendor or another, and some are repeated. */
 const id = fc.constantFrom(
   "call_1",
   "call_2",
@@ -57,7 +57,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Any conversation that several vendors have had a part in. */
+/** Any conversation with answers of several vendors. */
 export const anyConversation: fc.Arbitrary<Conversation> = fc
   .array(step, { minLength: 1, maxLength: 7 })
   .map((steps) => buildConversation(steps));
@@ -68,7 +68,7 @@ function buildConversation(steps: readonly Step[]): Conversation {
   const points: number[] = [];
   const answers: AnswerRecord[] = [];
   for (const [at, one] of steps.entries()) {
-    // A vendor is asked after a prompt, or with the results of what another has called.
+    // A vendor is called after a prompt, or with the results of another vendor's calls.
     if (one.prompt !== null || messages.at(-1)?.role !== "toolResult") {
       const blank: readonly Content[] = one.prompt?.blank ? [{ type: "text", text: " \n" }] : [];
       const image = one.prompt?.image ? [IMAGE] : [];
@@ -117,7 +117,7 @@ function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: Cre
   };
 }
 
-/** Within one answer an id stands once. */
+/** Within one answer an id occurs once. */
 function removeDuplicateIds<Call extends { readonly id: string }>(calls: readonly Call[]): readonly Call[] {
   return calls.filter(({ id: one }, at) => calls.findIndex((call) => call.id === one) === at);
 }

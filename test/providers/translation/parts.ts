@@ -2,9 +2,9 @@ import type { Content } from "../../../src/schema/message.ts";
 import type { Protocol } from "../../../src/schema/model.ts";
 import { computeSignature } from "../../../src/testing/model-server/gemini-validation.ts";
 
-// Parts of answers with the tokens that their vendors put into them, each of which stands nowhere else.
+// Parts of answers with their vendors' tokens, each of which occurs nowhere else.
 
-/** A word that no other part has. */
+/** A word that occurs in no other part. */
 export type CreateMark = (kind: string) => string;
 export type MarkedPart = { readonly content: readonly Content[]; readonly tokens: readonly string[] };
 type CreatePart = (mark: CreateMark) => MarkedPart;
@@ -71,7 +71,7 @@ const anthropic: VendorParts = {
 };
 
 const completions: VendorParts = {
-  // Of a server that hands on what another vendor has signed. OpenAI's own does not want it back.
+  // From a server that forwards another vendor's signature. OpenAI's own does not accept it back.
   thinking: (mark) => part({ type: "thinking", thinking: mark("THOUGHT") }),
   text: plainText,
   vendor: nothing,
@@ -122,7 +122,7 @@ const gemini: VendorParts = {
   },
   call: (id, mark) => {
     const input = { path: mark("PATH") };
-    // The scripted vendor looks at it.
+    // The scripted vendor checks it.
     const signature = computeSignature("read", input);
     return part({ type: "toolCall", id, name: "read", arguments: input, signature }, signature);
   },

@@ -2,17 +2,17 @@ import { join } from "node:path";
 import ts from "typescript";
 import type { Protocol } from "../../../src/schema/model.ts";
 
-// Requests as the compiler sees them against the types of the vendors' own SDKs: every body is written down as a literal
-// of that type, one a line.
+// Requests, checked by the compiler against the types of the vendors' own SDKs: every body is written as a literal
+// of that type, one per line.
 
-/** As JSON has it: bytes are base64, and a word of an enumeration is a text. */
+/** The type in JSON: bytes are base64, and a member of an enumeration is a string. */
 const PLAIN = `type Plain<T> = T extends Uint8Array ? string : T extends string ? \`\${T}\`
   : T extends readonly (infer U)[] ? Plain<U>[] : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;`;
 
 const MESSAGES = `import type { MessageCreateParamsStreaming as Body } from "@anthropic-ai/sdk/resources/messages";`;
 const COMPLETIONS = `import type { ChatCompletionCreateParamsStreaming as Body } from "openai/resources/chat/completions";`;
 const RESPONSES = `import type { ResponseCreateParamsStreaming as Body } from "openai/resources/responses/responses";`;
-/** Google's SDK has no type for the body as a whole: its parts are what the fields of the API hold. */
+/** Google's SDK has no type for the body as a whole: its parts have the types of the API's fields. */
 const GEMINI = `import type { Content, GenerationConfig, Tool, ToolConfig } from "@google/genai";
 ${PLAIN}
 type Body = Plain<{ contents: Content[]; systemInstruction?: Content; tools?: Tool[]; toolConfig?: ToolConfig;
@@ -44,7 +44,7 @@ const OPTIONS: ts.CompilerOptions = {
   types: ["node"],
 };
 
-/** What the compiler has against bodies, by their place in the list of their protocol. */
+/** The compiler's errors in bodies, by their index in the list of their protocol. */
 export function checkTypes(bodies: Readonly<Record<Protocol, readonly object[]>>): TypeProblem[] {
   const files = new Map(
     (Object.keys(bodies) as Protocol[]).map((protocol) => {

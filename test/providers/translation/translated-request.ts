@@ -17,7 +17,7 @@ const READ = {
   parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
 };
 
-/** What a question has beside the conversation. */
+/** The parts of a request other than the conversation. */
 export const anySettings: fc.Arbitrary<RequestSettings> = fc.record({
   systemPrompt: fc.constantFrom("", "Be brief."),
   tools: fc.constantFrom([READ], []),
@@ -26,7 +26,7 @@ export const anySettings: fc.Arbitrary<RequestSettings> = fc.record({
 
 const PLAIN: RequestSettings = { systemPrompt: "", tools: [], thinking: "off" };
 
-/** The request that a vendor would get. */
+/** The request that a vendor would receive. */
 export async function translateRequest(
   protocol: Protocol,
   messages: readonly Message[],
@@ -52,7 +52,7 @@ export async function translateRequest(
   return {
     body,
     text: sent.body,
-    // What the vendor's cache would find again, piece by piece.
+    // What the vendor's cache would match, piece by piece.
     pieces: vendor.pieces(body).map((piece) => JSON.stringify(piece)),
     objection: vendor.validate(
       parseRequest(vendor.protocol, body, sent.headers, sent.body.length, modelField, path),

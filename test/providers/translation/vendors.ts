@@ -18,9 +18,9 @@ export type TranslationVendor = {
   readonly protocol: WireProtocol;
   /** The model is named in the path. */
   readonly isModelInPath: boolean;
-  /** What the scripted vendor says against a request. */
+  /** The scripted vendor's objection to a request. */
   readonly validate: (question: ModelServerRequest) => unknown;
-  /** The conversation in a request, in the smallest pieces that are only ever added to. */
+  /** The conversation in a request, in the smallest pieces, to which later requests only append. */
   readonly pieces: (body: Body) => readonly unknown[];
 };
 
@@ -29,7 +29,7 @@ const createListReader = (name: string) => (body: Body) => body[name] as readonl
 const createProviderFactory = (protocol: Protocol) => (http: HttpClient) =>
   ProviderRegistry.createDefault({ http }).get(protocol) as Provider;
 
-/** Bedrock wants what follows one another from the same side in one message, which may therefore grow. */
+/** Bedrock requires consecutive content of one role in one message, which may therefore grow. */
 function listBlocks({ messages }: Body): readonly unknown[] {
   return (messages as { role: string; content: object[] }[]).flatMap(({ role, content }) =>
     content.map((block) => ({ role, ...block })),

@@ -43,7 +43,7 @@ function run(...args: string[]): string {
 const commit = (message: string) => run("commit", "--quiet", "-m", message);
 const put = (name: string, text: string) => writeFileSync(join(repo, name), text);
 const read = (folder: string, name: string) => readFileSync(join(folder, name), "utf8");
-/** All that a snapshot must leave as it is. */
+/** Everything that a snapshot must leave unchanged. */
 const untouched = () => ({
   index: readFileSync(join(repo, ".git", "index")).toString("hex"),
   head: read(repo, ".git/HEAD"),
@@ -59,7 +59,7 @@ async function taken(of: Parameters<typeof take>[0] = {}): Promise<string> {
   return made.commit;
 }
 
-/** What an agent may have left: changed, staged, untracked, removed, ignored. */
+/** What an agent may have left: changed, staged, untracked, deleted and ignored files. */
 function workedOn(): void {
   put("kept.txt", "two\n");
   put("staged.txt", "staged\n");
@@ -71,7 +71,7 @@ function workedOn(): void {
 }
 
 describe("a snapshot of a workspace", () => {
-  test("holds what lies there, and changes neither index nor branches nor files", async () => {
+  test("contains the current files, and changes neither index nor branches nor files", async () => {
     workedOn();
     const before = untouched();
     const made = await take();
@@ -92,12 +92,12 @@ describe("a snapshot of a workspace", () => {
     expect(run("show", `${commitId}:staged.txt`)).toBe("staged, then changed\n");
     expect(run("rev-parse", `${commitId}^`)).toBe(run("rev-parse", "HEAD"));
     expect(run("branch", "--all", "--format=%(refname)").trim()).toBe("refs/heads/trunk");
-    // What nothing else names is kept from being collected.
+    // A commit that nothing else refers to is protected from garbage collection.
     run("gc", "--prune=now", "--quiet");
     expect(run("cat-file", "-t", commitId).trim()).toBe("commit");
   });
 
-  test("is the one before when nothing has changed since", async () => {
+  test("is the previous one if nothing has changed since", async () => {
     workedOn();
     const first = await taken();
     expect(await take({ previous: first })).toEqual({ type: "unchanged", commit: first });
@@ -106,7 +106,7 @@ describe("a snapshot of a workspace", () => {
     expect(run("for-each-ref", "refs/holdfast").trim().split("\n")).toHaveLength(2);
   });
 
-  test("is taken of a folder within a repository, of one without commits, and of a linked work tree", async () => {
+  test("can be taken of a folder within a repository, of a repository without commits, and of a linked work tree", async () => {
     mkdirSync(join(repo, "part"));
     put("part/own.txt", "own\n");
     put("other.txt", "not of this workspace\n");
@@ -130,7 +130,7 @@ describe("a snapshot of a workspace", () => {
     expect(existsSync(join(fresh, ".git", "index"))).toBe(false);
   });
 
-  test("is not taken where it cannot be, and says why: no repository, too much, too long, a program to run", async () => {
+  test("is not taken, with the reason: no repository, too much, too long, a program that would run", async () => {
     expect(await take({ workspace: root })).toEqual({
       type: "none",
       problem: expect.stringContaining("not in a git repository"),
@@ -169,7 +169,7 @@ describe("a snapshot of a workspace", () => {
     expect(untouched().index).toBe(before.index);
   });
 
-  test("has a reference for any session's id", () => {
+  test("has a valid reference for any session id", () => {
     for (const session of ["a b~^:?*[", "..", "x.lock", "é@{1}"]) {
       expect(() => run("check-ref-format", buildSnapshotRef(session, "main", 3))).not.toThrow();
     }
@@ -177,7 +177,7 @@ describe("a snapshot of a workspace", () => {
 });
 
 describe("restoring a snapshot", () => {
-  test("into a new folder has the files as they were, and leaves the workspace, its index and branches alone", async () => {
+  test("into a new folder gives the files as they were, and leaves the workspace, its index and branches unchanged", async () => {
     mkdirSync(join(repo, "part"));
     workedOn();
     put("part/own.txt", "own\n");
@@ -205,7 +205,7 @@ describe("restoring a snapshot", () => {
     ).rejects.toThrow(/no longer contains/);
   });
 
-  test("in place puts files back that were changed, removed or added since, where nothing is lost by it", async () => {
+  test("in place restores files that were changed, deleted or added since, if nothing is lost by it", async () => {
     const first = await taken();
     workedOn();
     await expect(restoreInPlace({ commit: first, workspace: repo }, [first])).rejects.toThrow(

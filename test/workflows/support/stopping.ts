@@ -5,7 +5,7 @@ import type { TestEnvironment } from "./test-environment.ts";
 
 type Handle = Pick<WorkflowHandle, "signal" | "cancel">;
 
-/** How a run is told to end: by Holdfast, and by an operator in the Temporal UI. */
+/** The ways to end a run: by Holdfast, and by an operator in the Temporal UI. */
 export const STOP_METHODS: readonly (readonly [
   string,
   (run: { readonly handle: Handle }) => Promise<unknown>,

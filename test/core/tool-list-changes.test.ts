@@ -22,8 +22,8 @@ const WORDS =
   "files__old, files__older. You keep your current tools until you finish this task, and get the new " +
   "ones with the next prompt. Calls to tools that are no longer offered may fail.";
 
-describe("a loop whose servers offer something else by now", () => {
-  test("[MCP-05] is told with its next question, behind the results, once", async () => {
+describe("a loop whose MCP servers change their tool lists", () => {
+  test("[MCP-05] notifies the model once, in the next request, after the results", async () => {
     const run = await asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
     tell(run);
     expect(run.command.type).toBe("call-model");
@@ -35,7 +35,7 @@ describe("a loop whose servers offer something else by now", () => {
     expect(run.asked).toHaveLength(3);
   });
 
-  test("is told of the newest alone when several come before its next question, and of each server", async () => {
+  test("reports only the newest change of each server when several arrive before the next request", async () => {
     const run = await asked().until("call-model");
     tell(run);
     tell(run, { server: "files-2" });
@@ -46,14 +46,14 @@ describe("a loop whose servers offer something else by now", () => {
     ]);
   });
 
-  test("[MCP-05] keeps a word that waits through continue-as-new", async () => {
+  test("[MCP-05] keeps a pending notice across continue-as-new", async () => {
     const run = await asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
     await tell(run).rotationDue().settle();
     expect(run.run).toBe("run2");
     expect(told(run)).toEqual([WORDS]);
   });
 
-  test("has no turn of it: a run that answers, is over or waits is left as it is", async () => {
+  test("starts no turn for a change: a run that is answering, waiting or finished stays unchanged", async () => {
     const last = await asked({ mode: "interactive", replies: [says("a"), says("b")] }).until("call-model");
     const { loop } = last.state;
     await tell(last).settle();

@@ -3,7 +3,7 @@ import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
 describe("a lost model call", () => {
-  test("is given out again under the same number, with a higher generation [RIG-04]", async () => {
+  test("is dispatched again with the same number and a higher generation [RIG-04]", async () => {
     const run = await play().until("call-model");
     const first = run.command;
     await run.lose("claimed");
@@ -12,7 +12,7 @@ describe("a lost model call", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
   });
 
-  test("whose answer was stored is not paid again [RIG-04]", async () => {
+  test("whose answer is stored is not paid for again [RIG-04]", async () => {
     const run = await play({ replies: [says("dear")] })
       .until("call-model")
       .lose("stored")
@@ -21,7 +21,7 @@ describe("a lost model call", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: dear"]);
   });
 
-  test("three in a row fail the loop; two do not [LOOP-24]", async () => {
+  test("fails the loop the third time in a row, and not the second time [LOOP-24]", async () => {
     const run = await play().until("call-model").lose().lose();
     expect(run.phase).toBe("calling-model");
     await run.lose().settle();
@@ -29,7 +29,7 @@ describe("a lost model call", () => {
     expect(run.lines[1]).toMatch(/^error: 3 workers died/);
   });
 
-  test("that did not report in time is not called dead: it may only stand still", async () => {
+  test("that timed out does not report its worker as dead, because the worker may only be stalled", async () => {
     const late = { type: "lost", attempts: 0, isTimeout: true } as const;
     const run = await play().until("call-model");
     await run.setBack(late).setBack(late).setBack(late).settle();
@@ -40,7 +40,7 @@ describe("a lost model call", () => {
     expect(run.lines.join()).not.toContain("died");
   });
 
-  test("the count begins anew with the next command [LOOP-24]", async () => {
+  test("is counted from zero for the next command [LOOP-24]", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-model")
       .lose()
@@ -50,7 +50,7 @@ describe("a lost model call", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("attempts that were made count against what may still be made [RTY-01]", async () => {
+  test("reduces the remaining attempts by those already made [RTY-01]", async () => {
     const attempts = async (...lost: number[]) => {
       const run = await play({ maxRetries: 4 }).until("call-model");
       for (const made of lost) await run.lose("claimed", 0, made);
@@ -63,7 +63,7 @@ describe("a lost model call", () => {
     expect(await attempts(4, 9)).toMatchObject({ maxAttempts: 1 });
   });
 
-  test("that was in the wrong place is made elsewhere, with all its attempts [RTY-01]", async () => {
+  test("that cannot run locally is dispatched again with all its attempts [RTY-01]", async () => {
     const run = await play({ maxRetries: 4 }).until("call-model");
     const first = run.command;
     await run.setBack({ type: "not-local" });
@@ -72,7 +72,7 @@ describe("a lost model call", () => {
     expect(run.command).toMatchObject({ generation: 2, maxAttempts: 3 });
   });
 
-  test("attempts of one turn do not count in the next [RTY-01]", async () => {
+  test("does not reduce the attempts of the next turn [RTY-01]", async () => {
     const run = await play({ maxRetries: 4, replies: [calls("bash")] })
       .until("call-model")
       .lose("claimed", 0, 3);
@@ -80,7 +80,7 @@ describe("a lost model call", () => {
     expect(run.command).toMatchObject({ maxAttempts: 5 });
   });
 
-  test("words that it had taken along are written once [STEER-01]", async () => {
+  test("writes the messages of its outbox once [STEER-01]", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .steer("x")
@@ -90,8 +90,8 @@ describe("a lost model call", () => {
   });
 });
 
-describe("a lost call", () => {
-  test("is given out again while its siblings run on [TOOL-05]", async () => {
+describe("a lost tool call", () => {
+  test("is dispatched again while its siblings continue [TOOL-05]", async () => {
     const run = await play({ replies: [calls("bash", "edit", "bash")] }).until("call-tools");
     const { number } = run.call(1);
     await run.lose("claimed", 1);
@@ -102,7 +102,7 @@ describe("a lost call", () => {
     expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", "edit: edit ok", "bash: bash ok"]);
   });
 
-  test("three times in a row is an error result; the loop goes on [TOOL-05]", async () => {
+  test("gets an error result the third time in a row, and the loop continues [TOOL-05]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     await run.lose("nothing", 0).lose("nothing", 0);
     expect(run.running).toEqual([0, 1]);
@@ -113,7 +113,7 @@ describe("a lost call", () => {
     expect(run.lines.at(-1)).toBe("model: done");
   });
 
-  test("whose result was stored is not run again [TOOL-05]", async () => {
+  test("whose result is stored is not run again [TOOL-05]", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .lose("stored")
@@ -122,7 +122,7 @@ describe("a lost call", () => {
     expect(run.lines[2]).toBe("bash: bash ok");
   });
 
-  test("a local call that must go elsewhere becomes a normal one, for good [TOOL-05]", async () => {
+  test("becomes permanently normal if it cannot run locally [TOOL-05]", async () => {
     const run = await play({ replies: [calls("read")] }).until("call-tools");
     expect(run.call(0)).toMatchObject({ isLocal: true, generation: 0 });
     await run.setBack({ type: "not-local" });
@@ -131,14 +131,14 @@ describe("a lost call", () => {
     expect(run.call(0)).toMatchObject({ isLocal: false, generation: 2 });
   });
 
-  test("a lost local call stays local [TOOL-05]", async () => {
+  test("stays local if it was local [TOOL-05]", async () => {
     const run = await play({ replies: [calls("read")] })
       .until("call-tools")
       .lose();
     expect(run.call(0)).toMatchObject({ isLocal: true, generation: 1 });
   });
 
-  test("a carrier that is given out again takes the same outbox along [TOOL-08]", async () => {
+  test("carries the same outbox when it is dispatched again [TOOL-08]", async () => {
     const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     const { outbox } = run.call(1);
     await run.tool(2).lose("claimed", 1);
@@ -147,7 +147,7 @@ describe("a lost call", () => {
     expect(run.lines[2]).toBe("nothing!: Tool nothing not found");
   });
 
-  test("a carrier takes only what waited when it was given out, whatever its siblings leave behind [TOOL-08]", async () => {
+  test("carries only the outbox of its dispatch, whatever its siblings add later [TOOL-08]", async () => {
     const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     const { outbox } = run.call(1);
     await run.fail("other", "no", 2);
@@ -157,7 +157,7 @@ describe("a lost call", () => {
     expect((await run.settle()).lines[4]).toBe("edit!: Failed: no");
   });
 
-  test("keeps the base of its unit, also when the carrier is done: siblings fork alike [TOOL-08]", async () => {
+  test("keeps the base of its batch after the call with the outbox is done, so that siblings fork alike [TOOL-08]", async () => {
     const run = play({
       strategy: { type: "batched", size: 2 },
       replies: [calls("bash", "edit", "bash", "edit")],
@@ -174,7 +174,7 @@ describe("a lost call", () => {
 });
 
 describe("steps that only write", () => {
-  test("are given out again until they are done, however often workers die [X-01]", async () => {
+  test("are dispatched again until they succeed, however often workers die [X-01]", async () => {
     const run = play();
     for (let i = 0; i < 5; i++) await run.lose(i % 2 === 0 ? "stored" : "nothing");
     expect(run.command).toMatchObject({ type: "open-loop", number: 0, generation: 5 });
@@ -185,7 +185,7 @@ describe("steps that only write", () => {
     expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("a loop that cannot be opened fails the run, and an interactive one ends [PHI-13d]", async () => {
+  test("fail the run, even an interactive one, if a loop cannot be opened [PHI-13d]", async () => {
     for (const mode of ["run", "interactive"] as const) {
       const run = await play({ mode }).fail("definition", "no such tool");
       expect(run.command).toEqual({
@@ -197,14 +197,14 @@ describe("steps that only write", () => {
     }
   });
 
-  test("what was queued before a prompt is not lost with a loop that cannot be opened [PHI-13b]", async () => {
+  test("put messages queued before a prompt into the inbox if its loop cannot be opened [PHI-13b]", async () => {
     const run = await play({ mode: "interactive" }).settle().steer("one").steer("two").followUp("three");
     await run.prompt("go").fail("definition").settle();
     expect(run.inboxTexts).toEqual(["one", "two", "three"]);
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("a loop whose end could not be written does not say that it was answered [PHI-13d]", async () => {
+  test("fail the run if the loop's end cannot be written, so that it does not count as answered [PHI-13d]", async () => {
     const run = await play().until("close-loop").fail("damaged", "the file is damaged");
     expect(run.command).toMatchObject({
       type: "finish",
@@ -212,7 +212,7 @@ describe("steps that only write", () => {
     });
   });
 
-  test("messages that could not be put into the inbox are not said to be delivered [PHI-13b]", async () => {
+  test("report no messages as delivered that cannot be put into the inbox [PHI-13b]", async () => {
     const run = play({ held: true, prompts: [] }).steer("lost?").tell({ type: "started" });
     expect(run.command.type).toBe("record");
     run.seen.forgotten.add("m1");
@@ -223,7 +223,7 @@ describe("steps that only write", () => {
     });
   });
 
-  test("a record that failed in the middle of a loop ends it instead of going on over a hole [PHI-13b]", async () => {
+  test("fail the loop if a record step fails in the middle of it, instead of leaving a gap [PHI-13b]", async () => {
     const run = await play({ replies: [calls("nothing")] })
       .until("call-model")
       .rotationDue()
@@ -237,7 +237,7 @@ describe("steps that only write", () => {
 });
 
 describe("branches", () => {
-  test("an answer that names another branch moves branch and view [RIG-04]", async () => {
+  test("a tool result that names another branch moves the run and its view there [RIG-04]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     run.transcript.intrude("main");
     await run.tool(0);
@@ -255,7 +255,7 @@ describe("branches", () => {
     expect(run.command).toMatchObject({ type: "finish", branch: run.state.branch });
   });
 
-  test("a model's answer, a close and a record may move too [RIG-04]", async () => {
+  test("a model call, a record step and a close can move the run too [RIG-04]", async () => {
     const model = await play().until("call-model");
     model.transcript.intrude("main");
     expect((await model.step()).state.branch).not.toBe("main");
@@ -277,7 +277,7 @@ describe("branches", () => {
     expect((await close.settle()).lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (1/1)]");
   });
 
-  test("a loop that opens on another branch sees what stands there [RIG-04]", async () => {
+  test("a new loop sees the entries that another run has added [RIG-04]", async () => {
     const run = await play({ mode: "interactive" }).settle();
     run.transcript.intrude("main");
     run.transcript.intrude("main");

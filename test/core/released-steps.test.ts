@@ -5,8 +5,8 @@ import { calls, says } from "./support/script.ts";
 const GIVEN_BACK = { type: "lost", attempts: 0, isReleased: true } as const;
 const DIED = { type: "lost", attempts: 0 } as const;
 
-describe("a step that its worker gave back when it was asked to end", () => {
-  test("is given out again however often: a model call", async () => {
+describe("a step that its worker released at shutdown", () => {
+  test("is dispatched again after each release: a model call", async () => {
     const run = await play({ replies: [says("there")] }).until("call-model");
     const first = run.command;
     for (let deploy = 1; deploy <= 5; deploy += 1) await run.setBack(GIVEN_BACK);
@@ -15,7 +15,7 @@ describe("a step that its worker gave back when it was asked to end", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("is given out again however often: a tool call", async () => {
+  test("is dispatched again after each release: a tool call", async () => {
     const run = await play({ replies: [calls("bash"), says("done")] }).until("call-tools");
     for (let deploy = 1; deploy <= 5; deploy += 1) await run.setBack(GIVEN_BACK);
     await run.settle();
@@ -23,7 +23,7 @@ describe("a step that its worker gave back when it was asked to end", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("deaths before and behind it are counted together [LOOP-24]", async () => {
+  test("leaves the count of worker deaths unchanged [LOOP-24]", async () => {
     const run = await play().until("call-model").setBack(DIED).setBack(GIVEN_BACK).setBack(DIED);
     expect(run.phase).toBe("calling-model");
     await run.setBack(DIED).settle();

@@ -17,8 +17,8 @@ const changed = (run: Run) =>
     body.type === "DefinitionChanged" ? [body] : [],
   );
 
-describe("a run that is moved to another definition [3.8]", () => {
-  test("keeps its own until the turn is over, and is asked by the other one then", async () => {
+describe("a run that is updated to another definition [3.8]", () => {
+  test("uses its current definition until the turn ends, and the new one from the next turn on", async () => {
     const run = await running().update("other");
     expect(buildStatus(run.state)).toMatchObject({
       definitionHash: "hash",
@@ -41,7 +41,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(lines[lines.indexOf("DefinitionChanged") + 1]).toMatch(/^TurnStart 1/);
   });
 
-  test("keeps what was spent: a limit that is met already ends it", async () => {
+  test("keeps the amounts spent: a new limit that is already reached ends it", async () => {
     const run = await running({ replies: [{ ...calls("bash"), usage: usageOf(7, 3), costUsd: 2 }] });
     await run.update("short").settle();
     expect(run.state.last?.outcome).toMatchObject({
@@ -52,7 +52,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.asked).toHaveLength(1);
   });
 
-  test("keeps limits that an operator has raised, where both definitions say the same", async () => {
+  test("keeps limits that an operator has raised when both definitions set the same value", async () => {
     const run = await running({ limits: { maxTurns: 2 } });
     await run
       .tell({ type: "limits-raised", limits: { maxTurns: 9 } })
@@ -62,7 +62,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.state.pinned?.limits.maxTurns).toBe(9);
   });
 
-  test("tells the model of tools that it has no more, and answers a call of one with that", async () => {
+  test("notifies the model of removed tools, and answers a call to one with an error", async () => {
     const run = await running().update("fewer").settle();
     const notice = run.lines.find((line) => line.startsWith("machine: The following tools"));
     expect(notice).toBe(
@@ -75,7 +75,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
   });
 
-  test("keeps its definition where the other one cannot be, and its record says why", async () => {
+  test("keeps its definition when the new one is invalid, and records the reason", async () => {
     const run = await running().update("wrong").settle();
     expect(changed(run)).toEqual([
       {
@@ -89,7 +89,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(changed(failed)).toMatchObject([{ applied: false, reason: "no such hook" }]);
   });
 
-  test("is moved once, however often the worker dies over it", async () => {
+  test("is updated once, however often the worker dies during the update", async () => {
     const run = await running().update("other").step();
     for (let deaths = 0; deaths < 5; deaths++) await run.lose(deaths === 4 ? "stored" : "claimed");
     expect(run.command).toMatchObject({ type: "update-definition", generation: 5 });
@@ -97,7 +97,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(changed(run)).toHaveLength(1);
   });
 
-  test("is moved before its loop ends, when no other turn comes; the next loop opens with it", async () => {
+  test("is updated before its loop ends when no turn follows; the next loop opens with the new definition", async () => {
     const run = await play({ definitions: OTHER, mode: "interactive", replies: [says("a")] }).until(
       "call-model",
     );
@@ -110,7 +110,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "other" });
   });
 
-  test("is moved at once while it waits for a prompt, and goes on waiting as long as before", async () => {
+  test("is updated at once while it waits for a prompt, and keeps its idle deadline", async () => {
     const run = await play({ definitions: OTHER, mode: "interactive", idleTimeoutMs: 500 }).settle();
     const { phase } = run.state;
     await run.pass(100).update("other").step();
@@ -119,7 +119,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.state.lastDefinitionUpdate).toEqual({ to: "other" });
   });
 
-  test("goes to the newest that was asked for, or to none when the first is wanted back", async () => {
+  test("changes to the newest requested definition, or not at all when the request returns to the first", async () => {
     const twice = await running().update("wrong").update("other").settle();
     expect(changed(twice)).toMatchObject([{ to: "other", applied: true }]);
     expect(changed(await running().update("other").update("hash").settle())).toEqual([]);
@@ -128,7 +128,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(meanwhile.state.pinned?.definitionHash).toBe("hash");
   });
 
-  test("is moved behind a stop too, and behind continue-as-new", async () => {
+  test("is updated even when it is stopped or continues as new", async () => {
     const stopped = await running().update("other").stop().settle();
     expect(stopped.eventLines().slice(-2)).toEqual([
       "DefinitionChanged",
@@ -139,7 +139,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(rotated.run).toBe("run2");
   });
 
-  test("begins with what was asked for before it had opened anything", async () => {
+  test("begins with a definition that was requested before its first loop is open", async () => {
     const run = play({ definitions: OTHER, mode: "interactive", prompts: [] }).update("other").prompt("x");
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "other" });
     const opening = await play({ definitions: OTHER }).update("other").step();

@@ -10,7 +10,7 @@ import type { Continuation } from "../../src/schema/definition.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, large, NO_LIMITS, says } from "./support/script.ts";
 
-// What a loop says and counts at its end, and at the edges of its rules: found by mutating the code.
+// What a loop records and counts at its end, and edge cases of its rules that mutation testing found.
 
 const agentEnd = (run: Run, loop = 0) => {
   const { loopId } = run.transcript.records[loop] ?? { loopId: "" };
@@ -19,12 +19,12 @@ const agentEnd = (run: Run, loop = 0) => {
 const entry = (run: Run, fromEnd: number) => run.transcript.listEntries(run.state.branch).at(fromEnd);
 const TWO_TURNS = { replies: [large(calls("edit")), large(calls("edit")), says("done")] };
 
-describe("how a loop ends", () => {
-  test("only a rejected one has a rejection [FILT-03]", async () => {
+describe("the end of a loop", () => {
+  test("has no rejection when the input was not rejected [FILT-03]", async () => {
     expect(agentEnd(await play().settle())).not.toHaveProperty("rejection");
   });
 
-  test("an answer that says that it failed: its words are the error's, or ours where it has none [LOOP-16]", async () => {
+  test("uses the text of a failed answer as the error message [LOOP-16]", async () => {
     const failed = async (text: string) =>
       (await play({ replies: [says(text, { stopReason: "error" })] }).settle()).state.last?.outcome;
     expect(await failed("The vendor is ill")).toMatchObject({ type: "failed", fault: "api" });
@@ -33,25 +33,25 @@ describe("how a loop ends", () => {
     });
   });
 
-  test("an answer that failed without a word has ours", async () => {
+  test("uses a default error message for a failed answer without text", async () => {
     const run = await play({ replies: [says("", { stopReason: "error" })], light: true }).settle();
     const message = "the vendor's answer says that it failed";
     expect(run.state.last?.outcome).toEqual({ type: "failed", fault: "api", message });
   });
 
-  test("an answer that was aborted: the loop was stopped, and says by what", async () => {
+  test("is a stop with a reason when the answer was aborted", async () => {
     const run = await play({ replies: [says("half", { stopReason: "aborted" })] }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "the answer was aborted" });
   });
 
-  test("a failed turn is counted, stands in the record as the machine's, and is a turn of the view [LOOP-16, LOOP-24]", async () => {
+  test("counts a failed turn, records it with origin machine, and adds it to the view as a turn [LOOP-16, LOOP-24]", async () => {
     const run = await play({ mode: "interactive" }).until("call-model").fail("auth", "no such key").settle();
     expect(run.state.totals.turns).toBe(1);
     expect(entry(run, -1)).toMatchObject({ origin: "machine", message: { stopReason: "error" } });
     expect(run.state.view.spans.map(({ turns }) => turns)).toEqual([1, 1]);
   });
 
-  test("the words of a limit are a turn of the view, apart from the results before them [LOOP-12]", async () => {
+  test("adds the limit message to the view as a turn of its own, separate from the results before it [LOOP-12]", async () => {
     const run = await play({
       limits: { maxTurns: 1 },
       replies: [calls("edit")],
@@ -65,10 +65,10 @@ describe("how a loop ends", () => {
   });
 });
 
-describe("a context that could not be made smaller", () => {
+describe("a context that could not be compacted", () => {
   const outcome = (run: Run) => run.state.last?.outcome as { type: string; fault: string; message: string };
 
-  test("was refused by the vendor: the error says both, and what could not be done [OVF-05]", async () => {
+  test("fails the loop with the vendor's overflow error and the reason why compaction failed [OVF-05]", async () => {
     const run = await play({ compactAbove: 1_000_000 }).until("call-model");
     await run
       .fail("overflow", "prompt is too long")
@@ -83,7 +83,7 @@ describe("a context that could not be made smaller", () => {
     });
   });
 
-  test("had only grown: the error speaks of no refusal", async () => {
+  test("fails the loop with the compaction error alone when the vendor rejected nothing", async () => {
     const run = await play({ ...TWO_TURNS, compactAbove: 300 }).until("compact");
     await run.lose().lose().lose().settle();
     expect(outcome(run).message).toMatch(
@@ -91,7 +91,7 @@ describe("a context that could not be made smaller", () => {
     );
   });
 
-  test("did not fit twice: the failed turn stands in the record as an error", async () => {
+  test("is recorded as a failed turn when it overflows twice", async () => {
     const run = await play({ ...TWO_TURNS, compactAbove: 1_000_000 })
       .until("call-model")
       .step();
@@ -101,7 +101,7 @@ describe("a context that could not be made smaller", () => {
     expect(entry(run, -1)).toMatchObject({ message: { stopReason: "error" } });
   });
 
-  test("a compaction that was due for another reason leaves the vendor's first refusal its own [OVF-05]", async () => {
+  test("is compacted on the vendor's first overflow even after a compaction for another reason [OVF-05]", async () => {
     const run = await play({ ...TWO_TURNS, compactAbove: 300 })
       .until("compact")
       .until("call-model");
@@ -109,7 +109,7 @@ describe("a context that could not be made smaller", () => {
     expect(run.command.type).toBe("compact");
   });
 
-  test("stop that came while it was made smaller: no model is asked", async () => {
+  test("is sent to no model when a stop arrives during the compaction", async () => {
     const run = await play({ ...TWO_TURNS, compactAbove: 300 }).until("compact");
     const asked = run.asked.length;
     await run.stop("enough").settle();
@@ -144,14 +144,14 @@ describe("a loop that opens without a new message", () => {
     return apply(apply(fresh, { type: "started", atMs: 0 }), { type: "loop-opened", digest, atMs: 1 });
   };
 
-  test("asks the model when it was to go on with what is there [LOOP-04]", async () => {
+  test("calls the model when it continues the existing conversation [LOOP-04]", async () => {
     expect(next(await opened({ kind: { type: "default" } }))).toMatchObject({
       type: "call-model",
       view: { ranges: [{ from: 0, to: 3 }] },
     });
   });
 
-  test("ends when its prompt was known already, and says that nothing was delivered [LOOP-08]", async () => {
+  test("ends as delivered with no messages when its prompt is a duplicate [LOOP-08]", async () => {
     expect(next(await opened())).toMatchObject({
       type: "close-loop",
       outcome: { type: "delivered", messages: 0 },
@@ -159,21 +159,21 @@ describe("a loop that opens without a new message", () => {
   });
 });
 
-describe("edges", () => {
-  test("an idle run that continues as new still ends at its time", async () => {
+describe("edge cases", () => {
+  test("an idle run still has an idle deadline after continue-as-new", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 1000 }).until("call-model").rotationDue();
     await run.until("rotate").continueAsNew();
     expect(run.command).toEqual({ type: "wait", untilMs: expect.any(Number) });
   });
 
-  test("money is spent up when the sum is met, not when it is passed [LIM-02]", () => {
+  test("the cost limit is reached when the amount equals it, not only above it [LIM-02]", () => {
     const limits = { ...NO_LIMITS, maxCostUsd: 1 };
     const spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 1 };
     expect(findReachedLimit(limits, spent)).toBe("Max cost reached ($1.0000/$1.0000)");
     expect(findReachedLimit(limits, { ...spent, costUsd: 0.999 })).toBeUndefined();
   });
 
-  test("an outbox is empty when it holds neither", () => {
+  test("an outbox is empty when it has neither entries nor events", () => {
     const event = { sequence: 0, atMs: 0, body: { type: "InputRejected" as const, reason: "no" } };
     expect(isEmpty(EMPTY_OUTBOX)).toBe(true);
     expect(isEmpty({ entries: [], events: [event] })).toBe(false);
@@ -182,12 +182,12 @@ describe("edges", () => {
     expect(isEmpty({ entries: [waiting], events: [] })).toBe(false);
   });
 
-  test("an event without a loop is nobody's", async () => {
+  test("an event without a loop is dropped", async () => {
     const { state } = await play().settle();
     expect(emit(state, { type: "InputRejected", reason: "no" })).toBe(state);
   });
 
-  test("a queue is read one by one as long as nobody has said otherwise, also before a definition is known [STEER-02]", () => {
+  test("a queue delivers one message at a time by default, even before a definition is known [STEER-02]", () => {
     const fresh = play({ held: true }).state;
     const message = (id: string) => ({ id, text: id, atMs: 0 });
     const queues = {

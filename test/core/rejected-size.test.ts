@@ -8,7 +8,7 @@ import {
 } from "../../src/core/machine/compaction-trigger.ts";
 import { ContextConfig } from "../../src/schema/context.ts";
 
-describe("the sizes in a vendor's refusal", () => {
+describe("the sizes in a vendor's overflow error", () => {
   test.each([
     ["anthropic answered 400: prompt is too long: 208000 tokens > 200000 maximum", 208_000, 200_000],
     ["36000 > 32000", 36_000, 32_000],
@@ -46,7 +46,7 @@ describe("the sizes in a vendor's refusal", () => {
       40_000,
       32_768,
     ],
-  ])("are read: %s", (said, asked, limit) => {
+  ])("are parsed: %s", (said, asked, limit) => {
     expect(parseOverflowSize(said)).toEqual({ requested: asked, limit });
   });
 
@@ -56,36 +56,36 @@ describe("the sizes in a vendor's refusal", () => {
     "gpt-4-32k-0613 answered 400: Please reduce the length of the messages",
     "400 status code (no body)",
     "too many tokens: 32000 of 32000",
-  ])("are not made up: %s", (said) => {
+  ])("are not guessed: %s", (said) => {
     expect(parseOverflowSize(said)).toBeUndefined();
   });
 });
 
-describe("how small a view must become", () => {
+describe("the target size of a compaction", () => {
   const context = ContextConfig.parse({});
   const sent = { estimated: 14_000, reportedTokens: 14_000, overheadTokens: 1000, window: 190_000 };
   const overflow = (said: string) => ({ type: "overflow" as const, said });
 
-  test("is the level of the trigger, where it has grown or a person asks", () => {
+  test("is the trigger level if the view has grown or the user requests the compaction", () => {
     expect(computeTarget(context, { type: "size" }, sent)).toBe(81_000);
     expect(computeTarget(context, { type: "request" }, sent)).toBe(81_000);
   });
 
-  test("is less than that where the vendor counts more tokens than we estimate [CTX-05]", () => {
+  test("is lower if the vendor counts more tokens than the estimate [CTX-05]", () => {
     expect(computeTarget(context, { type: "size" }, { ...sent, reportedTokens: 29_000 })).toBe(40_500);
   });
 
-  test("follows the numbers of the vendor's refusal, by our own measure [OVF-05, X-09]", () => {
-    // 15,000 by our estimate were 30,000 for the vendor, which takes 20,000: 10,000 of ours, less a tenth and the rest.
+  test("follows the numbers in the vendor's error, converted to estimated tokens [OVF-05, X-09]", () => {
+    // The vendor counts 30,000 for our estimate of 15,000 and accepts 20,000: our 10,000, less a tenth and the overhead.
     expect(computeTarget(context, overflow("30000 tokens > 20000 maximum"), sent)).toBe(8000);
   });
 
-  test("else the window of the model [OVF-05]", () => {
+  test("is derived from the model's window if the error has no numbers [OVF-05]", () => {
     const large = { ...sent, estimated: 70_000, reportedTokens: 70_000, window: 50_000 };
     expect(computeTarget(context, overflow("Input is too long"), large)).toBe(44_000);
   });
 
-  test("else half of what was sent, and always less than that [OVF-05]", () => {
+  test("is half of what was sent if neither is usable, and always less than what was sent [OVF-05]", () => {
     expect(computeTarget(context, overflow("Input is too long"), sent)).toBe(7000);
     expect(computeTarget(context, overflow("900000 > 1000"), sent)).toBe(7000);
     expect(computeTarget(context, overflow("36000 > 35999"), { ...sent, overheadTokens: 0 })).toBeLessThan(
@@ -94,10 +94,10 @@ describe("how small a view must become", () => {
   });
 });
 
-describe("the window of the model", () => {
+describe("the model's context window", () => {
   const asking = (contextWindow: number, maxTokens = 8192) => ({ model: { contextWindow, maxTokens } });
 
-  test("counts where it is smaller than that of the settings, less the longest answer [CTX-09]", () => {
+  test("limits the context, less the longest answer, if it is smaller than the configured limit [CTX-09]", () => {
     const context = ContextConfig.parse({});
     expect(buildContextConfig(context, asking(200_000))).toBe(context);
     expect(computeInputRoom(asking(32_000))).toBe(24_000);
@@ -107,7 +107,7 @@ describe("the window of the model", () => {
     expect(computeTriggerLevel(buildContextConfig(context, asking(4096)))).toBeGreaterThan(2000);
   });
 
-  test("less an answer of at most a quarter of it, or the definition's own", () => {
+  test("reserves at most a quarter for an answer, or the definition's own `maxTokens`", () => {
     expect(computeInputRoom(asking(100_000, 64_000))).toBe(75_000);
     expect(computeInputRoom({ ...asking(100_000, 64_000), maxTokens: 1000 })).toBe(99_000);
   });
