@@ -7,8 +7,8 @@ import { ViewSnapshot } from "./view-snapshot.ts";
 
 // A session as a file: one JSON object a line. docs/export.md describes each line; a change requires a new version.
 
-/** The version that this release writes, and the newest that it reads. */
-export const EXPORT_VERSION = 1;
+/** The version that this release writes, and the only one that it reads: version 1 was never released. */
+export const EXPORT_VERSION = 2;
 
 const id = z.string().min(1);
 const hash = z.string().regex(/^[0-9a-f]{64}$/);

@@ -88,7 +88,7 @@ describe("an exported session [HITL-02, RIG-04]", () => {
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines[0]).toMatchObject({ type: "holdfast-export", version: 1, sessions: ["s"] });
+    expect(lines[0]).toMatchObject({ type: "holdfast-export", version: 2, sessions: ["s"] });
     expect(lines.at(-1)).toMatchObject({ type: "end", lines: lines.length - 1 });
     for (const piece of [1, 7, 100_000]) {
       const checked = await checkFile(file(text, piece));
@@ -261,18 +261,19 @@ describe("an exported session [HITL-02, RIG-04]", () => {
     expect(await to.isAccepted(hash)).toBe(true);
   });
 
-  test("is rejected if its version is newer, with what to do", async () => {
+  test.each([
+    [3, "the file has version 3, but this Holdfast reads versions up to 2: update it"],
+    [1, "the file has version 1, which was never released; this Holdfast reads version 2"],
+  ])("is rejected if its version is %i, with the reason", async (version, message) => {
     const sums = new LineChecksums();
     const header = {
       type: "holdfast-export",
-      version: 2,
+      version,
       exportedAt: "2027-01-01T00:00:00Z",
       sessions: ["s"],
     };
     const error = await refused(`${sums.addChecksum(JSON.stringify(header))}\n`);
-    expect(error.message).toContain(
-      "the file has version 2, but this Holdfast reads versions up to 1: update it",
-    );
+    expect(error.message).toContain(message);
   });
 
   test("can be imported beside the original under another id, to which all ids in it are adapted [HITL-03]", async () => {

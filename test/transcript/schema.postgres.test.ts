@@ -55,6 +55,16 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
     expect(await bench.sql("SELECT 1 FROM contents")).toEqual([]);
   });
 
+  test("are rejected if they have the version that was never released", async () => {
+    await bench.open();
+    await bench.sql("DELETE FROM migrations WHERE part = 'transcript' AND version > 1");
+    const { fault, message } = await catchStoreError(PostgresTranscript.open({ url: bench.url }));
+    expect([fault, message]).toEqual([
+      "other",
+      expect.stringContaining("the tables of the transcript have version 1, which was never released"),
+    ]);
+  });
+
   test("are not created in a schema of another program", async () => {
     await bench.sql(`CREATE SCHEMA ${bench.schema} CREATE TABLE t (a BIGINT)`);
     const { fault, message } = await catchStoreError(PostgresTranscript.open({ url: bench.url }));

@@ -77,6 +77,14 @@ describe("files that must not be changed", () => {
     await untouched("newer", /Run the newer version/);
   });
 
+  test("a file of the version that was never released", async () => {
+    await filled();
+    const sql = new SqliteConnection(bench.path);
+    sql.exec("PRAGMA user_version = 1");
+    sql.close();
+    await untouched("other", /version 1, which was never released; specify another file/);
+  });
+
   test("a database of another program", async () => {
     execFileSync("python3", [
       "-c",
@@ -140,7 +148,7 @@ describe("migrations", () => {
   });
 
   test("pin: the newest version, the application id and the journal mode", async () => {
-    expect(MIGRATIONS).toHaveLength(1);
+    expect(MIGRATIONS).toHaveLength(2);
     await bench.open();
     const sql = new SqliteConnection(bench.path);
     expect(sql.get("PRAGMA application_id")).toMatchObject({ application_id: 1215261796 });

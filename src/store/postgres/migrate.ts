@@ -28,7 +28,7 @@ export async function migrateSchema(
   await checkServer(client, target);
   const newest = part.steps.length;
   const found = await readVersion(client, target, part);
-  if (found > newest) throw createVersionError(target.name, part, found);
+  checkVersion(target.name, part, found);
   if (found === newest) return;
   const { schema } = target;
   await client.query(
@@ -73,7 +73,7 @@ async function applyMigrations(
   await client.query(`SET LOCAL search_path TO ${quoteIdentifier(schema)}, pg_temp`);
   if (isHoldfastSchema === 0) await client.query(TABLE);
   const found = await readVersion(client, target, part);
-  if (found > part.steps.length) throw createVersionError(name, part, found);
+  checkVersion(name, part, found);
   for (let version = found + 1; version <= part.steps.length; version++) {
     await client.query(part.steps[version - 1]!);
     const text = "INSERT INTO migrations (part, version, applied_at_ms) VALUES ($1, $2, $3)";
@@ -122,6 +122,18 @@ async function checkServer(client: pg.ClientBase, { name }: DatabaseTarget): Pro
   if (encoding !== "UTF8") {
     throw createPostgresError("other", name, `the database has the encoding ${encoding}; UTF8 is required`);
   }
+}
+
+/** Version 1 was never released: its tables had other names. */
+const UNRELEASED_VERSION = 1;
+
+function checkVersion(name: string, part: SchemaPart, found: number): void {
+  if (found > part.steps.length) throw createVersionError(name, part, found);
+  if (found !== UNRELEASED_VERSION) return;
+  const problem =
+    `the tables of the ${part.name} have version ${found}, which was never released; use another schema, ` +
+    "or the development version that made these";
+  throw createPostgresError("other", name, problem);
 }
 
 export function createVersionError(

@@ -5,7 +5,7 @@ import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
  * and commits do not wait for the disk. Positions must still be unique: a crash reverts the last few of the sequence and
  * empties the epoch, from which the next writer detects that it must continue at a higher position.
  */
-const SCHEMA_1 = `
+const SCHEMA_2 = `
 CREATE SEQUENCE delta_positions AS BIGINT;
 
 CREATE UNLOGGED TABLE delta_epoch (
@@ -35,4 +35,4 @@ ${createCommitsTableSql("stream", "unlogged")}
 `;
 
 /** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1];
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2];

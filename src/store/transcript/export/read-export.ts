@@ -75,6 +75,12 @@ function parseHeader(text: string, body: string | undefined): HeaderLine {
         "session again at its source with this version",
     );
   }
+  if (typeof value.version === "number" && value.version < EXPORT_VERSION) {
+    throw new ExportError(
+      1,
+      `the file has version ${value.version}, which was never released; this Holdfast reads version ${EXPORT_VERSION}`,
+    );
+  }
   const header = HeaderLine.safeParse(value);
   if (body === undefined || !header.success) throw new ExportError(1, "the first line was changed");
   return header.data;

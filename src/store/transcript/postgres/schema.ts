@@ -6,7 +6,7 @@ import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
  * Texts compare by their bytes, as in SQLite, regardless of the database's collation. Columns that SQLite numbers by
  * itself are identities, including the column `rowid` of the steps.
  */
-const SCHEMA_1 = `
+const SCHEMA_2 = `
 CREATE TABLE definitions (
   hash TEXT COLLATE "C" PRIMARY KEY,
   body TEXT NOT NULL
@@ -267,4 +267,4 @@ ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTENDED;
 `;
 
 /** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1];
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2];

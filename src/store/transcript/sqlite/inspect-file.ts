@@ -1,6 +1,12 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { APPLICATION_ID, createNewerError, LATEST_VERSION } from "./migrations.ts";
+import {
+  APPLICATION_ID,
+  createNewerError,
+  createUnreleasedError,
+  LATEST_VERSION,
+  UNRELEASED_VERSION,
+} from "./migrations.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError, toStoreError } from "./sqlite-faults.ts";
 
@@ -33,6 +39,7 @@ export function inspectFile(path: string, access: "read" | "write"): "new" | "ex
       throw createStoreError("other", path, "the file is the SQLite database of another program");
     }
     if (version > LATEST_VERSION) throw createNewerError(path, version, LATEST_VERSION);
+    if (version === UNRELEASED_VERSION) throw createUnreleasedError(path);
     if (access === "write") accessSync(path, constants.W_OK);
     return "existing";
   } catch (error) {

@@ -1,12 +1,16 @@
-import { SCHEMA_1 } from "./schema.ts";
+import { SCHEMA_2 } from "./schema.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError } from "./sqlite-faults.ts";
 
 /** Marks a file as a transcript in its header: "Hold". */
 export const APPLICATION_ID = 0x486f6c64;
 
-/** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
-export const MIGRATIONS: readonly string[] = [SCHEMA_1];
+/**
+ * Step N migrates from version N - 1 to version N. Steps are only added, never changed. Version 1 was never released:
+ * its tables had other names.
+ */
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2];
+export const UNRELEASED_VERSION = 1;
 
 export const LATEST_VERSION = MIGRATIONS.length;
 
@@ -45,6 +49,13 @@ export function checkVersion(sql: SqliteConnection, path: string, known = LATEST
     throw createStoreError("other", path, "the file is the SQLite database of another program");
   }
   return found;
+}
+
+export function createUnreleasedError(path: string): Error {
+  const problem =
+    `the file has schema version ${UNRELEASED_VERSION}, which was never released; specify another file, ` +
+    "or use the development version that made this one";
+  return createStoreError("other", path, problem);
 }
 
 export function createNewerError(path: string, found: number, known: number): Error {

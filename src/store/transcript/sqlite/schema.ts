@@ -3,7 +3,7 @@
  *
  * `ref` columns are short numbers for long ids.
  */
-export const SCHEMA_1 = `
+export const SCHEMA_2 = `
 CREATE TABLE definitions (
   hash TEXT PRIMARY KEY,
   body TEXT NOT NULL
