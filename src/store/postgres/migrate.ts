@@ -7,7 +7,10 @@ import { quoteIdentifier } from "./quote-identifier.ts";
 /** A set of tables with a version of its own: those of the transcript, or those of the live output. */
 export type SchemaPart = {
   readonly name: "transcript" | "stream";
-  /** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
+  /**
+   * Step N migrates from version N - 1 to version N. Steps are only added, never changed. An empty step stands for a
+   * version that was never released; tables of that version are rejected.
+   */
   readonly steps: readonly string[];
 };
 
@@ -124,12 +127,9 @@ async function checkServer(client: pg.ClientBase, { name }: DatabaseTarget): Pro
   }
 }
 
-/** Version 1 was never released: its tables had other names. */
-const UNRELEASED_VERSION = 1;
-
 function checkVersion(name: string, part: SchemaPart, found: number): void {
   if (found > part.steps.length) throw createVersionError(name, part, found);
-  if (found !== UNRELEASED_VERSION) return;
+  if (part.steps[found - 1] !== "") return;
   const problem =
     `the tables of the ${part.name} have version ${found}, which was never released; use another schema, ` +
     "or the development version that made these";

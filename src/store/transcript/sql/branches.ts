@@ -43,7 +43,7 @@ export function* createBranch(branch: {
   parent?: BranchRow;
   position: number;
   run?: string;
-  askedAtMs?: number;
+  requestedAtMs?: number;
 }): Work<BranchRow> {
   yield* exec(
     `INSERT INTO branches (session, id, parent, position, run, length, tokens, requested_at_ms)
@@ -54,7 +54,7 @@ export function* createBranch(branch: {
     branch.position,
     branch.run ?? null,
     branch.parent === undefined ? 0 : branch.position,
-    branch.askedAtMs ?? null,
+    branch.requestedAtMs ?? null,
   );
   return (yield* findBranch(branch.session, branch.id))!;
 }

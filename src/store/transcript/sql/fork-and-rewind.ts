@@ -32,7 +32,7 @@ export function* forkBranch(request: ForkRequest): Work<ForkResult> {
     const existing = yield* findBranch(session, name);
     if (existing !== undefined && !isForkedAt(existing, parent, position))
       return { type: "taken", kind: "branch", name };
-    yield* createBranch({ session, id: name, parent, position, askedAtMs: atMs });
+    yield* createBranch({ session, id: name, parent, position, requestedAtMs: atMs });
     return { type: "forked", session, branch: name, from };
   }
   const branch = request.name ?? MAIN_BRANCH;
@@ -45,7 +45,7 @@ export function* forkBranch(request: ForkRequest): Work<ForkResult> {
       : { type: "taken", kind: "session", name: into };
   }
   yield* createSessionByFork({ id: into, from, branch, atMs });
-  const created = yield* createBranch({ session: into, id: branch, parent, position, askedAtMs: atMs });
+  const created = yield* createBranch({ session: into, id: branch, parent, position, requestedAtMs: atMs });
   yield* copyInheritedTexts(created, session);
   return { type: "forked", session: into, branch, from };
 }
@@ -107,7 +107,7 @@ function* getHeadBranch(branch: BranchRow, position: number, atMs: number): Work
   );
   if (unused !== undefined) return yield* readBranch(unused.ref);
   const id = yield* findFreeName(session, REWIND_PREFIX);
-  return yield* createBranch({ session, id, parent: branch, position, askedAtMs: atMs });
+  return yield* createBranch({ session, id, parent: branch, position, requestedAtMs: atMs });
 }
 
 function* resolvePosition(

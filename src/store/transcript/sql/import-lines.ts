@@ -132,7 +132,7 @@ function* importBranch(line: BranchLine): Work<void> {
     position: parent?.position ?? line.position ?? 0,
     ...(from === undefined ? {} : { parent: from }),
     ...(run === undefined ? {} : { run }),
-    ...(requestedAtMs === undefined ? {} : { askedAtMs: requestedAtMs }),
+    ...(requestedAtMs === undefined ? {} : { requestedAtMs: requestedAtMs }),
   });
   if (inheritedView === undefined) return;
   yield* exec(
