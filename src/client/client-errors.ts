@@ -7,6 +7,7 @@ import {
 import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
 import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES, type QueueSize } from "../core/machine/queue-size.ts";
 import { KeyError } from "../platform/encryption/key-error.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { StoreError } from "../store/transcript/store-error.ts";
 import { ANSWER_TIMEOUT_MS, type ClientLink } from "./connection/client-link.ts";
 import { GRPC, getGrpcCode } from "./connection/grpc-status.ts";
@@ -75,7 +76,7 @@ export function hasRunEnded(error: unknown): boolean {
 export function createBusyError(session: string, cause?: unknown): HoldfastError {
   return new HoldfastError("session-busy", `Session ${session} is running. ${BUSY_TEXT}`, {
     session,
-    ...(cause === undefined ? {} : { cause }),
+    ...omitUndefined({ cause }),
   });
 }
 
@@ -97,7 +98,7 @@ export function createQueueFullError(
       bytes,
       maxBytes: MAX_WAITING_BYTES,
       command,
-      ...(cause === undefined ? {} : { cause }),
+      ...omitUndefined({ cause }),
     },
   );
 }
@@ -127,7 +128,7 @@ export function createUnknownSessionError(
   return new HoldfastError(
     "session-unknown",
     `There is no session ${session} in namespace "${namespace}" at ${address}. List the sessions with \`holdfast list\`.`,
-    { session, address, namespace, ...(cause === undefined ? {} : { cause }) },
+    { session, address, namespace, ...omitUndefined({ cause }) },
   );
 }
 
@@ -153,7 +154,7 @@ export function createNoWorkerError(
     "no-worker",
     `No worker answered for session ${session} within ${ANSWER_TIMEOUT_MS / 1000} s (task queue "${taskQueue}", ` +
       `namespace "${namespace}"). Start one with \`holdfast worker\`, or run \`holdfast doctor\` to find the cause.`,
-    { session, taskQueue, namespace, command: "holdfast worker", ...(cause === undefined ? {} : { cause }) },
+    { session, taskQueue, namespace, command: "holdfast worker", ...omitUndefined({ cause }) },
   );
 }
 
@@ -211,6 +212,6 @@ export function createNothingPendingError(session: string, message: string, caus
     "approval-unknown",
     `Session ${session} rejected the answer: ${message}. \`${command}\` lists the pending calls. ` +
       "The call may have been answered elsewhere, or its deadline may have passed.",
-    { session, command, ...(cause === undefined ? {} : { cause }) },
+    { session, command, ...omitUndefined({ cause }) },
   );
 }

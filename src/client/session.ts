@@ -1,4 +1,5 @@
 import type { ZodType } from "zod";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
@@ -224,7 +225,7 @@ export class Session<Output = unknown> {
    */
   events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
     return streamSessionEvents(this.#link, this.id, {
-      ...(this.runId === undefined ? {} : { runId: this.runId }),
+      ...omitUndefined({ runId: this.runId }),
       ...options,
     });
   }
@@ -232,7 +233,7 @@ export class Session<Output = unknown> {
   /** Follows what `events` is built from: recorded events as stored, and every chunk of live output with its offset. */
   watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
     return watchSession(this.#link, this.id, {
-      ...(this.runId === undefined ? {} : { runId: this.runId }),
+      ...omitUndefined({ runId: this.runId }),
       ...options,
     });
   }

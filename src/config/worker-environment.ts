@@ -1,3 +1,5 @@
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
+
 /** The deployment version of a worker (Temporal's worker deployments). */
 export type Versioning = {
   /** Identifies this build of the deployment; any text that changes with each release. */
@@ -59,7 +61,6 @@ export function createVersioning(
   }
   return {
     buildId,
-    ...(deployment === undefined ? {} : { deployment }),
-    ...(known === undefined ? {} : { behavior: known }),
+    ...omitUndefined({ deployment, behavior: known }),
   };
 }

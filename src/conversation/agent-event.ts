@@ -1,5 +1,6 @@
 import { buildNoAnswer } from "../core/machine/outbox.ts";
 import { assertNever } from "../platform/text/assert-never.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { ProtocolError } from "../platform/text/protocol-error.ts";
 import type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
@@ -48,18 +49,18 @@ export function buildAgentEvent(
       return {
         type: "AgentStart",
         agentId: place.agentId,
-        ...(place.agentName === undefined ? {} : { agentName: place.agentName }),
+        ...omitUndefined({ agentName: place.agentName }),
         sessionId: place.sessionId,
         loopId,
-        ...(parentLoopId === undefined ? {} : { parentLoopId }),
+        ...omitUndefined({ parentLoopId }),
         continuationKind: body.kind,
-        ...(place.config === undefined ? {} : { configSnapshot: place.config }),
+        ...omitUndefined({ configSnapshot: place.config }),
         timestamp,
       };
     }
     case "AgentEnd": {
       const { type, usage, outcome, rejection } = body;
-      const rejectionFields = rejection === undefined ? {} : { rejection };
+      const rejectionFields = omitUndefined({ rejection });
       return { type, loopId, messages: [...messages], usage, outcome, timestamp, ...rejectionFields };
     }
     case "TurnStart":
@@ -89,7 +90,7 @@ export function buildAgentEvent(
     }
     case "ToolExecutionEnd": {
       const { type, toolCallId, toolName, isError, childLoopId } = body;
-      const child = childLoopId === undefined ? {} : { childLoopId };
+      const child = omitUndefined({ childLoopId });
       return { type, loopId, toolCallId, toolName, result: toToolOutput(messages[0]), isError, ...child };
     }
     case "PrunApplied": {
@@ -99,7 +100,7 @@ export function buildAgentEvent(
         .flatMap((range) => messages.slice(range.from - from, range.to - from))
         .flatMap((message) => (message.role === "user" ? [] : [message.timestamp ?? 0]));
       const content = memo === undefined ? undefined : formatMemo(messages[memo.position - from], memo);
-      const memoFields = content === undefined ? {} : { memo: content };
+      const memoFields = omitUndefined({ memo: content });
       return { type, loopId, prunedTimestamps, tokensRemoved, messagesRemoved, ...memoFields };
     }
     case "InputRejected":
@@ -154,5 +155,5 @@ function toToolOutput(message: AgentMessage | undefined) {
   if (message?.role !== "toolResult")
     throw new ProtocolError(`An event names a result where the record has ${message?.role ?? "nothing"}`);
   const { content, details } = message;
-  return { content, ...(details === undefined ? {} : { details }) };
+  return { content, ...omitUndefined({ details }) };
 }

@@ -1,4 +1,5 @@
 import type { ViewRange } from "../core/view/view-ranges.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { CompactionBlock } from "../schema/recorded-session.ts";
@@ -65,9 +66,9 @@ function buildBlock(
       .map((range) => ({ ...range, messages: getMessages(turns, range) })),
   );
   return {
-    ...(first === undefined ? {} : { keepFirst: first.range }),
+    ...omitUndefined({ keepFirst: first?.range }),
     keepCompacted: compacted,
-    ...(recent === undefined ? {} : { keepRecent: recent }),
+    ...omitUndefined({ keepRecent: recent }),
     createdAt,
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 
@@ -11,15 +12,14 @@ export function buildConfigSnapshot(definition: AgentDefinition, definitionHash:
     definitionHash,
     model: model.id,
     provider: model.provider,
-    ...(configId === undefined ? {} : { configId }),
-    ...(model.name === undefined ? {} : { name: model.name }),
+    ...omitUndefined({ configId, name: model.name }),
     api: model.api,
     baseUrl: stripAddress(model.baseUrl),
     ...(model.reasoning ? { reasoning: true } : {}),
     contextWindow: model.contextWindow,
     maxTokens: maxTokens ?? model.maxTokens,
     ...(thinking === "off" ? {} : { thinking }),
-    ...(temperature === undefined ? {} : { temperature }),
+    ...omitUndefined({ temperature }),
   };
 }
 

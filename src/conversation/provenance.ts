@@ -1,4 +1,5 @@
 import type { ViewRange, ViewRanges } from "../core/view/view-ranges.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { type MaterialiseOptions, materialise } from "./materialise.ts";
@@ -99,7 +100,7 @@ function getBlockOrigin(
     case "steering":
     case "follow-up":
     case "inbox":
-      return { ...placed, type: origin, ...(messageId === undefined ? {} : { messageId }) };
+      return { ...placed, type: origin, ...omitUndefined({ messageId }) };
     case "machine":
       return { ...placed, type: "machine" };
     default:

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { HookPoint } from "../schema/hooks.ts";
 import { buildFailure, type HookVerdict } from "./verdict.ts";
 
@@ -41,7 +42,7 @@ export function toVerdict(name: string, point: HookPoint, answer: unknown): Hook
       return type === "end" ? { type, text } : checkLength(name, { type, text });
     }
     if (point === "on-text" && type === "continue" && (text === undefined || typeof text === "string")) {
-      return checkLength(name, { type, ...(text === undefined ? {} : { text }) });
+      return checkLength(name, { type, ...omitUndefined({ text }) });
     }
     if (typeof type === "string") {
       return buildFailure(

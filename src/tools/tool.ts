@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
 import type { SpawnedGroup } from "../platform/process/process-group.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 import type { AskUser } from "../schema/user-question.ts";
@@ -189,7 +190,7 @@ export function defineOfferedTool<Schema extends z.ZodObject>(spec: OfferedToolS
   >;
   return {
     name: spec.name,
-    ...(spec.aliases === undefined ? {} : { aliases: spec.aliases }),
+    ...omitUndefined({ aliases: spec.aliases }),
     label: spec.label ?? spec.name,
     description: spec.description,
     parameters,

@@ -3,6 +3,7 @@ import type { NativeConnectionOptions } from "@temporalio/worker";
 import { findSecretVariables } from "../config/secret-variables.ts";
 import type { SecretSource } from "../models/secrets.ts";
 import { resolveKeys } from "../platform/encryption/key-references.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 
 // The secrets that this process holds and that nothing that leaves it may contain, whether or not a definition refers
 // to them: a command of an agent runs as the worker's own user, and can read more than its own environment.
@@ -76,8 +77,7 @@ function listConnectionSecrets({ apiKey, tls, metadata }: NativeConnectionOption
 export function addKnownValues(source: SecretSource, getKnownValues: () => readonly string[]): SecretSource {
   const { prepare, invalidate, knownValues: ofSource } = source;
   return Object.assign((name: string) => source(name), {
-    ...(prepare === undefined ? {} : { prepare }),
-    ...(invalidate === undefined ? {} : { invalidate }),
+    ...omitUndefined({ prepare, invalidate }),
     knownValues: () => [...getKnownValues(), ...(ofSource?.() ?? [])],
   });
 }

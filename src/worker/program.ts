@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { Runtime } from "@temporalio/worker";
 import { createVersioning, parseSeconds } from "../config/worker-environment.ts";
 import { createLogger } from "../platform/log.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { createWorker } from "./create-worker.ts";
 import { shutdownOnSignals } from "./shutdown-on-signals.ts";
 import { loadTools } from "./worker-tools.ts";
@@ -45,13 +46,15 @@ export async function runWorkerProgram(): Promise<void> {
   });
   const tools = (await Promise.all((values.tools ?? []).map(loadTools))).flat();
   const worker = await createWorker({
-    ...(values.home === undefined ? {} : { home: values.home }),
-    ...(values.address === undefined ? {} : { address: values.address }),
-    ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
-    ...(values["task-queue"] === undefined ? {} : { taskQueue: values["task-queue"] }),
+    ...omitUndefined({
+      home: values.home,
+      address: values.address,
+      namespace: values.namespace,
+      taskQueue: values["task-queue"],
+    }),
     ...(values["no-dead-worker-detection"] === true ? { deadWorkerDetection: false } : {}),
     ...(values.drain === undefined ? {} : { drainMs: parseSeconds("--drain", values.drain) }),
-    ...(versioning === undefined ? {} : { versioning }),
+    ...omitUndefined({ versioning }),
     hideEnvironment: true,
     tools,
     log,

@@ -1,4 +1,5 @@
 import type { ActivityOptions, LocalActivityOptions } from "@temporalio/workflow";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 
 // The timeouts and retry policies of every activity, in one table.
 
@@ -58,7 +59,7 @@ export function buildToolOptions(
     retry: { maximumAttempts: 1 },
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
     summary,
-    ...(queue === undefined ? {} : { taskQueue: queue }),
+    ...omitUndefined({ taskQueue: queue }),
   };
 }
 

@@ -12,6 +12,7 @@ import type {
 import type { State } from "../core/machine/state/state.ts";
 import { isStep, type RetryableCommand, STEPS } from "../core/machine/steps.ts";
 import { buildTaskMessage } from "../core/machine/task.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { buildChildSession, runChild } from "./child.ts";
 import { runStep, runTool, type UntimedEvent } from "./perform.ts";
 import { checkRequest } from "./request-shapes.ts";
@@ -182,14 +183,10 @@ function initialise(input: RunInput): { session: string; settings: RunSettings; 
     localSteps: settings.localSteps,
     ...getRedaction(settings),
     requestedDefinition: {
-      ...(input.definition === undefined ? {} : { definition: input.definition }),
-      ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),
+      ...omitUndefined({ definition: input.definition, hash: input.definitionHash }),
     },
     prompts: prompt === undefined ? [] : [prompt],
-    ...(problem === undefined ? {} : { problem }),
-    ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
-    ...(task === undefined ? {} : { task }),
-    ...(input.share === undefined ? {} : { share: input.share }),
+    ...omitUndefined({ problem, continuation: input.continuation, task, share: input.share }),
     ...("evaluation" in part ? { part } : {}),
     ruleSet: chooseRuleSet(),
     nowMs: Date.now(),

@@ -4,6 +4,7 @@ import { listPendingApprovals, type PendingApproval } from "../core/machine/appr
 import type { ApprovalAnswer } from "../core/machine/state/run-event.ts";
 import type { State } from "../core/machine/state/state.ts";
 import { countUtf8Bytes } from "../core/view/estimate.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { ApprovalInput } from "./messages.ts";
 import { isShallow } from "./shape.ts";
 
@@ -44,13 +45,12 @@ export function toApprovalAnswer(input: ApprovalInput, { questionRef }: PendingA
   const { answer, arguments: changed, always, reason, values } = input;
   if (questionRef !== undefined) {
     const userAnswer = isYes(answer) ? "accept" : answer === "cancel" ? answer : "decline";
-    return { type: "answer", answer: userAnswer, ...(values === undefined ? {} : { values }) };
+    return { type: "answer", answer: userAnswer, ...omitUndefined({ values }) };
   }
-  if (!isYes(answer)) return { type: "deny", ...(reason === undefined ? {} : { reason }) };
+  if (!isYes(answer)) return { type: "deny", ...omitUndefined({ reason }) };
   return {
     type: "approve",
-    ...(changed === undefined ? {} : { arguments: changed }),
-    ...(always === undefined ? {} : { always }),
+    ...omitUndefined({ arguments: changed, always }),
   };
 }
 

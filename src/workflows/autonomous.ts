@@ -13,6 +13,7 @@ import {
 } from "../core/job/rounds.ts";
 import { addRejected, hasRoomFor, measureMessages, type QueueSize } from "../core/machine/queue-size.ts";
 import type { RejectedMessages } from "../core/machine/state/inbound-message.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildWriteOptions } from "./activity-options.ts";
 import { buildOpening, JobRun, runAsJob } from "./job.ts";
@@ -93,9 +94,9 @@ class RoundLoop {
   #status(): ModeStatus {
     return roundsStatus({
       rounds: this.#rounds,
-      ...(this.#sleepsUntilMs === undefined ? {} : { sleepsUntilMs: this.#sleepsUntilMs }),
+      ...omitUndefined({ sleepsUntilMs: this.#sleepsUntilMs }),
       waiting: this.#measureWaiting(),
-      ...(this.#rejected === undefined ? {} : { refused: this.#rejected }),
+      ...omitUndefined({ refused: this.#rejected }),
     });
   }
 

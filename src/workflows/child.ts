@@ -1,5 +1,6 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { CallToolCommand } from "../core/machine/state/command.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { runPart } from "./part.ts";
 import type { UntimedEvent } from "./perform.ts";
 import type { RunSettings, StartRequest } from "./run-input.ts";
@@ -26,7 +27,7 @@ export function runChild(
       spawn: { session: command.session, loopId, turn: command.turn, toolCallId, toolName },
       branch,
       answer,
-      ...(changed === undefined ? {} : { changedArguments: changed }),
+      ...omitUndefined({ changedArguments: changed }),
       summary,
       allocation: child.allocation,
     },
@@ -35,6 +36,6 @@ export function runChild(
   return runPart(session, request, `${toolName} · ${label}`).then((end) => {
     if (end.type === "reported") return { type: "child-finished", call, report: end.report };
     const { reason, report } = end;
-    return { type: "child-lost", call, reason, ...(report === undefined ? {} : { report }) };
+    return { type: "child-lost", call, reason, ...omitUndefined({ report }) };
   });
 }

@@ -10,6 +10,7 @@ import type {
 } from "../core/evaluation/evaluation-digest.ts";
 import { buildBranchEnd, listAgents, shareRequest } from "../core/evaluation/parts.ts";
 import { refusePart, settlePart, startPart } from "../core/job/parts.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { Continuation } from "../schema/definition.ts";
 import type { EvaluationSteps } from "./evaluation-steps.ts";
 import type { JobRun } from "./job.ts";
@@ -66,12 +67,12 @@ export class Comparison {
 
   /** Returns what the choice is based on. */
   ends(): Pick<SelectBranchCommand, "evaluation" | "at" | "prompt" | "ends" | "judge"> {
-    return { ...this.#looked(), ...(this.#judge === undefined ? {} : { judge: this.#judge }) };
+    return { ...this.#looked(), ...omitUndefined({ judge: this.#judge }) };
   }
 
   #looked(): Pick<SelectBranchCommand, "evaluation" | "at" | "prompt" | "ends"> {
     const { evaluation, at, prompt } = this.#opened;
-    return { evaluation, at, ...(prompt === undefined ? {} : { prompt }), ends: this.#ends };
+    return { evaluation, at, ...omitUndefined({ prompt }), ends: this.#ends };
   }
 
   #requestOf(index: number): Request {
@@ -112,7 +113,7 @@ function buildRequest(
   explores = false,
 ): Request {
   const session = workflowInfo().workflowId;
-  const parent = parentLoopId === undefined ? {} : { parentLoopId };
+  const parent = omitUndefined({ parentLoopId });
   return {
     definitionHash,
     within: { session, evaluation, number, at, ...parent },

@@ -2,6 +2,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
 import { addRejected, hasRoomFor, measureMessages, type QueueSize } from "../core/machine/queue-size.ts";
 import type { InboundMessage, RejectedMessages } from "../core/machine/state/inbound-message.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import {
   type Acknowledgement,
   type ApprovalInput,
@@ -52,7 +53,7 @@ export class Inbox {
   }
 
   waiting(): { readonly waitingMessages: QueueSize; readonly rejected?: RejectedMessages } {
-    const rejected = this.#refused === undefined ? {} : { rejected: this.#refused };
+    const rejected = omitUndefined({ rejected: this.#refused });
     return { waitingMessages: measureMessages(this.#kept), ...rejected };
   }
 }

@@ -6,6 +6,7 @@ import { type EvaluationProgress, evaluationMode } from "../core/evaluation/eval
 import { addBranches } from "../core/evaluation/parts.ts";
 import { type JobState, openJob } from "../core/job/job.ts";
 import { EMPTY_OUTBOX } from "../core/machine/outbox.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { redactPreview } from "../platform/text/redact.ts";
 import { Comparison } from "./evaluation-branches.ts";
 import { Inbox, registerEvaluationHandlers } from "./evaluation-handlers.ts";
@@ -40,7 +41,7 @@ async function evaluate(
   const inbox = new Inbox(() => job.publish());
   let progress: Progress = { strategy: name, ...getRedaction(settings), phase: "opening" };
   // The account is opened when the definitions are known: see `addBranches`.
-  const opening = buildOpening({ ...(prompt === undefined ? {} : { task: prompt }), settings });
+  const opening = buildOpening({ ...omitUndefined({ task: prompt }), settings });
   const initial = openJob({ ...opening, mode: "evaluation", parts: [] });
   const job = new JobRun(initial, settings, parentScope, {
     status: (state) => evaluationMode(state, { ...progress, ...inbox.waiting() }),
@@ -69,7 +70,7 @@ async function evaluate(
   }
 
   async function compare(): Promise<EvaluationResult | ExplorationResult> {
-    const asked = prompt === undefined ? {} : { prompt };
+    const asked = omitUndefined({ prompt });
     const opened = await steps.perform(
       "open-evaluation",
       {
@@ -77,7 +78,7 @@ async function evaluate(
         strategy,
         ...asked,
         ...getBranchStarts(request),
-        ...(limits === undefined ? {} : { limits }),
+        ...omitUndefined({ limits }),
       },
       `${agents?.length ?? 0} branches`,
     );
@@ -136,7 +137,7 @@ function buildResult(session: string, decided: SelectedBranchDigest, head: strin
     session,
     outcome,
     branch: selected.branch ?? head,
-    ...(selected.loopId === undefined ? {} : { loopId: selected.loopId }),
+    ...omitUndefined({ loopId: selected.loopId }),
     ...words,
     decision,
     selected,

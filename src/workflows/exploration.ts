@@ -1,6 +1,7 @@
 import { sumCosts } from "../core/budget/usage.ts";
 import { sumUsage } from "../core/evaluation/branch-outcome.ts";
 import type { OpenEvaluationCommand, SelectedBranchDigest } from "../core/evaluation/evaluation-digest.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { EvaluationRequest, ExplorationResult } from "./evaluation-input.ts";
 import { toInboundMessage } from "./run-input.ts";
 import { throwIfFailed } from "./run-result.ts";
@@ -14,7 +15,7 @@ export function getBranchStarts({
 }: EvaluationRequest): Pick<OpenEvaluationCommand, "at" | "prompts"> {
   const nowMs = Date.now();
   return {
-    ...(at === undefined ? {} : { at }),
+    ...omitUndefined({ at }),
     ...(prompts === undefined
       ? {}
       : {

@@ -3,6 +3,7 @@ import type { Activities, PassOutputInput } from "../activities/activity-types.t
 import { openJob } from "../core/job/job.ts";
 import { type JobResult, locateOutcome } from "../core/job/job-result.ts";
 import { getOutcome, recallPart } from "../core/job/parts.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildWriteOptions } from "./activity-options.ts";
 import { buildOpening, JobRun, runAsJob } from "./job.ts";
@@ -97,7 +98,7 @@ function passOutput(
   const { name, prompt, input } = stage;
   return getOutput({
     task,
-    to: { name, ...(prompt === undefined ? {} : { prompt }), ...(input === undefined ? {} : { input }) },
+    to: { name, ...omitUndefined({ prompt, input }) },
     ...(index === 0 ? {} : { from: buildSource(job, index - 1, stages) }),
   });
 }
@@ -110,8 +111,7 @@ function buildSource(job: JobRun, index: number, stages: readonly StageRequest[]
 function getOutput({ task, from, to }: PassOutputInput): Promise<PassedOutput | Outcome> {
   const input: PassOutputInput = {
     task,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+    ...omitUndefined({ from, to }),
   };
   const summary = to === undefined ? "the result" : `to ${to.name}`;
   return scheduleActivity<PassedOutput>("pass-output", [input], buildWriteOptions(summary)).catch(

@@ -1,6 +1,7 @@
 import { continueAsNew, proxyActivities } from "@temporalio/workflow";
 import type { Activities } from "../activities/activity-types.ts";
 import type { RetentionCursor, RetentionDigest } from "../core/machine/retention-digest.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { RetentionPolicy } from "../schema/retention.ts";
 import { buildWriteOptions } from "./activity-options.ts";
 import { checkRequest } from "./request-shapes.ts";
@@ -43,7 +44,7 @@ export async function retention(request: RetentionRequest): Promise<RetentionRes
     const digest: RetentionDigest = await applyRetention({
       policy,
       dryRun,
-      ...(cursor === undefined ? {} : { cursor }),
+      ...omitUndefined({ cursor }),
     });
     done = {
       examined: done.examined + digest.examined,
@@ -58,7 +59,7 @@ export async function retention(request: RetentionRequest): Promise<RetentionRes
   return await continueAsNew<typeof retention>({
     policy,
     dryRun,
-    ...(cursor === undefined ? {} : { cursor }),
+    ...omitUndefined({ cursor }),
     done,
   });
 }

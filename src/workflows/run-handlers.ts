@@ -9,6 +9,7 @@ import type { State } from "../core/machine/state/state.ts";
 import { buildStatus } from "../core/machine/status.ts";
 import { isToolListChange } from "../core/machine/tool-list-change.ts";
 import { countUtf8Bytes } from "../core/view/estimate.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { findApproval, toApprovalAnswer } from "./approval-update.ts";
 import { awaitDefinitionUpdate, checkDefinitionUpdate } from "./definition-update.ts";
 import {
@@ -188,8 +189,7 @@ function checkRoom(state: State, input: MessageInput): void {
   const { id, text, ref } = typeof input === "string" ? { text: input } : input;
   const message = {
     id: id ?? "",
-    ...(text === undefined ? {} : { text }),
-    ...(ref === undefined ? {} : { ref }),
+    ...omitUndefined({ text, ref }),
   };
   if (hasRoom(state, message)) return;
   throw buildQueueFullFailure(measureQueues(state.queues));

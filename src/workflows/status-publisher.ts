@@ -4,6 +4,7 @@ import type { Cost } from "../core/budget/usage.ts";
 import { formatDashboard } from "../core/machine/dashboard.ts";
 import type { State } from "../core/machine/state/state.ts";
 import { buildStatus, type Status } from "../core/machine/status.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 
 const STATUS = defineSearchAttributeKey("HoldfastStatus", "KEYWORD");
 const AGENT = defineSearchAttributeKey("HoldfastAgent", "KEYWORD");
@@ -107,8 +108,7 @@ function toAttributes({
     status,
     turns,
     costUsd,
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
+    ...omitUndefined({ agent, model }),
   };
 }
 

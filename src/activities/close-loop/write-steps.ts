@@ -3,6 +3,7 @@ import { NO_USAGE } from "../../core/budget/usage.ts";
 import { INLINE_BYTES } from "../../core/machine/append-message.ts";
 import type { ClosedDigest, WrittenDigest } from "../../core/machine/state/digest.ts";
 import { reachKillPoint } from "../../platform/kill-point.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AgentMessage } from "../../schema/message.ts";
@@ -72,8 +73,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       costUsd: input.costUsd,
       turns: input.turns,
       to: end?.type === "AgentEnd" ? end.to : input.base,
-      ...(input.view === undefined ? {} : { view: input.view }),
-      ...(input.grants === undefined ? {} : { grants: input.grants }),
+      ...omitUndefined({ view: input.view, grants: input.grants }),
     });
     reachKillPoint("close:after");
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);

@@ -9,6 +9,7 @@ import { buildContextConfig, computeInputRoom } from "../../core/machine/compact
 import type { CompactCommand } from "../../core/machine/state/command.ts";
 import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
 import type { StreamOptions } from "../../models/provider.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ContextConfig } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Usage } from "../../schema/message.ts";
@@ -118,7 +119,7 @@ function buildBlockPlan(
   budget: number,
   summarise?: PlanOptions["summarise"],
 ): Plan {
-  const options = { maxContextTokens, ...(summarise === undefined ? {} : { summarise }) };
+  const options = { maxContextTokens, ...omitUndefined({ summarise }) };
   return planBlock(entries, compaction, budget, options);
 }
 

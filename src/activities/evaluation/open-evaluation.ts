@@ -10,6 +10,7 @@ import type {
 } from "../../core/evaluation/evaluation-digest.ts";
 import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import { BUILT_IN_EVALUATIONS } from "../../hooks/evaluation-strategy.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { type EvaluationAgent, EvaluationPlan } from "../../schema/evaluation.ts";
 import type { PlannedLoop, ReservedLoop } from "../../store/transcript/evaluation.ts";
@@ -58,22 +59,21 @@ export async function openEvaluation(
       step,
       atMs: Date.now(),
       agentId: randomUUID(),
-      ...(input.at === undefined ? {} : { at: input.at }),
+      ...omitUndefined({ at: input.at }),
       strategy: strategy.type === "custom" ? strategy.name : strategy.type,
       branches: branches.map((agent) => agent.planned),
-      ...(judge === undefined ? {} : { judge: judge.planned }),
+      ...omitUndefined({ judge: judge?.planned }),
     });
     return {
       evaluation: opened.evaluation,
       at: opened.at,
-      ...(opened.parentLoopId === undefined ? {} : { parentLoopId: opened.parentLoopId }),
+      ...omitUndefined({ parentLoopId: opened.parentLoopId }),
       branches: branches.map((agent, index) => ({
         ...buildOpenedAgent(agent, opened.branches[index] as ReservedLoop),
-        ...(prompts[index] === undefined ? {} : { prompt: prompts[index] }),
+        ...omitUndefined({ prompt: prompts[index] }),
       })),
       ...(judge === undefined ? {} : { judge: buildOpenedAgent(judge, opened.judge as ReservedLoop) }),
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ prompt, limits }),
     };
   } catch (error) {
     throw toFailure(error);
@@ -89,7 +89,7 @@ function checkRegistered(name: string, { label: what, names }: Dependencies["eva
 }
 
 function getPlan({ agents, strategy, limits }: OpenEvaluationCommand): EvaluationPlan {
-  const plan = { agents, strategy, ...(limits === undefined ? {} : { limits }) };
+  const plan = { agents, strategy, ...omitUndefined({ limits }) };
   return parseInput("evaluation", EvaluationPlan, plan);
 }
 
@@ -133,5 +133,5 @@ function buildOpenedAgent(
 ): OpenedAgent {
   const { segment: _, ...plan } = planned;
   const { limits, delegation } = definition;
-  return { ...plan, loopId, number, limits, ...(delegation === undefined ? {} : { delegation }) };
+  return { ...plan, loopId, number, limits, ...omitUndefined({ delegation }) };
 }

@@ -4,6 +4,7 @@ import { buildJudgeMaterial } from "../../conversation/evaluation/judge-material
 import { buildFittedJudgePrompt } from "../../conversation/evaluation/judge-prompt.ts";
 import { toAmounts } from "../../core/budget/amounts.ts";
 import type { JudgeDigest, PrepareJudgeCommand } from "../../core/evaluation/evaluation-digest.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
 import { getCurrentStep } from "../step/step.ts";
@@ -32,7 +33,7 @@ export async function prepareJudge(
       atMs: Date.now(),
       outbox: { entries: [], events: [] },
       entries: [],
-      result: { lostUsage: used, ...(question === undefined ? {} : { question }) } satisfies JudgeDigest,
+      result: { lostUsage: used, ...omitUndefined({ question }) } satisfies JudgeDigest,
     });
     return result as JudgeDigest;
   } catch (error) {

@@ -13,6 +13,7 @@ import type {
   SelectBranchCommand,
   SelectedBranchDigest,
 } from "../../core/evaluation/evaluation-digest.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { buildClosedDigest, STATUS_OF_OUTCOME } from "../close-loop/write-steps.ts";
@@ -59,7 +60,7 @@ export async function selectBranch(
       atMs: Date.now(),
       decision: costly.decision,
       loopIds: branches.map(({ loop }, index) => loop?.loopId ?? input.ends[index]?.loopId ?? ""),
-      ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
+      ...omitUndefined({ selectedLoopId }),
       evaluationUsage: costly.evaluationUsage,
       status: STATUS_OF_OUTCOME[outcome.type],
       result: digest,
@@ -133,8 +134,7 @@ function toEvaluatedBranch(
     model: branches[index]?.model ?? "",
     turns,
     costUsd,
-    ...(loop === undefined ? {} : { startedAtMs: loop.startedAtMs }),
-    ...(loop?.endedAtMs === undefined ? {} : { endedAtMs: loop.endedAtMs }),
+    ...omitUndefined({ startedAtMs: loop?.startedAtMs, endedAtMs: loop?.endedAtMs }),
   };
 }
 

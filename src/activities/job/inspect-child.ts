@@ -2,6 +2,7 @@ import type { Amounts } from "../../core/budget/account-state.ts";
 import { addAmounts, type CountedSpending, NO_AMOUNTS, toAmounts } from "../../core/budget/amounts.ts";
 import { addCosts, computeCost } from "../../core/budget/usage.ts";
 import type { TaskReport } from "../../core/machine/state/task.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { CostRates } from "../../schema/model.ts";
 import type { ModelFallback } from "../../schema/record.ts";
@@ -43,8 +44,7 @@ export async function inspectChild(
       session,
       outcome: last?.outcome ?? { type: "stopped", reason: "it was terminated from outside" },
       branch: record.headBranch,
-      ...(last === undefined ? {} : { loopId: last.loopId }),
-      ...(lastAnswer === undefined ? {} : { position: lastAnswer.position }),
+      ...omitUndefined({ loopId: last?.loopId, position: lastAnswer?.position }),
       tokens: lastAnswer?.tokens ?? 0,
       messages: to - from,
       used: await sumSessionAmounts(session, loops, transcript),

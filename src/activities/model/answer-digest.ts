@@ -2,6 +2,7 @@ import { computeCost } from "../../core/budget/usage.ts";
 import type { CallDigest, ModelDigest } from "../../core/machine/state/digest.ts";
 import { announcesToolCall } from "../../core/machine/tool-intent.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { isOverflowText } from "../../platform/text/overflow.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
@@ -53,7 +54,7 @@ export async function buildAnswerDigest(
     ...(output?.ok !== true && announcesMissingCall(message, definition, offered.length)
       ? { announcesCall: true }
       : {}),
-    ...(output === undefined ? {} : { outputVerdict: output }),
+    ...omitUndefined({ outputVerdict: output }),
     attempts,
   };
 }

@@ -7,6 +7,7 @@ import {
 } from "../../core/permission/call-facts.ts";
 import { UNKNOWN_HOST } from "../../core/permission/host-glob.ts";
 import { mayStandFor, parsePrefixes } from "../../core/permission/permission.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactCommandWords } from "../../platform/text/redact.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import { collectCommandFacts, type FactOptions } from "../../tools/shell/command-facts.ts";
@@ -37,11 +38,11 @@ export async function collectFacts(
   const isShown = ({ path }: PathFact) => redactCommandWords([path])[0] === path;
   return limitFacts({
     ...facts,
-    ...(facts.operands === undefined ? {} : { operands: facts.operands.filter(isShown) }),
+    ...omitUndefined({ operands: facts.operands?.filter(isShown) }),
     ...(hosts === undefined
       ? {}
       : { hosts: removeDuplicateHosts(hosts.map((one) => parseHost(one) ?? { host: UNKNOWN_HOST })) }),
-    ...(facts.commands === undefined ? {} : { commands: facts.commands.map(maskCommand) }),
+    ...omitUndefined({ commands: facts.commands?.map(maskCommand) }),
   });
 }
 
@@ -66,7 +67,7 @@ function maskCommand(command: CommandFact): CommandFact {
   if (changed < 0) return command;
   const meant = command.equivalents?.map((list) => [...redactCommandWords(list)]);
   const fixed = Math.min(command.fixedWords ?? changed, changed);
-  return { ...command, words, fixedWords: fixed, ...(meant === undefined ? {} : { equivalents: meant }) };
+  return { ...command, words, fixedWords: fixed, ...omitUndefined({ equivalents: meant }) };
 }
 
 /**

@@ -8,6 +8,7 @@ import { deriveCacheKey } from "../../models/cache-key.ts";
 import type { ModelDelta, ModelRequest, StreamOptions } from "../../models/provider.ts";
 import { ProviderError } from "../../models/provider-error.ts";
 import { resolveHeaders, resolveSecrets } from "../../models/secrets.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage, Message } from "../../schema/message.ts";
@@ -68,7 +69,7 @@ export async function callModel(input: CallModelInput, dependencies: Dependencie
           return {
             result: {
               ...(await buildAnswerDigest(message, by.definition, dependencies, info.attempt)),
-              ...(fallback === undefined ? {} : { fallback }),
+              ...omitUndefined({ fallback }),
             },
             entries: [{ position: input.position, origin: "model", message }],
           };

@@ -1,5 +1,6 @@
 import { formatWait, type VendorWait } from "../../conversation/step-wait.ts";
 import type { Wait } from "../../models/provider.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 
 /** A shorter wait is not reported. */
@@ -19,7 +20,7 @@ export class WaitReporter {
 
   /** The details for the heartbeat. */
   get details(): { readonly wait?: VendorWait } {
-    return this.#current === undefined ? {} : { wait: this.#current };
+    return omitUndefined({ wait: this.#current });
   }
 
   readonly onWait = (wait: Wait | undefined): void => {

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { ProviderError } from "../../models/provider-error.ts";
 import { prepareSecrets, resolveHeaders, resolveSecrets } from "../../models/secrets.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition, Limits } from "../../schema/definition.ts";
@@ -59,7 +60,7 @@ export function buildLoopTerms(
   return {
     tools: tools.map(toToolDefinition),
     limits,
-    ...(output === undefined ? {} : { output }),
+    ...omitUndefined({ output }),
     ...(fallbackOutputs.length === 0 ? {} : { fallbackOutputs }),
   };
 }

@@ -1,4 +1,5 @@
 import { buildLoopSegment } from "../../conversation/loop-segment.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition, Continuation } from "../../schema/definition.ts";
 import type { SpawnRef } from "../../schema/record.ts";
 import type { LoopOpening } from "../../store/transcript/loop.ts";
@@ -27,9 +28,9 @@ export function buildLoopOpening(
   return {
     // ID-02, SUB-11.
     segment: spawn === undefined ? buildLoopSegment(definition) : "sub",
-    ...(spawn === undefined ? {} : { spawn }),
+    ...omitUndefined({ spawn }),
     ...(definition.sessionScope === "persistent" ? { scope: definition.sessionScope } : {}),
     kind: continuation?.kind ?? { type: "initial" },
-    ...(continuation?.at === undefined ? {} : { at: continuation.at }),
+    ...omitUndefined({ at: continuation?.at }),
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../../core/machine/state/digest.ts";
 import { reachKillPoint } from "../../platform/kill-point.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { type AgentDefinition, Continuation } from "../../schema/definition.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { OpenLoopInput } from "../activity-types.ts";
@@ -62,10 +63,9 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       model: definition.model.id,
       ...buildLoopOpening(definition, continuation, input.spawn),
       agentId: randomUUID(),
-      ...(input.firstRun === undefined ? {} : { firstRun: input.firstRun }),
+      ...omitUndefined({ firstRun: input.firstRun }),
       ...admission,
-      ...(part === undefined ? {} : { part }),
-      ...(input.expectedHead === undefined ? {} : { expectedEnd: input.expectedHead }),
+      ...omitUndefined({ part, expectedEnd: input.expectedHead }),
       ...(definition.pinned === undefined ? {} : { returnsDefinition: true as const }),
       terms: buildLoopTerms(definition, mergeLimits(definition, continuation), tools, dependencies),
     });
@@ -80,7 +80,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
         : opened.view;
     return {
       ...opened,
-      ...(view === undefined ? {} : { view }),
+      ...omitUndefined({ view }),
       ...buildPinnedDigest(runs.definition, kept, runs.tools, children, continuation),
       warnings,
     } as LoopDigest;

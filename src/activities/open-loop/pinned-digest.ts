@@ -1,6 +1,7 @@
 import { buildContextConfig, computeTriggerLevel } from "../../core/machine/compaction-trigger.ts";
 import type { PinnedDigest, ToolFacts } from "../../core/machine/state/digest.ts";
 import { REVERT_TOOL } from "../../core/view/view-request.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import {
   type AgentDefinition,
   type Continuation,
@@ -42,7 +43,7 @@ export function buildPinnedDigest(
     ...(tools.some(({ name }) => name === REVERT_TOOL)
       ? { revert: definition.revert ?? RevertSettings.parse({}) }
       : {}),
-    ...(hooks === undefined ? {} : { hooks }),
+    ...omitUndefined({ hooks }),
     ...(definition.inputFilters.length > 0 ? { hasFilters: true } : {}),
     tools: Object.fromEntries(tools.map((tool) => [tool.name, buildToolFacts(tool, definition, children)])),
     ...(children.size === 0 ? {} : { delegation: getDelegation(definition) }),
@@ -68,10 +69,10 @@ function buildToolFacts(tool: Tool, definition: AgentDefinition, children: Child
   return {
     replay,
     quick,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...omitUndefined({ timeoutMs }),
     ...(confirm ? { confirm } : {}),
     ...(kind === "view" ? { view: true as const } : {}),
-    ...(child === undefined ? {} : { child }),
+    ...omitUndefined({ child }),
   };
 }
 

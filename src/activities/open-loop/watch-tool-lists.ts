@@ -1,6 +1,7 @@
 import { activityInfo, Context } from "@temporalio/activity";
 import type { Client } from "@temporalio/client";
 import type { ToolListChange } from "../../core/machine/state/run-event.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { ActiveLoop } from "../../tools/sources/tool-source.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -27,7 +28,7 @@ export function watchToolLists(
     workflow,
     loopId,
     definitionHash,
-    ...(isOpening === undefined ? {} : { isOpening }),
+    ...omitUndefined({ isOpening }),
     notify: async (change) => {
       try {
         await sendToolListChange(client, workflow, change);

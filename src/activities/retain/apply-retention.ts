@@ -7,6 +7,7 @@ import type {
   RetentionDigest,
   RetentionInput,
 } from "../../core/machine/retention-digest.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
@@ -55,7 +56,7 @@ export async function applyRetention(
       if (performance.now() - started > PAGE_MS) break;
     }
     const isLast = examined === rows.length && rows.length < PAGE_SIZE;
-    const cursor: RetentionCursor = { ...(after === undefined ? {} : { after }), counted };
+    const cursor: RetentionCursor = { ...omitUndefined({ after }), counted };
     const texts = isLast && !dryRun ? await deleteUnusedTexts(transcript, nowMs, beat) : 0;
     const digest = { examined, deleted: sessions.length, retained: spared, texts, sessions };
     return isLast ? digest : { ...digest, cursor };

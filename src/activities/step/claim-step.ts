@@ -2,6 +2,7 @@ import { isNudge } from "../../core/machine/nudges.ts";
 import type { Outbox } from "../../core/machine/state/outbox.ts";
 import { reachKillPoint } from "../../platform/kill-point.ts";
 import type { Logger } from "../../platform/log.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ClaimResult, Step } from "../../store/transcript/step.ts";
 import type { WriteTarget } from "../../store/transcript/store-write.ts";
 import type { CallModelInput } from "../activity-types.ts";
@@ -26,7 +27,7 @@ export async function claimStep(
     loopId,
     branch,
     base,
-    ...(newBranch === undefined ? {} : { fork: newBranch }),
+    ...omitUndefined({ fork: newBranch }),
   };
   const written = await resolveOutbox(outbox, loopId, transcript);
   reachKillPoint("claim:before");

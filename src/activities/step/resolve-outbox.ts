@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { buildOutboxMessage } from "../../core/machine/outbox.ts";
 import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import type { Outbox as MachineOutbox } from "../../core/machine/state/outbox.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { NewMessage } from "../../store/transcript/session.ts";
 import type { NewEntry, Outbox } from "../../store/transcript/store-write.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -29,7 +30,7 @@ export async function resolveOutbox(
       position: entry.position,
       origin: entry.origin,
       message: buildOutboxMessage(entry, loopId, text),
-      ...(person === undefined ? {} : { messageId: person.id }),
+      ...omitUndefined({ messageId: person?.id }),
       ...(entry.left === true ? { isOnParentBranch: true as const } : {}),
     });
   }

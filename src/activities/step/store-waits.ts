@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import type { StepWait } from "../../conversation/step-wait.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { StoreError } from "../../store/transcript/store-error.ts";
 
 // The waits of an activity for the store, for its heartbeat. Several reads of one activity may wait at once.
@@ -25,7 +26,7 @@ export function noteStoreWait({ fault }: StoreError): () => void {
 
 export function getStoreWait(context: Context): { readonly wait?: StepWait } {
   const waiting = waitByContext.get(context);
-  return waiting === undefined ? {} : { wait: waiting.wait };
+  return omitUndefined({ wait: waiting?.wait });
 }
 
 export function getCurrentContext(): Context | undefined {

@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../../core/machine/state/digest.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
 import type { ClaimResult, Step } from "../../store/transcript/step.ts";
 import type { Tool, ViewTool } from "../../tools/tool.ts";
@@ -252,8 +253,7 @@ async function buildStepResult(
   return {
     result: {
       ...digest,
-      ...(viewRequest === undefined ? {} : { viewRequest }),
-      ...(rest === undefined ? {} : { nextRound: rest }),
+      ...omitUndefined({ viewRequest, nextRound: rest }),
     },
     entries: [{ position: input.position, origin: "tool", message }],
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure, Context } from "@temporalio/activity";
 import { DELEGATE_UPDATE, type DelegateRequest, type DelegateResult } from "../../core/job/team-messages.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -128,5 +129,5 @@ async function stopAgent(team: TeamHandle, value: unknown): Promise<ToolOutput> 
 }
 
 function buildOutput(content: string, details?: unknown): ToolOutput {
-  return { content: [{ type: "text", text: content }], ...(details === undefined ? {} : { details }) };
+  return { content: [{ type: "text", text: content }], ...omitUndefined({ details }) };
 }

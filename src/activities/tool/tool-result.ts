@@ -1,6 +1,7 @@
 import type { ToolDigest } from "../../core/machine/state/digest.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
 import type { Mask } from "../../models/secret-masks.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../../schema/message.ts";
 import { boundOutput } from "./bound-output.ts";
@@ -15,14 +16,14 @@ export function buildToolResult(
   { turnId, mask, atMs }: { turnId: TurnId; mask: Mask; atMs: number },
 ): { readonly message: ToolResultMessage; readonly digest: ToolDigest } {
   const output = boundOutput(rawOutput, mask);
-  const child = output.childLoopId === undefined ? {} : { childLoopId: output.childLoopId };
+  const child = omitUndefined({ childLoopId: output.childLoopId });
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
     toolName: call.name,
     content: [...output.content],
     isError,
-    ...(output.details === undefined ? {} : { details: output.details }),
+    ...omitUndefined({ details: output.details }),
     ...child,
     timestamp: atMs,
     turnId,

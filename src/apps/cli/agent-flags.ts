@@ -7,6 +7,7 @@ import { parseModel } from "../../config/parse-model.ts";
 import { ModelError, type ModelOptions } from "../../config/vendor-models.ts";
 import { TOOL_ALIASES } from "../../core/machine/tool-aliases.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { findCostLimitProblem, type PricedAgent } from "../../schema/prices.ts";
 import { type AgentFileContext, BUILT_IN_TOOLS, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
 import { UNTRUSTED, type UntrustedFlag } from "./untrusted-flag.ts";
@@ -123,7 +124,7 @@ function buildOverrides(flags: AgentFlags, cwd: string) {
     ...(flags.maxCost === undefined ? {} : { maxCostUsd: parsePositiveNumber("--max-cost", flags.maxCost) }),
   };
   return {
-    ...(flags.name === undefined ? {} : { name: flags.name }),
+    ...omitUndefined({ name: flags.name }),
     ...(flags.system === undefined ? {} : { systemPrompt: readSystemPrompt(flags.system, cwd) }),
     ...(flags.thinking === undefined ? {} : { thinking: flags.thinking as "low" }),
     ...(flags.outputSchema === undefined ? {} : { output: readOutputSchema(flags.outputSchema, cwd) }),

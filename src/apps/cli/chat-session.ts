@@ -5,6 +5,7 @@ import {
   type Session,
   type WatchItem,
 } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import {
   type DialogAction,
   type DialogEvent,
@@ -229,7 +230,7 @@ export class ChatSession {
   async #startPrompt(text: string): Promise<void> {
     const options = {
       mode: "interactive" as const,
-      ...(this.#agent === undefined ? {} : { agent: this.#agent }),
+      ...omitUndefined({ agent: this.#agent }),
     };
     try {
       const { runId } = await this.#session.prompt(text, options);
@@ -255,7 +256,7 @@ export class ChatSession {
       for await (const item of this.#session.watch({
         from,
         signal,
-        ...(runId === undefined ? {} : { runId }),
+        ...omitUndefined({ runId }),
       })) {
         this.#surface.show(item);
         if (item.type !== "event") continue;

@@ -4,6 +4,7 @@ import { DEFAULT_ADDRESS } from "../../config/connection-target.ts";
 import { resolveHome } from "../../config/home.ts";
 import { isListening } from "../../devserver/server-readiness.ts";
 import { readRecord } from "../../devserver/server-record.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Context } from "./context.ts";
 
 /** Returns the address given by an option or by Temporal's own configuration. */
@@ -26,7 +27,7 @@ export async function findLocalServer({ options }: Context): Promise<string | un
 /** Connects to the configured server, or else to one on this machine. */
 export async function connectToServer(context: Context): Promise<Holdfast> {
   const address = getConfiguredAddress(context) === undefined ? await findLocalServer(context) : undefined;
-  return connect({ ...context.connectOptions(), ...(address === undefined ? {} : { address }) });
+  return connect({ ...context.connectOptions(), ...omitUndefined({ address }) });
 }
 
 /** Runs the work with a connection, and closes the connection afterwards. */

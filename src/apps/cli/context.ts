@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ConnectOptions } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { print, printJson } from "./output.ts";
 import { createPalette, type Palette } from "./palette.ts";
 
@@ -72,12 +73,7 @@ export class Context {
   connectOptions(): ConnectOptions {
     const { address, namespace, taskQueue, home, database, profile } = this.options;
     return {
-      ...(address === undefined ? {} : { address }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(taskQueue === undefined ? {} : { taskQueue }),
-      ...(home === undefined ? {} : { home }),
-      ...(database === undefined ? {} : { database }),
-      ...(profile === undefined ? {} : { profile }),
+      ...omitUndefined({ address, namespace, taskQueue, home, database, profile }),
     };
   }
 }

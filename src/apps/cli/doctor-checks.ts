@@ -8,6 +8,7 @@ import {
 } from "../../client/sessions/store-health.ts";
 import { getDatabaseUrl } from "../../config/database-url.ts";
 import { resolveHome } from "../../config/home.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { connectToServer } from "./connection.ts";
 import type { Context } from "./context.ts";
 
@@ -234,5 +235,5 @@ function checkTranscriptHealth(transcript: Health["transcript"]): Check {
 }
 
 function buildAdvice(command: string | undefined): { advice?: string } {
-  return command === undefined ? {} : { advice: command };
+  return omitUndefined({ advice: command });
 }

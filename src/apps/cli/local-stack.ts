@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { connect, type Holdfast, HoldfastError } from "../../client/index.ts";
 import { resolveHome } from "../../config/home.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { findLocalServer, getConfiguredAddress } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { describeLogProblem, LogFile, type LogProblem } from "./log-file.ts";
@@ -33,7 +34,7 @@ export async function openStack(context: Context): Promise<LocalStack> {
       ? await ServerSupervisor.start(
           {
             dataDir: (await prepareHome(context)).server,
-            ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+            ...omitUndefined({ namespace: options.namespace }),
           },
           reportEvent,
         )

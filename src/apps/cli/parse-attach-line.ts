@@ -1,4 +1,5 @@
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 
 // Parses the lines that a user types at attached sessions, without terminal I/O.
 
@@ -67,11 +68,11 @@ function parseAction(line: string): AttachAction {
         return reportText(`${command} needs a text, for example: ${command} then write the changelog`);
       return { type: "follow-up", text: argument };
     case "/approve":
-      return { type: "approve", ...(first === undefined ? {} : { call: first }) };
+      return { type: "approve", ...omitUndefined({ call: first }) };
     case "/deny":
       return {
         type: "deny",
-        ...(first === undefined ? {} : { call: first }),
+        ...omitUndefined({ call: first }),
         ...(rest.length === 0 ? {} : { reason: rest.join(" ") }),
       };
     case "/stop":

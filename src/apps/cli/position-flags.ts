@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { PositionOptions } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { UsageError } from "./usage-error.ts";
 
 // The command-line options for positions in a conversation.
@@ -29,8 +30,7 @@ export function parsePosition({ at, turn, loop, branch }: PositionFlags): Positi
   return {
     ...(at === undefined ? {} : { at: parseCount("--at", at) }),
     ...(turn === undefined ? {} : { turn: parseCount("--turn", turn) }),
-    ...(loop === undefined ? {} : { loop }),
-    ...(branch === undefined ? {} : { branch }),
+    ...omitUndefined({ loop, branch }),
   };
 }
 

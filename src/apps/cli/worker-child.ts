@@ -7,6 +7,7 @@ import { DATABASE_URL } from "../../config/database-url.ts";
 import { SECRETS_PIPE } from "../../config/receive-environment.ts";
 import { findSecretVariables } from "../../config/secret-variables.ts";
 import { readDrainMs } from "../../config/worker-environment.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 
 /** The descriptor after standard input, output and error. */
 const SECRETS_DESCRIPTOR = 3;
@@ -85,7 +86,7 @@ export function spawnWorker(
   ];
   const all = {
     ...options.env,
-    ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
+    ...omitUndefined({ TEMPORAL_PROFILE: target.profile }),
     ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
   };
   const { env, secrets } = isBuilt ? splitSecrets(all) : { env: all, secrets: undefined };

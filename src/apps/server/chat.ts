@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { type Holdfast, HoldfastError, type Session, type WaitingCall } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { type ChatSegment, streamChatChunks, type WaitingCalls } from "./chat-chunks.ts";
 import { type ChatIntent, type ChatRequest, parseIntent } from "./chat-request.ts";
 import type { OpenStreams } from "./open-streams.ts";
@@ -55,7 +56,7 @@ async function performIntent(
   }
   const before = await findNewestLoop(session);
   if (intent.type === "prompt") await sendPrompt(chat, session, request, intent);
-  else await session.rerun(intent.loopId === undefined ? {} : { loop: intent.loopId });
+  else await session.rerun(omitUndefined({ loop: intent.loopId }));
   return { isPast: (event) => "loopId" in event && event.loopId === before };
 }
 
@@ -75,12 +76,12 @@ async function sendPrompt(
   { agent: choice, mode }: ChatRequest,
   { text, messageId }: Extract<ChatIntent, { type: "prompt" }>,
 ): Promise<void> {
-  const promptOptions = { messageId, ...(mode === undefined ? {} : { mode }) };
+  const promptOptions = { messageId, ...omitUndefined({ mode }) };
   const agentOption = choice === undefined ? undefined : selectAgent(agents, choice);
   try {
     await session.send(text, {
       ...promptOptions,
-      ...(agentOption === undefined ? {} : { agent: agentOption }),
+      ...omitUndefined({ agent: agentOption }),
     });
   } catch (error) {
     const agent = agentOption ?? selectAgent(agents, undefined);
@@ -101,7 +102,7 @@ async function answerApprovals(
   const waiting = new Set(approvals.map(formatApprovalId));
   for (const { approvalId: id, toolCallId, approved, reason } of answers) {
     if (!waiting.has(id)) continue;
-    const denyOptions = reason === undefined ? {} : { reason };
+    const denyOptions = omitUndefined({ reason });
     try {
       await (approved
         ? session.approve(toolCallId, { by })
@@ -170,7 +171,7 @@ async function readWaitingCalls(statuses: StatusReader, session: Session): Promi
 
 function toPageCall(call: WaitingCall): AskedCall {
   const { session, path, toolCallId, tool, summary, reason, sinceMs, grantDescriptions } = call;
-  const covered = grantDescriptions === undefined ? {} : { grantDescriptions };
+  const covered = omitUndefined({ grantDescriptions });
   return { session, path, toolCallId, tool, summary, reason, sinceMs, ...covered };
 }
 

@@ -1,4 +1,5 @@
 import { HoldfastError, type HoldfastErrorCode } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 
 // Problems as in RFC 9457: `detail` says what was requested, what failed and what to do; code reads `code`.
 
@@ -122,7 +123,7 @@ export function createProblemResponse(problem: Problem): Response {
     headers: {
       "content-type": "application/problem+json",
       "cache-control": "no-store",
-      ...(problem.allow === undefined ? {} : { allow: problem.allow.join(", ") }),
+      ...omitUndefined({ allow: problem.allow?.join(", ") }),
       ...(problem.status === 401 ? { "www-authenticate": 'Bearer realm="holdfast"' } : {}),
       ...(busy ? { "retry-after": "1" } : {}),
     },

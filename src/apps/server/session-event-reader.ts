@@ -1,4 +1,5 @@
 import type { Session, SessionEvent } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 
 /** Reads a session's events with their cursors, until it is closed. */
 export class SessionEventReader {
@@ -12,7 +13,7 @@ export class SessionEventReader {
     this.#closed = new Promise((resolve) => {
       signal.addEventListener("abort", () => resolve({ done: true, value: undefined }), { once: true });
     });
-    const start = from === undefined ? {} : { from };
+    const start = omitUndefined({ from });
     this.#events = session.events({ ...start, signal })[Symbol.asyncIterator]();
   }
 

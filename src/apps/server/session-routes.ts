@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { ZodType, z } from "zod";
 import type { Holdfast, Session } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
 import { readJsonBody } from "./body.ts";
 import { streamEvents } from "./event-stream.ts";
@@ -39,9 +40,7 @@ export function createSessionRoutes(
   routes.get("/", async (context) => {
     const { status, agent, limit } = parseQuery(ListQuery, context.req.query());
     const sessions = await holdfast.list({
-      ...(status === undefined ? {} : { status }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(limit === undefined ? {} : { limit }),
+      ...omitUndefined({ status, agent, limit }),
     });
     return context.json({ sessions });
   });
@@ -161,13 +160,6 @@ function parseQuery<Schema extends ZodType>(schema: Schema, found: Record<string
   if (checked.ok) return checked.value;
   const { problems } = checked;
   throw new ServerProblem("query-invalid", `The query is not valid: ${problems.join("; ")}.`, { problems });
-}
-
-type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
-
-/** Removes the properties that are undefined. */
-function omitUndefined<T extends object>(options: T): Defined<T> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
 function createNoAgentProblem(agents: ServedAgents): ServerProblem {

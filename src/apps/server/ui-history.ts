@@ -1,5 +1,6 @@
 import type { Entry } from "../../client/index.ts";
 import { DENIED_TEXT } from "../../core/machine/approval-answers.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Content, ToolResultMessage } from "../../schema/message.ts";
 import type { ToolOutput } from "./ui-chunk.ts";
 import { joinText } from "./ui-message.ts";
@@ -97,7 +98,7 @@ function applyResult(
   const { type, toolName, input } = call;
   const known = { type, toolCallId, toolName, input };
   const errorText = joinText(content);
-  const output: ToolOutput = { content, ...(details === undefined ? {} : { details }) };
+  const output: ToolOutput = { content, ...omitUndefined({ details }) };
   const done: ToolPart = !isError
     ? { ...known, state: "output-available", output }
     : errorText.startsWith(DENIED_TEXT)

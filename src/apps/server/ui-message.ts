@@ -1,6 +1,7 @@
 import type { AgentEvent, Outcome } from "../../client/index.ts";
 import { DENIED_TEXT } from "../../core/machine/approval-answers.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Content, Message, StopReason } from "../../schema/message.ts";
 import { type AnswerPart, diffFinalAnswer, diffUpdate } from "./answer-diff.ts";
 import { UiAnswer } from "./ui-answer.ts";
@@ -98,7 +99,7 @@ export class UiMessage {
     switch (event.type) {
       case "AgentStart": {
         const { loopId, sessionId: session, agentId, agentName: agent = agentId, configSnapshot } = event;
-        const model = configSnapshot === undefined ? {} : { model: configSnapshot.model };
+        const model = omitUndefined({ model: configSnapshot?.model });
         return [
           { type: "start", messageId: loopId, messageMetadata: { holdfast: { session, agent, ...model } } },
         ];
@@ -200,7 +201,7 @@ export class UiMessage {
 
   #toEndChunks({ outcome, usage }: EventOfType<"AgentEnd">): readonly UiChunk[] {
     const last = this.#answer?.end([]) ?? [];
-    const outcomeField = outcome === undefined ? {} : { outcome };
+    const outcomeField = omitUndefined({ outcome });
     const messageMetadata = { holdfast: { seenEvents: this.#seenEvents, usage, ...outcomeField } };
     return [...last, { type: "message-metadata", messageMetadata }, ...toEndingChunks(outcome)];
   }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { describeTranscript } from "../../store/transcript/describe-transcript.ts";
 import { getErrorMessage } from "../holdfast-error.ts";
 import { formatRegisterCommand } from "../runs/check-search-attributes.ts";
@@ -95,7 +96,7 @@ async function checkTranscript({ storage }: ClientLink): Promise<Health["transcr
     if (open === undefined) return { path, exists: false };
     await open.findSessions({ limit: 1 });
     const problem = storage.place.database === undefined ? await findWriteProblem(path) : undefined;
-    return { path, exists: true, schema, ...(problem === undefined ? {} : { problem }) };
+    return { path, exists: true, schema, ...omitUndefined({ problem }) };
   } catch (error) {
     return { path, error: getErrorMessage(error) };
   }

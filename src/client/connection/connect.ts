@@ -9,6 +9,7 @@ import {
   type EncryptionOptions,
   resolveEncryption,
 } from "../../platform/encryption/resolve-encryption.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { StreamHub } from "../../store/stream/stream-hub.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
@@ -65,7 +66,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   const connection = await Connection.connect({
     address: target.address,
     connectTimeout: timeoutMs,
-    ...(tls === undefined ? {} : { tls }),
+    ...omitUndefined({ tls }),
     ...(apiKey === undefined ? {} : { apiKey: apiKey as string }),
     ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
   }).catch((error: unknown) => {
@@ -163,7 +164,7 @@ async function createNamespaceUnknownError(
     "namespace-unknown",
     `The Temporal server at ${address} has no namespace "${namespace}". ${hint} ` +
       `Specify one of these, or create it: ${command}`,
-    { address, namespace, command, cause, ...(namespaces === undefined ? {} : { namespaces }) },
+    { address, namespace, command, cause, ...omitUndefined({ namespaces }) },
   );
 }
 
@@ -182,7 +183,7 @@ function createUnreachableError(
     "unreachable",
     `No Temporal server can be reached at ${address} (${ADDRESS_SOURCE_TEXT[addressFrom]}): ${reason}. ` +
       "Start one on this machine with `holdfast dev`, or specify another with --address or TEMPORAL_ADDRESS.",
-    { address, command: "holdfast dev", ...(cause === undefined ? {} : { cause }) },
+    { address, command: "holdfast dev", ...omitUndefined({ cause }) },
   );
 }
 

@@ -1,4 +1,5 @@
 import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
 /** Returns the process's environment without undefined variables. */
@@ -15,7 +16,7 @@ export function loadProfile(
 ): ClientConnectConfig {
   try {
     return loadClientConnectConfig({
-      ...(profile === undefined ? {} : { profile }),
+      ...omitUndefined({ profile }),
       overrideEnvVars: getDefinedVariables(env),
     });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type {
@@ -99,12 +100,11 @@ export class SessionRecorder {
     const started: LoopDraft = {
       ...(known ?? createEmptyLoop(sessionId, loopId, agentId, timestamp)),
       agentId,
-      ...(parentLoopId === undefined ? {} : { parentLoopId }),
+      ...omitUndefined({ parentLoopId }),
       continuationKind: event.continuationKind,
       startedAt: timestamp,
       status: "running",
-      ...(event.configSnapshot === undefined ? {} : { config: event.configSnapshot }),
-      ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+      ...omitUndefined({ config: event.configSnapshot, metadata: event.metadata }),
     };
     session.loops = [...session.loops.filter((loop) => loop.loopId !== loopId), started];
     session.loops.sort((one, other) =>

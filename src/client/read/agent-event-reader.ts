@@ -1,5 +1,6 @@
 import { buildAgentEvent, type EventContext, getPositionRange } from "../../conversation/agent-event.ts";
 import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
@@ -58,7 +59,7 @@ export class AgentEventReader {
     const agentName = definition?.name ?? session?.agentName;
     const context: EventContext = {
       agentId: session === undefined ? "unknown" : getAgentId(session),
-      ...(agentName === undefined ? {} : { agentName }),
+      ...omitUndefined({ agentName }),
       sessionId: this.#session,
       loopId: record.loopId,
       parentLoopId: record.parentLoopId,

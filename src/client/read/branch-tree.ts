@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ContinuationKind, LoopStatus, SessionOrigin } from "../../schema/record.ts";
 import type { BranchPosition } from "../../store/transcript/fork.ts";
 import { createUnknownSessionError, toHoldfastError } from "../client-errors.ts";
@@ -53,7 +54,7 @@ export async function readBranchTree(link: ClientLink, session: string): Promise
         return {
           id,
           origin: start === undefined ? "first" : getBranchOrigin(id),
-          ...(start === undefined ? {} : { from: start }),
+          ...omitUndefined({ from: start }),
           length: await transcript.countEntries(session, id),
           isHead: id === record.headBranch,
           ...(requestedAtMs === undefined ? {} : { requestedAt: new Date(requestedAtMs) }),
@@ -72,7 +73,7 @@ export async function readBranchTree(link: ClientLink, session: string): Promise
     const length = branches.find(({ isHead }) => isHead)?.length ?? 0;
     return {
       session,
-      ...(record.agentId === undefined ? {} : { agentId: record.agentId }),
+      ...omitUndefined({ agentId: record.agentId }),
       origin: record.origin,
       head: { branch: record.headBranch, position: length },
       branches,

@@ -1,5 +1,6 @@
 import type { Cost } from "../../core/budget/usage.ts";
 import type { StatusCode } from "../../core/machine/status.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ListedSession, SessionCursor, SessionFilter } from "../../store/transcript/archive.ts";
 import { buildSnippet, getSearchText } from "../../store/transcript/search-text.ts";
 import { toHoldfastError } from "../client-errors.ts";
@@ -96,7 +97,7 @@ function toFoundSession(row: ListedSession, outcome: Parameters<typeof toLoopSta
     turns: row.totals.turns,
     costUsd: row.totals.costUsd,
     scope: row.scope ?? "ephemeral",
-    ...(row.spawn === undefined ? {} : { calledBy: row.spawn.session }),
+    ...omitUndefined({ calledBy: row.spawn?.session }),
   };
 }
 

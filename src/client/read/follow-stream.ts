@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { AttemptFilter } from "../../store/stream/attempt-filter.ts";
 import type { OffsetDelta, StreamHub, StreamSnapshot } from "../../store/stream/stream-hub.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -142,7 +143,7 @@ async function readSnapshot(
 ): Promise<StreamSnapshot> {
   const to = typeof start === "string" ? undefined : start.offset;
   try {
-    const { deltas, offset } = await hub.readSnapshot(session, to === undefined ? {} : { to });
+    const { deltas, offset } = await hub.readSnapshot(session, omitUndefined({ to }));
     return { deltas, offset: to ?? offset };
   } catch {
     return { deltas: [], offset: to ?? 0 };

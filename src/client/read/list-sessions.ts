@@ -1,6 +1,7 @@
 import type { WorkflowExecutionInfo } from "@temporalio/client";
 import type { Cost } from "../../core/budget/usage.ts";
 import type { StatusCode } from "../../core/machine/status.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { SessionRecord } from "../../store/transcript/session.ts";
 import { AGENT_WORKFLOW, EVALUATION_WORKFLOW, isPartWorkflow } from "../../workflows/messages.ts";
 import { toHoldfastError } from "../client-errors.ts";
@@ -67,7 +68,7 @@ export async function listSessions(
     const transcript = await link.storage.openExistingTranscript();
     const filter = {
       limit: limit + sessionIds.size,
-      ...(options.agent === undefined ? {} : { agentName: options.agent }),
+      ...omitUndefined({ agentName: options.agent }),
     };
     for (const record of (await transcript?.findSessions(filter)) ?? []) {
       if (!addSummary(toSummaryFromTranscript(record))) break;

@@ -2,6 +2,7 @@ import { COMPACTION_KIND } from "../../conversation/message-visibility.ts";
 import type { LoopTrace } from "../../conversation/pruning/past-view.ts";
 import type { ViewRange } from "../../core/view/view-ranges.ts";
 import { PRUNE_TOOL, REVERT_TOOL } from "../../core/view/view-request.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry, EventBody } from "../../schema/record.ts";
 import { findLeftBranches } from "../../store/transcript/find-left-branches.ts";
@@ -163,7 +164,7 @@ async function readBranches(
     return {
       ...rest,
       id: formatBranchName(of, id, reader),
-      ...(begins === undefined ? {} : { parent: begins }),
+      ...omitUndefined({ parent: begins }),
     };
   });
 }

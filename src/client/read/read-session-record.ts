@@ -3,6 +3,7 @@ import { buildCompactionBlocks } from "../../conversation/compaction-blocks.ts";
 import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
 import { buildLoopChain } from "../../conversation/loop-tree.ts";
 import { addUsage, type Cost, NO_USAGE } from "../../core/budget/usage.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { AgentMessage, Usage } from "../../schema/message.ts";
 import type { LoopEvent } from "../../schema/record.ts";
@@ -140,7 +141,7 @@ function completeLoop(
     loopId: loop.loopId,
     sessionId: loop.session,
     agentId: getAgentId(record),
-    ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
+    ...omitUndefined({ parentLoopId: loop.parentLoopId }),
     continuationKind: loop.kind,
     startedAt: formatTimestamp(loop.startedAtMs),
     status: loop.status === "running" ? "aborted" : "completed",
@@ -153,13 +154,12 @@ function completeLoop(
   };
   return {
     ...(known ?? fallback),
-    ...(loop.outcome === undefined ? {} : { outcome: loop.outcome }),
-    ...(loop.costUsd === undefined ? {} : { costUsd: loop.costUsd }),
+    ...omitUndefined({ outcome: loop.outcome, costUsd: loop.costUsd }),
     ...(known?.endedAt === undefined && loop.endedAtMs !== undefined
       ? { endedAt: formatTimestamp(loop.endedAtMs) }
       : {}),
     ...(loop.status === "aborted" ? { status: "aborted" as const } : {}),
-    ...(block === undefined ? {} : { compactionBlock: block }),
+    ...omitUndefined({ compactionBlock: block }),
   };
 }
 

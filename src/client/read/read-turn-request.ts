@@ -1,6 +1,7 @@
 import { addOutputToRequest } from "../../conversation/final-tool.ts";
 import type { BlockOrigin, SourcedMessage } from "../../conversation/provenance.ts";
 import { buildSystemPrompt } from "../../conversation/system-prompt.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition, Limits } from "../../schema/definition.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
@@ -103,8 +104,7 @@ async function rebuildRequest(
     systemPrompt: { text: systemPrompt, origin: { type: "system-prompt" } },
     messages: context.messages,
     ...(terms === undefined ? {} : { tools }),
-    ...(output === undefined ? {} : { output }),
-    ...(forcedTool === undefined ? {} : { forcedTool }),
+    ...omitUndefined({ output, forcedTool }),
     transforms: [
       ...definition.transformContext,
       ...(definition.convertToLlm === null ? [] : [definition.convertToLlm]),

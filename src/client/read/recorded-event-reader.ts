@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { EventBody, LoopEvent } from "../../schema/record.ts";
 import type { Delta } from "../../store/stream/stream-hub.ts";
@@ -170,7 +171,7 @@ export class RecordedEventReader {
     const loop = this.#getFollowedLoop(record);
     for await (const { event, message } of this.#withMessages(transcript, record.branch, events)) {
       loop.record(event, message);
-      yield { type: "event", event, record, ...(message === undefined ? {} : { message }) };
+      yield { type: "event", event, record, ...omitUndefined({ message }) };
     }
   }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { LoopEvent } from "../../schema/record.ts";
 import type { Delta } from "../../store/stream/stream-hub.ts";
@@ -41,5 +42,5 @@ export async function* watchSession(
 function toWatchItem({ item }: FollowedItem): WatchItem {
   if (item.type !== "event") return item;
   const { type, event, message } = item;
-  return { type, event, ...(message === undefined ? {} : { message }) };
+  return { type, event, ...omitUndefined({ message }) };
 }

@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { type ApprovalInput, type ApprovalResult, approveUpdate } from "../../workflows/messages.ts";
 import { createNoCallWhileIdleError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -36,8 +37,7 @@ export function approveCall(
   return sendAnswer(link, session, {
     answer: "approve",
     ...toCallReference(toolCallId),
-    ...(changed === undefined ? {} : { arguments: changed }),
-    ...(always === undefined ? {} : { always }),
+    ...omitUndefined({ arguments: changed, always }),
     ...toSignature(by),
   });
 }
@@ -51,7 +51,7 @@ export function denyCall(
   return sendAnswer(link, session, {
     answer: "deny",
     ...toCallReference(toolCallId),
-    ...(reason === undefined ? {} : { reason }),
+    ...omitUndefined({ reason }),
     ...toSignature(by),
   });
 }
@@ -88,7 +88,7 @@ function checkSize(session: string, { arguments: changed, reason }: ApprovalInpu
 }
 
 function toCallReference(toolCallId: string | undefined): { toolCallId?: string } {
-  return toolCallId === undefined ? {} : { toolCallId };
+  return omitUndefined({ toolCallId });
 }
 
 export function toSignature(by: string | undefined): { by?: string } {

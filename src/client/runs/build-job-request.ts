@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { WorkMode } from "../../schema/mode.ts";
 import type {
@@ -44,8 +45,7 @@ export async function buildJobRequest(
         mode.stages.map(async ({ name, agent, prompt, input }) => ({
           name,
           ...(await storeAgent(agent)),
-          ...(prompt === undefined ? {} : { prompt }),
-          ...(input === undefined ? {} : { input }),
+          ...omitUndefined({ prompt, input }),
         })),
       );
       return { ...(await common()), stages };

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from "../../schema/search-attributes.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { findSearchAttributeGaps, type SearchAttributeGaps } from "../connection/search-attributes.ts";
@@ -40,7 +41,7 @@ function createAttributesMissingError(
   return new HoldfastError(
     "search-attributes-missing",
     `The namespace "${namespace}" at ${address} ${parts.join(" and ")}, which would block every run. ${advice.join(" ")}`,
-    { address, namespace, missing, wrongType, ...(command === undefined ? {} : { command }) },
+    { address, namespace, missing, wrongType, ...omitUndefined({ command }) },
   );
 }
 

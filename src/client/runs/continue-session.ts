@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { type Continuation, type Limits, LoopLimits } from "../../schema/definition.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -29,7 +30,7 @@ export async function continueSession(
   const target = branch === undefined ? undefined : await getBranchContinuation(link, session, branch);
   const continuation: Continuation = {
     ...(target ?? { kind: { type: "default" } }),
-    ...(limits === undefined ? {} : { limits }),
+    ...omitUndefined({ limits }),
   };
   return continueByHash(link, session, continuation, record.definitionHash);
 }
@@ -59,7 +60,7 @@ export async function rerunLoop(
   const continuation: Continuation = {
     kind: { type: "rerun", tag: new Date().toISOString() },
     at: { branch: chosen.branch, position: await findFirstAnswerPosition(transcript, session, chosen) },
-    ...(limits === undefined ? {} : { limits }),
+    ...omitUndefined({ limits }),
   };
   return continueByHash(link, session, continuation, record.definitionHash);
 }

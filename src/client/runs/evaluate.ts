@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
 import type { EvaluationLimits } from "../../schema/evaluation.ts";
 import type { EvaluationRequest, EvaluationResult } from "../../workflows/evaluation-input.ts";
@@ -106,8 +107,7 @@ export async function startEvaluation(link: ClientLink, options: EvaluateOptions
     agents: await Promise.all(agents.map(pinAgent)),
     strategy:
       strategy.type === "judge" ? { ...strategy, judge: await pinAgent(judge as AgentDefinition) } : strategy,
-    ...(limits === undefined ? {} : { limits }),
-    ...(message === undefined ? {} : { prompt: message }),
+    ...omitUndefined({ limits, prompt: message }),
     ...getRunSettings(link),
   };
   const summary = formatEvaluationSummary(agents.length, strategy.type, prompt, link.settings.redactContent);

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
 import type { EvaluationLimits } from "../../schema/evaluation.ts";
 import type { EvaluationRequest, ExplorationResult } from "../../workflows/evaluation-input.ts";
@@ -131,7 +132,7 @@ export async function exploreSession(
       strategy,
       prompts,
       at,
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ limits }),
       ...getRunSettings(link),
     };
     const first = branches[0]?.prompt;

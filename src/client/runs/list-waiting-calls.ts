@@ -1,5 +1,6 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { PendingApproval } from "../../core/machine/approvals.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { UserQuestion } from "../../schema/user-question.ts";
 import type { SessionRecord } from "../../store/transcript/session.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -113,8 +114,7 @@ async function addArguments(
       return {
         ...approval,
         ...(sent.has(toolCallId) ? { arguments: sent.get(toolCallId) } : {}),
-        ...(question === undefined ? {} : { question }),
-        ...(workspace === undefined ? {} : { workspace }),
+        ...omitUndefined({ question, workspace }),
       };
     });
   } catch {

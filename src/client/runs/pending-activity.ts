@@ -2,6 +2,7 @@ import type { Client, WorkflowExecutionDescription } from "@temporalio/client";
 import { defaultPayloadConverter, type ProtoFailure } from "@temporalio/common";
 import type { StepWait } from "../../conversation/step-wait.ts";
 import { removeKeysFromIdentity } from "../../platform/encryption/worker-keys.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 
@@ -76,7 +77,7 @@ async function decodeWait(
     const [payload] = payloads;
     const heartbeat = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
     const { wait } = (heartbeat ?? {}) as { wait?: StepWait };
-    return wait === undefined ? {} : { wait };
+    return omitUndefined({ wait });
   } catch {
     return {};
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput, Continuation } from "../../schema/definition.ts";
 import { promptUpdate } from "../../workflows/messages.ts";
 import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
@@ -45,7 +46,7 @@ export async function promptSession(
   const messageId = options.messageId ?? randomUUID();
   if (options.branch !== undefined) {
     const continuation = await getBranchContinuation(link, session, options.branch);
-    const continuationOptions = continuation === undefined ? {} : { continuation };
+    const continuationOptions = omitUndefined({ continuation });
     const { runId } = await startNextRun(link, session, text, { ...rest, ...continuationOptions, messageId });
     return { session, messageId, runId };
   }
@@ -80,9 +81,7 @@ async function startNextRun(
     session,
     prompt,
     messageId,
-    ...(mode === undefined ? {} : { mode }),
-    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
-    ...(continuation === undefined ? {} : { continuation }),
+    ...omitUndefined({ mode, idleTimeoutMs, continuation }),
   };
   if (agent !== undefined) return startRun(link, { ...options, agent });
   const existing = await (await link.storage.openExistingTranscript())?.readSession(session);

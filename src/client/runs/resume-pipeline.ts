@@ -1,4 +1,5 @@
 import { defaultPayloadConverter } from "@temporalio/common";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { JobLimits } from "../../schema/mode.ts";
 import type { PipelineRequest } from "../../workflows/job-input.ts";
 import { createUnknownJobError, isRunNotFound, toHoldfastError } from "../client-errors.ts";
@@ -28,7 +29,7 @@ export async function resumePipeline(
   const resumed: PipelineRequest = {
     ...request,
     ...(limits === undefined ? {} : { limits: { ...request.limits, ...limits } }),
-    resume: from === undefined ? {} : { from },
+    resume: omitUndefined({ from }),
   };
   const agents = request.stages.map(({ agent }) => agent).join(", ");
   const { task } = request;

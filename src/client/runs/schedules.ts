@@ -5,6 +5,7 @@ import {
   ScheduleOverlapPolicy,
   type ScheduleSummary,
 } from "@temporalio/client";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { WorkModeInput } from "../../schema/mode.ts";
 import { AGENT_WORKFLOW, WAKE_WORKFLOW } from "../../workflows/messages.ts";
@@ -155,7 +156,7 @@ async function buildAction(link: ClientLink, options: CreateScheduleOptions): Pr
   if ("wake" in options) {
     const { wake, text } = options;
     if (text !== undefined) assertFitsInline(text, "wake-up");
-    const request = { job: resolveJobId(wake), ...(text === undefined ? {} : { message: text }) };
+    const request = { job: resolveJobId(wake), ...omitUndefined({ message: text }) };
     return { workflowType: WAKE_WORKFLOW, request, summary: `wakes ${wake}` };
   }
   if (options.task !== undefined) assertFitsInline(options.task, "task");
@@ -197,7 +198,7 @@ function buildSpec({ cron, everyMs, timeZone }: CreateScheduleOptions) {
   return {
     ...(cron === undefined ? {} : { cronExpressions: [cron] }),
     ...(everyMs === undefined ? {} : { intervals: [{ every: everyMs }] }),
-    ...(timeZone === undefined ? {} : { timezone: timeZone }),
+    ...omitUndefined({ timezone: timeZone }),
   };
 }
 

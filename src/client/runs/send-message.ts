@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { materialise } from "../../conversation/materialise.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Entry } from "../../schema/record.ts";
 import { createBusyError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -48,7 +49,7 @@ export async function sendMessage(
     try {
       const continuation = as === "continued" ? { continuation: { kind: { type: "default" as const } } } : {};
       const { runId } = await promptSession(link, session, text, { ...options, ...continuation, messageId });
-      return { session, messageId, delivery: as, ...(runId === undefined ? {} : { runId }) };
+      return { session, messageId, delivery: as, ...omitUndefined({ runId }) };
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;
       if (whileRunning === "reject") throw createBusyErrorWithHint(session, error);

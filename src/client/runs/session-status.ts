@@ -1,6 +1,7 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { EvaluationStatus } from "../../core/evaluation/evaluation-progress.ts";
 import type { Status, StatusCode } from "../../core/machine/status.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { LoopStatus, Outcome } from "../../schema/record.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import { createUnknownSessionError } from "../client-errors.ts";
@@ -95,9 +96,7 @@ function toRunDescription(description: WorkflowExecutionDescription, session: st
     open,
     runId,
     startedAt: startTime,
-    ...(closeTime === undefined ? {} : { closedAt: closeTime }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
+    ...omitUndefined({ closedAt: closeTime, agent, model }),
     turns: attributes.get(KEYS.turns) ?? 0,
     costUsd: attributes.get(KEYS.costUsd) ?? null,
   };
@@ -136,7 +135,7 @@ async function readLastLoop(
   if (transcript !== undefined) await readRefreshedSession(link, transcript, session);
   const loops = (await transcript?.readLoops(session)) ?? [];
   const last = findNewestLoop(loops);
-  return { ...(last === undefined ? {} : { loopId: last.loopId }), ...getOutcome(last) };
+  return { ...omitUndefined({ loopId: last?.loopId }), ...getOutcome(last) };
 }
 
 async function readStatusFromTranscript(link: ClientLink, session: string): Promise<SessionStatus> {
@@ -157,13 +156,13 @@ async function readStatusFromTranscript(link: ClientLink, session: string): Prom
     startedAt: new Date(record.createdAtMs),
     closedAt: new Date(record.lastActiveAtMs),
     pending: [],
-    ...(last === undefined ? {} : { loopId: last.loopId }),
+    ...omitUndefined({ loopId: last?.loopId }),
     ...getOutcome(last),
   };
 }
 
 function getOutcome(last: LoopRecord | undefined): { outcome?: Outcome } {
-  return last?.outcome === undefined ? {} : { outcome: last.outcome };
+  return omitUndefined({ outcome: last?.outcome });
 }
 
 const STATUS_OF_LOOP = {

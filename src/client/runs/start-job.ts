@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { describeIssues, formatExpected } from "../../schema/check.ts";
 import { WorkMode, type WorkModeInput } from "../../schema/mode.ts";
 import type { PipelineRequest } from "../../workflows/job-input.ts";
@@ -88,7 +89,7 @@ async function startInteractive(
     session: job,
     mode: "interactive",
     idleTimeoutMs,
-    ...(prompt === undefined ? {} : { prompt }),
+    ...omitUndefined({ prompt }),
   });
   return { job: started.session, runId: started.runId };
 }

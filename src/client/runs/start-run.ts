@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import {
   type AgentDefinition,
   type AgentDefinitionInput,
@@ -59,7 +60,7 @@ export async function startRun(
   await checkWorkspace(definition);
   const session = await resolveSession(link, options.session, rotateAfterMs);
   const continuation = await getContinuation(link, session, branch);
-  const launched = { ...options, ...(session === undefined ? {} : { session }), ...continuation };
+  const launched = { ...options, ...omitUndefined({ session }), ...continuation };
   return launchRun(link, launched, definition, () => pinDefinition(link, definition));
 }
 
@@ -80,7 +81,7 @@ async function getContinuation(
 ): Promise<Pick<LaunchOptions, "continuation">> {
   if (session === undefined || branch === undefined) return {};
   const continuation = await getBranchContinuation(link, session, branch);
-  return continuation === undefined ? {} : { continuation };
+  return omitUndefined({ continuation });
 }
 
 /** Continues with a definition that is stored already. */
@@ -138,10 +139,9 @@ async function launchRun(
     prompt === undefined ? undefined : await createMessageInput(link, prompt, "prompt", options.messageId);
   const request: StartRequest = {
     ...(await pinned()),
-    ...(message === undefined ? {} : { prompt: message }),
-    ...(continuation === undefined ? {} : { continuation }),
+    ...omitUndefined({ prompt: message, continuation }),
     mode,
-    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    ...omitUndefined({ idleTimeoutMs }),
     ...getRunSettings(link),
   };
   try {
@@ -153,7 +153,7 @@ async function launchRun(
     return {
       session,
       runId: handle.firstExecutionRunId,
-      ...(message === undefined ? {} : { messageId: message.id }),
+      ...omitUndefined({ messageId: message?.id }),
     };
   } catch (error) {
     throw toHoldfastError(error, link, session);

@@ -4,6 +4,7 @@ import {
   findMissingTools,
   listToolNames,
 } from "../../core/machine/definition-changes.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { AgentDefinition, type AgentDefinitionInput } from "../../schema/definition.ts";
 import { findCostLimitProblem } from "../../schema/prices.ts";
 import type { DefinitionChange } from "../../schema/record.ts";
@@ -68,7 +69,7 @@ export async function updateSession(
     ];
     if (reasons.length > 0) throw createUpdateRejectedError(session, reasons);
     const to = await storeDefinition(transcript, definition, dryRun);
-    const request = { session, ...(from === undefined ? {} : { from }), to, changes, warnings, dryRun };
+    const request = { session, ...omitUndefined({ from }), to, changes, warnings, dryRun };
     const isSame = before !== undefined && changes.length === 0 && status.pendingDefinitionHash === undefined;
     if (isSame) return { ...request, takesEffect: "unchanged" };
     if (dryRun) return { ...request, takesEffect: getTakesEffect(status) };

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput, Continuation, Limits } from "../../schema/definition.ts";
 import type { BranchPosition } from "../../store/transcript/fork.ts";
 import { toHoldfastError } from "../client-errors.ts";
@@ -40,9 +41,9 @@ export async function branchSession(
     const continuation: Continuation = {
       kind: { type: "branch", tag: new Date().toISOString() },
       at,
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ limits }),
     };
-    const options = { session, continuation, ...(prompt === undefined ? {} : { prompt }) };
+    const options = { session, continuation, ...omitUndefined({ prompt }) };
     if (agent === undefined && changes === undefined) {
       return { ...(await launchByHash(link, options, record.definitionHash)), at };
     }

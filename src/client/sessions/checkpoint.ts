@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { ConfigSnapshot } from "../../schema/agent-event.ts";
 import { check } from "../../schema/check.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
@@ -34,7 +35,7 @@ export async function createCheckpoint(link: ClientLink, session: string): Promi
     return {
       sessionId: session,
       agentId: getAgentId(record),
-      ...(lastLoopId === undefined ? {} : { lastLoopId }),
+      ...omitUndefined({ lastLoopId }),
       messages,
       ...(definition === undefined ? {} : { config: buildConfigSnapshot(definition, record.definitionHash) }),
     };
@@ -69,7 +70,7 @@ export async function resumeSnapshot(
   const session = resolveSessionId(options.session);
   const { messages, lastLoopId, agentId } = snapshot;
   await preloadSession(link, session, options.agent, messages, {
-    ...(lastLoopId === undefined ? {} : { parentLoopId: lastLoopId }),
+    ...omitUndefined({ parentLoopId: lastLoopId }),
     // In checkpoints of older releases this field holds the agent's name.
     ...(z.uuid().safeParse(agentId).success ? { agentId } : {}),
   });
@@ -103,8 +104,7 @@ export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
   return {
     ...rest,
     messages: checkMessages(messages),
-    ...(lastLoopId === undefined ? {} : { lastLoopId }),
-    ...(config === undefined ? {} : { config }),
+    ...omitUndefined({ lastLoopId, config }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ContinuationKind } from "../../schema/record.ts";
@@ -134,7 +135,7 @@ async function applyEdit(
       session,
       key: randomUUID(),
       atMs: Date.now(),
-      ...(last === undefined ? {} : { after: last }),
+      ...omitUndefined({ after: last }),
     });
   } catch (error) {
     throw toHoldfastError(error, link, session);

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { type BranchPosition, GENERATED_PREFIXES } from "../../store/transcript/fork.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -57,15 +58,14 @@ export async function forkSession(
       session,
       atMs: Date.now(),
       at,
-      ...(name === undefined ? {} : { name }),
-      ...(into === undefined ? {} : { into }),
+      ...omitUndefined({ name, into }),
     });
     if (forked.type === "taken") throw createNameTakenError(session, forked.kind, forked.name);
     if (forked.type !== "forked") throw createPositionError(session, forked);
     const { type: _, ...created } = forked;
     const definition = await transcript.readDefinition(record.definitionHash);
     const { workspace } = definition ?? {};
-    const overrides = { ...created, ...(workspace === undefined ? {} : { workspace }) };
+    const overrides = { ...created, ...omitUndefined({ workspace }) };
     if (snapshot === undefined || restoreOption === undefined) return overrides;
     const folder = await restoreWorkspace(
       transcript,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { NO_USAGE } from "../../core/budget/usage.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { BodyLine, EntryLine, EventLine, LoopLine } from "../../schema/export-line.ts";
 import type { AgentMessage } from "../../schema/message.ts";
@@ -82,7 +83,7 @@ function buildExportLines(saved: RecordedSession, pinned: PinnedAgent): readonly
       createdAtMs: Date.parse(saved.createdAt),
       lastActiveAtMs: Date.parse(saved.lastActiveAt),
       headBranch: last?.branch ?? "main",
-      ...(last === undefined ? {} : { lastLoopId: last.loop.loopId }),
+      ...omitUndefined({ lastLoopId: last?.loop.loopId }),
       status: last === undefined ? "completed" : toLoopStatus(last.loop),
       ...(saved.scope === "persistent" ? { scope: "persistent" as const } : {}),
       // A file without an agent id holds the agent's name there.
@@ -172,7 +173,7 @@ function buildLoopLine(
     session: sessionId,
     loopId: loop.loopId,
     ...parseLoopNumber(sessionId, loop.loopId, index),
-    ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
+    ...omitUndefined({ parentLoopId: loop.parentLoopId }),
     kind: loop.continuationKind,
     definitionHash,
     model: loop.config?.model ?? model,
@@ -181,7 +182,7 @@ function buildLoopLine(
     status: toLoopStatus(loop),
     startedAtMs: Date.parse(loop.startedAt),
     ...(loop.endedAt === undefined ? {} : { endedAtMs: Date.parse(loop.endedAt) }),
-    ...(loop.outcome === undefined ? {} : { outcome: loop.outcome }),
+    ...omitUndefined({ outcome: loop.outcome }),
     usage: loop.usage,
     costUsd: loop.costUsd ?? null,
     turns: loop.turns.length,
@@ -225,7 +226,7 @@ type TimedBody = { readonly at: string; readonly body: EventBody };
 
 function buildEventBodies({ loop, from, to }: PositionedLoop): readonly TimedBody[] {
   const { startedAt, endedAt = startedAt, continuationKind: kind, parentLoopId, rejection } = loop;
-  const parent = parentLoopId === undefined ? {} : { parentLoopId };
+  const parent = omitUndefined({ parentLoopId });
   const getPosition = (message: AgentMessage) =>
     loop.messages.findIndex((one) => isDeepStrictEqual(one, message)) + from;
   const turns = loop.turns
@@ -250,7 +251,7 @@ function buildEventBodies({ loop, from, to }: PositionedLoop): readonly TimedBod
               toolName: result.toolName,
               position: getPosition(result),
               isError: result.isError,
-              ...(result.childLoopId === undefined ? {} : { childLoopId: result.childLoopId }),
+              ...omitUndefined({ childLoopId: result.childLoopId }),
             },
           }),
         ),
@@ -269,7 +270,7 @@ function buildEventBodies({ loop, from, to }: PositionedLoop): readonly TimedBod
   const startEvent: TimedBody = { at: startedAt, body: { type: "AgentStart", kind, ...parent } };
   if (toLoopStatus(loop) === "aborted") return [startEvent, ...turns];
   const outcome = loop.outcome ?? { type: "answered" as const, stopReason: "stop" as const };
-  const reason = rejection === undefined ? {} : { rejection };
+  const reason = omitUndefined({ rejection });
   return [
     startEvent,
     ...turns,

@@ -1,4 +1,5 @@
 import { ScheduleNotFoundError, ScheduleOverlapPolicy } from "@temporalio/client";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
 import { RetentionPolicy } from "../../schema/retention.ts";
 import type { RetentionRequest, RetentionResult } from "../../workflows/retention.ts";
@@ -45,7 +46,7 @@ export class Retention {
       await this.remove();
       await link.client.schedule.create({
         scheduleId: this.#scheduleId,
-        spec: { cronExpressions: [cron], ...(timeZone === undefined ? {} : { timezone: timeZone }) },
+        spec: { cronExpressions: [cron], ...omitUndefined({ timezone: timeZone }) },
         memo: { policy: request.policy, cron },
         policies: { overlap: ScheduleOverlapPolicy.SKIP },
         action: {

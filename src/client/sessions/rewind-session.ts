@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { BranchPosition } from "../../store/transcript/fork.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -56,8 +57,7 @@ export async function rewindSession(
       session,
       head,
       previousHead: before,
-      ...(loopId === undefined ? {} : { loopId }),
-      ...(workspace === undefined ? {} : { workspace }),
+      ...omitUndefined({ loopId, workspace }),
     };
   } catch (error) {
     throw toHoldfastError(error, link, session);

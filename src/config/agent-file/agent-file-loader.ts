@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Problem } from "../problem.ts";
 import type { ProblemDetails, SourceFile } from "../source/source-file.ts";
@@ -46,7 +47,7 @@ export class AgentFileLoader {
         message,
         found,
         expected: `the name of a ${wanted}`,
-        ...(nearest === undefined ? {} : { nearest }),
+        ...omitUndefined({ nearest }),
       }),
     );
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Path } from "../source/source-node.ts";
 
 /** One field of an agent file, and its counterpart in the definition. */
@@ -39,9 +40,7 @@ export function defineField(
 
 /** Adds a description and a default value to the schema of an optional key. */
 export function describeKey(schema: z.ZodType, description: string, defaultValue?: unknown): z.ZodType {
-  return schema
-    .optional()
-    .meta({ description, ...(defaultValue === undefined ? {} : { default: defaultValue }) });
+  return schema.optional().meta({ description, ...omitUndefined({ default: defaultValue }) });
 }
 
 /** Adds a description to the schema of a required key. */
@@ -82,8 +81,7 @@ function defineTextOrTable(text: z.ZodType, table: z.ZodType): z.ZodType {
   const { description, expected } = text.meta() as { description?: string; expected?: string };
   const schema = z.union([(text as z.ZodOptional<z.ZodType>).unwrap(), table]);
   return schema.optional().meta({
-    ...(description === undefined ? {} : { description }),
-    ...(expected === undefined ? {} : { expected }),
+    ...omitUndefined({ description, expected }),
   });
 }
 

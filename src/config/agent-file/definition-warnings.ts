@@ -1,5 +1,6 @@
 import { TOOL_ALIASES } from "../../core/machine/tool-aliases.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Path } from "../source/source-node.ts";
@@ -39,7 +40,7 @@ function warnUnknownStrategy(
     const hint = nearest === undefined ? `known are ${builtIn.join(", ")}` : `did you mean "${nearest}"?`;
     const message = `there is no compaction strategy "${name}"; ${hint}`;
     const about = { kind: "invalid-field", severity: "error", message, found: name, expected } as const;
-    loader.report(path, { ...about, ...(nearest === undefined ? {} : { nearest }) });
+    loader.report(path, { ...about, ...omitUndefined({ nearest }) });
     return;
   }
   const message = `compaction strategy "${name}" is not built in: a worker without it rejects the agent; built-in strategies are ${builtIn.join(", ")}`;
@@ -62,7 +63,7 @@ function warnUnknownTools(
     loader.reportWarning([...path, index], `tool "${tool}" is not built in; ${then}; ${hint}`, {
       found: tool,
       expected: `one of ${known.join(", ")}, or a tool that the worker has registered`,
-      ...(nearest === undefined ? {} : { nearest }),
+      ...omitUndefined({ nearest }),
     });
   }
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import { applyFallbacks, applyModel } from "./apply-provider.ts";
@@ -140,7 +141,7 @@ function applyWorkspace(loader: AgentFileLoader, draft: Draft, layers: readonly 
     draft.set(["workspace"], folder, {
       type: "file",
       path: [...path, key],
-      ...(suppliedBy === undefined ? {} : { suppliedBy }),
+      ...omitUndefined({ suppliedBy }),
     });
     return folder;
   }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { SourceFile } from "../source/source-file.ts";
 import { formatPath, type Path } from "../source/source-node.ts";
@@ -33,7 +34,7 @@ export function listResolvedValues(
     const displayed = { path: formatPath(path), value };
     if (origin === undefined) return { ...displayed, from: "default" };
     if (origin.type === "default") {
-      return { ...displayed, from: "default", ...(origin.note === undefined ? {} : { note: origin.note }) };
+      return { ...displayed, from: "default", ...omitUndefined({ note: origin.note }) };
     }
     const location = toFilePath(source.value, origin.path);
     const { file, line, column } = source.locate(location);
@@ -42,9 +43,7 @@ export function listResolvedValues(
       ...displayed,
       from: `${file}:${line}:${column}`,
       field: formatPath(location),
-      ...(origin.suppliedBy === undefined ? {} : { suppliedBy: origin.suppliedBy }),
-      ...(origin.read === undefined ? {} : { read: origin.read }),
-      ...(environment === undefined ? {} : { environment }),
+      ...omitUndefined({ suppliedBy: origin.suppliedBy, read: origin.read, environment }),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { formatExpected } from "../../schema/check.ts";
 import { AgentDefinition } from "../../schema/definition.ts";
 import type { WorkMode } from "../../schema/mode.ts";
@@ -58,7 +59,7 @@ export function loadAgents(text: string, options: LoadOptions): AgentFileResult 
   const mode = agents.length === drafts.length ? resolveMode(loader, agents) : undefined;
   const problems = sortProblems([...source.problems, ...found, ...missing, ...loader.problems]);
   if (problems.some(({ severity }) => severity === "error")) return { agents: [], problems };
-  return { agents, ...(mode === undefined ? {} : { mode }), problems };
+  return { agents, ...omitUndefined({ mode }), problems };
 }
 
 function createMissingModelProblem(source: Parameters<typeof validateFile>[0]): Problem {

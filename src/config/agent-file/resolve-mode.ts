@@ -1,4 +1,5 @@
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { formatExpected } from "../../schema/check.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { JobLimits, PartName, WorkMode } from "../../schema/mode.ts";
@@ -154,8 +155,7 @@ class ModeAgents {
     return {
       name,
       agent: this.#findAgent(agent, [...path, "agent"])?.definition,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(input === undefined ? {} : { input }),
+      ...omitUndefined({ prompt, input }),
     };
   }
 
@@ -189,7 +189,7 @@ class ModeAgents {
       message: `there is no agent "${name}" in this file${hint}`,
       found: name,
       expected: "the name of an agent",
-      ...(nearest === undefined ? {} : { nearest }),
+      ...omitUndefined({ nearest }),
     });
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import type { Origin } from "./draft.ts";
@@ -41,7 +42,7 @@ export function resolveSystemPrompt(
     const origin: Origin = {
       type: "file",
       path: source,
-      ...(suppliedBy === undefined ? {} : { suppliedBy }),
+      ...omitUndefined({ suppliedBy }),
       ...resolved.from,
     };
     return { text: resolved.text, origin };

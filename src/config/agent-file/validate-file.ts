@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Problem } from "../problem.ts";
 import { formatFound } from "../problem.ts";
 import type { SourceFile } from "../source/source-file.ts";
@@ -102,7 +103,7 @@ function toProblems(issue: Issue, source: SourceFile): readonly Problem[] {
       severity: "error",
       found,
       expected,
-      ...(nearest === undefined ? {} : { nearest }),
+      ...omitUndefined({ nearest }),
       message: `expected ${expected}${displayed}${hint}`,
     }),
   ];
@@ -136,7 +137,7 @@ function createUnknownKeyProblem(source: SourceFile, path: Path, key: string): P
     severity: strict ? "error" : "warning",
     path: "key",
     expected: known.join(", "),
-    ...(nearest === undefined ? {} : { nearest }),
+    ...omitUndefined({ nearest }),
     message: `unknown key${strict ? "" : ", not used"}${suggestion}`,
   });
 }

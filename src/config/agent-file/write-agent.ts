@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { ContextConfig } from "../../schema/context.ts";
 import { AgentDefinition, type SubAgent, SubAgentLimits } from "../../schema/definition.ts";
 import type { SourceFormat } from "../source/source-format.ts";
@@ -61,7 +62,7 @@ function buildFile(definition: AgentDefinition): FileTable {
     ...buildPrompt(definition),
     workspace: definition.workspace ?? "none",
     ...buildFallbacks(definition),
-    ...(names === undefined ? {} : { sub_agents: names }),
+    ...omitUndefined({ sub_agents: names }),
     ...(Object.keys(profile).length === 0 ? {} : { profile }),
   };
   return {
@@ -93,10 +94,10 @@ function buildInstance({ name, description, limits, agent }: SubAgent, instances
     ...(description === "" ? {} : { description }),
     ...writeFields(SUB_AGENT_LIMIT_FIELDS, { limits }, { limits: SubAgentLimits.parse({}) }),
     ...(agent.name === name ? {} : { agent_name: agent.name }),
-    ...(agent.description === undefined ? {} : { agent_description: agent.description }),
+    ...omitUndefined({ agent_description: agent.description }),
     ...buildPrompt(agent),
     workspace: agent.workspace ?? "none",
-    ...(names === undefined ? {} : { sub_agents: names }),
+    ...omitUndefined({ sub_agents: names }),
     ...writeFields(SAMPLING_FIELDS, agent),
     provider: writeFields(MODEL_FIELDS, agent),
     ...buildFallbacks(agent),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { JobLimits, type WorkMode } from "../../schema/mode.ts";
 import type { SourceFormat } from "../source/source-format.ts";
@@ -60,7 +61,7 @@ class ModeFileWriter {
         const stages = mode.stages.map(({ name, agent, prompt, input }) => ({
           name,
           agent: this.#addAgent(agent),
-          ...(prompt === undefined ? {} : { prompt }),
+          ...omitUndefined({ prompt }),
           ...(input === undefined ? {} : { input: buildSchemaValue(input) }),
         }));
         return { type, stages, ...limits };
@@ -68,7 +69,7 @@ class ModeFileWriter {
       case "fan-out": {
         const { tasks, concurrency, reducer } = mode;
         const agents = mode.agents.map((agent) => this.#addAgent(agent));
-        return { type, agents, ...(tasks === undefined ? {} : { tasks }), concurrency, reducer, ...limits };
+        return { type, agents, ...omitUndefined({ tasks }), concurrency, reducer, ...limits };
       }
       case "supervisor": {
         const names = mode.agents.map(({ name }) => name);

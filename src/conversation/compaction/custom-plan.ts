@@ -1,4 +1,5 @@
 import { estimateMessage } from "../../core/view/estimate.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { WantedForm, WantedSection } from "../../schema/context.ts";
 import type { Entry } from "../../schema/record.ts";
 import { isForUsersOnly } from "../message-visibility.ts";
@@ -114,7 +115,7 @@ function addUserText(section: Section, userEntries: readonly Entry[], wordChars?
   const own = userEntries.filter(({ position }) => position >= from && position < to);
   const wordsFrom = own[0]?.position;
   if (!isText(as) || wordsFrom === undefined) return section;
-  const limit = wordChars === undefined ? {} : { maxUserChars: wordChars };
+  const limit = omitUndefined({ maxUserChars: wordChars });
   const userTokens = own.reduce((total, entry) => total + estimateMessage(formatEntry(entry, limit)), 0);
   const form: TextForm = { ...as, userTextFrom: wordsFrom, ...limit };
   return { ...section, tokens: section.tokens + userTokens, form };

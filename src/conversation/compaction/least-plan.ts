@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry } from "../../schema/record.ts";
 import { clipText, getMessageText, isUserText, MIN_CLIPPED_CHARS } from "./clip.ts";
@@ -35,14 +36,14 @@ export function addUnreadTurns(
   budget: number,
   { wordChars, share = UNREAD_SHARE }: { readonly wordChars?: number; readonly share?: number } = {},
 ): readonly Section[] | undefined {
-  const textLimit = wordChars === undefined ? {} : { maxUserChars: wordChars };
+  const textLimit = omitUndefined({ maxUserChars: wordChars });
   const shown = (chars?: number) => [
     ...before,
     ...plan.buildEntrySections(
       unread,
       chars === undefined && wordChars === undefined
         ? "whole"
-        : { ...(chars === undefined ? {} : { maxChars: chars }), ...textLimit },
+        : { ...omitUndefined({ maxChars: chars }), ...textLimit },
     ),
   ];
   const whole = shown();
@@ -102,8 +103,7 @@ export function planLeast(plan: SectionBuilder, work: CurrentWork, budget: numbe
 
 function buildMarker(plan: SectionBuilder, hidden: readonly Turn[], wordsFrom?: number, wordChars?: number) {
   return plan.buildTextSection(hidden, formatRemoved(countEntries(hidden)), {
-    ...(wordsFrom === undefined ? {} : { userTextFrom: wordsFrom }),
-    ...(wordChars === undefined ? {} : { maxUserChars: wordChars }),
+    ...omitUndefined({ userTextFrom: wordsFrom, maxUserChars: wordChars }),
   });
 }
 
@@ -158,8 +158,7 @@ function planAsOneText(
   for (const wordChars of [undefined, computeUserTextChars(plan, userEntries, budget)]) {
     const made = (chars: number) =>
       plan.buildTextSection(turns, formatTurns(countEntries(hidden), tail, chars), {
-        ...(wordsFrom === undefined ? {} : { userTextFrom: wordsFrom }),
-        ...(wordChars === undefined ? {} : { maxUserChars: wordChars }),
+        ...omitUndefined({ userTextFrom: wordsFrom, maxUserChars: wordChars }),
         maxChars: chars,
       });
     const chars = findMaxChars((limit) => sumSectionTokens(made(limit)) <= budget);

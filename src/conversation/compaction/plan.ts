@@ -1,5 +1,6 @@
 import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
 import type { Span, SpanFormat } from "../../core/view/view.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { CompactionConfig } from "../../schema/context.ts";
 import type { Entry } from "../../schema/record.ts";
 import { COMPACTION_KIND } from "../message-visibility.ts";
@@ -141,7 +142,7 @@ export class SectionBuilder {
       userEntries.length === 0
         ? {}
         : { userTextFrom: userEntries[0]?.position ?? 0, ...buildUserTextLimit(maxUserChars) };
-    const as: TextForm = { summary, ...userTextFields, ...(maxChars === undefined ? {} : { maxChars }) };
+    const as: TextForm = { summary, ...userTextFields, ...omitUndefined({ maxChars }) };
     const userTokens = userEntries.reduce(
       (sum, entry) => sum + this.countEntryTokens(entry, buildUserTextLimit(maxUserChars)),
       0,
@@ -161,7 +162,7 @@ export class SectionBuilder {
     if (turns.length === 0) return [];
     const summaryText = this.#summarise(turns, maxTokens);
     const text = summaryText.trim() === "" ? formatRemoved(countEntries(turns)) : summaryText;
-    return this.buildTextSection(turns, text, wordsFrom === undefined ? {} : { userTextFrom: wordsFrom });
+    return this.buildTextSection(turns, text, omitUndefined({ userTextFrom: wordsFrom }));
   }
 
   countEntryTokens(entry: Entry, as: EntriesForm): number {
@@ -178,7 +179,7 @@ export class SectionBuilder {
 }
 
 function buildUserTextLimit(maxUserChars: number | undefined): { readonly maxUserChars?: number } {
-  return maxUserChars === undefined ? {} : { maxUserChars };
+  return omitUndefined({ maxUserChars });
 }
 
 export function countEntries(turns: readonly Turn[]): number {

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ContextConfig } from "../../schema/context.ts";
 import type { Entry } from "../../schema/record.ts";
 import { type CurrentWork, findCurrentWork, getMessagesToAnswer } from "./current-work.ts";
@@ -147,7 +148,7 @@ function removeMiddle(
     ...plan.buildTextSection(
       middle,
       formatMiddleRemoved(countEntries(middle)),
-      wordsFrom === undefined ? {} : { userTextFrom: wordsFrom },
+      omitUndefined({ userTextFrom: wordsFrom }),
     ),
   ];
 }

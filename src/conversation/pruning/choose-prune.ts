@@ -1,6 +1,7 @@
 import { estimateMessage } from "../../core/view/estimate.ts";
 import { isUncompacted, isWhole, joinPruned, type Span } from "../../core/view/view.ts";
 import type { PositionRange, PruneRequest, ToolView } from "../../core/view/view-request.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Entry } from "../../schema/record.ts";
 import { formatEntry } from "../compaction/clip.ts";
 import { isSent } from "../message-visibility.ts";
@@ -70,7 +71,7 @@ export function choosePrune(
       pruned: ranges,
       tokens: left.reduce((sum, entry) => sum + countSentTokens(entry), 0),
       messages: left.length,
-      ...(memoTokens === undefined ? {} : { memoTokens }),
+      ...omitUndefined({ memoTokens }),
       replacedRange: between,
       spans,
     },

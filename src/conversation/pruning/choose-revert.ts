@@ -2,6 +2,7 @@ import { formatLabel, parseLabel } from "../../core/view/labels.ts";
 import { parseTag } from "../../core/view/tag.ts";
 import type { Span } from "../../core/view/view.ts";
 import type { RevertRequest, ToolView } from "../../core/view/view-request.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Entry, RevertCategory } from "../../schema/record.ts";
 import { isVisible } from "../materialise.ts";
 import { isSent } from "../message-visibility.ts";
@@ -29,11 +30,11 @@ export function chooseRevert(
   answer: number,
   { category, step, summary }: RevertInput,
 ): RevertRequest {
-  const asked = { type: "revert" as const, category, ...(summary === undefined ? {} : { summary }) };
+  const asked = { type: "revert" as const, category, ...omitUndefined({ summary }) };
   const refused = (reason: string, target?: number): RevertRequest => ({
     ...asked,
     applied: false,
-    ...(target === undefined ? {} : { target }),
+    ...omitUndefined({ target }),
     reason,
   });
   if (isReverted === true) return refused("another call of the same answer already goes back");

@@ -1,6 +1,7 @@
 import type { TagFadingSettings } from "../../core/machine/apply-reverts.ts";
 import { isPlainView, toViewSnapshot, type View, type ViewSnapshot } from "../../core/view/view.ts";
 import { toViewRanges, type ViewRange, type ViewRanges } from "../../core/view/view-ranges.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { EventBody } from "../../schema/record.ts";
 import { type BranchNode, listAncestry } from "./branch-ancestry.ts";
 import { replayEarlierPrunes } from "./earlier-prunes.ts";
@@ -116,7 +117,7 @@ function buildStartState(
     return {
       ...run,
       view: { ...view, branch },
-      ...(unrecordedCompaction === undefined ? {} : { unrecordedCompaction }),
+      ...omitUndefined({ unrecordedCompaction }),
     };
   }
   const pruned =

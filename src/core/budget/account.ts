@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Account, Allowance, Amounts } from "./account-state.ts";
 import { addAmounts, minAllowance, NO_AMOUNTS, toAmounts } from "./amounts.ts";
 import type { Spent } from "./limits.ts";
@@ -13,7 +14,7 @@ export type Remaining = {
 };
 
 export function openAccount(own: Allowance, given?: Allowance): Account {
-  return { own, ...(given === undefined ? {} : { allocation: given }), settled: NO_AMOUNTS, reserved: {} };
+  return { own, ...omitUndefined({ allocation: given }), settled: NO_AMOUNTS, reserved: {} };
 }
 
 /** Sets other limits of its own, higher or lower. What was spent and what is reserved stays unchanged. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
 import type { JobPart, JobState } from "../job/job.ts";
@@ -64,11 +65,11 @@ export function evaluationMode(
     model: chosen?.model,
     loopId: chosen?.loopId,
     queued: { steering: waitingMessages.messages, followUps: 0, bytes: waitingMessages.bytes },
-    ...(rejected === undefined ? {} : { rejectedMessages: rejected }),
+    ...omitUndefined({ rejectedMessages: rejected }),
     strategy,
     branches: branches.map(partProgress),
     ...(judge === undefined ? {} : { judge: partProgress(judge) }),
-    ...(decision === undefined ? {} : { decision }),
+    ...omitUndefined({ decision }),
   };
 }
 
@@ -79,12 +80,11 @@ function partProgress(part: JobPart): PartProgress {
     model,
     loopId,
     status: getStatusCode(part),
-    ...(workflow === undefined ? {} : { workflow }),
+    ...omitUndefined({ workflow }),
     turns: spent.turns,
     tokens: spent.tokens,
     costUsd: toUsd(spent.nanoUsd),
-    ...(startedAtMs === undefined ? {} : { startedAtMs }),
-    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    ...omitUndefined({ startedAtMs, endedAtMs }),
   };
 }
 

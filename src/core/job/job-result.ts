@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
@@ -50,7 +51,7 @@ export function buildPartResult({ name, agent, session, outcome, report, spent }
     name,
     agent,
     session,
-    ...(outcome === undefined ? {} : { outcome }),
+    ...omitUndefined({ outcome }),
     ...report,
     turns: spent.turns,
     costUsd: toUsd(spent.nanoUsd),

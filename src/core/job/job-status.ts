@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import { toUsd } from "../budget/amounts.ts";
@@ -113,11 +114,7 @@ function buildPartStatus(part: JobPart): PartStatus {
     status: partWord(part),
     turns: spent.turns,
     costUsd: toUsd(spent.nanoUsd),
-    ...(model === undefined ? {} : { model }),
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(task === undefined ? {} : { task }),
-    ...(startedAtMs === undefined ? {} : { startedAtMs }),
-    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+    ...omitUndefined({ model, workflow, task, startedAtMs, endedAtMs }),
   };
 }
 

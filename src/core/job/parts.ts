@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { computeRemaining, settle } from "../budget/account.ts";
 import type { Allowance, Amounts } from "../budget/account-state.ts";
@@ -99,7 +100,7 @@ export function startPart(state: JobState, part: number, nowMs: number, workflow
   return changePart(state, part, {
     state: "running",
     startedAtMs: nowMs,
-    ...(workflow === undefined ? {} : { workflow }),
+    ...omitUndefined({ workflow }),
   });
 }
 
@@ -166,7 +167,6 @@ export function getNextRound({ report }: PartEnd): NextRound | undefined {
 function getPosition({ branch, loopId, position }: TaskReport) {
   return {
     branch,
-    ...(loopId === undefined ? {} : { loopId }),
-    ...(position === undefined ? {} : { position }),
+    ...omitUndefined({ loopId, position }),
   };
 }

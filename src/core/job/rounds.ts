@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { QueueSize } from "../machine/queue-size.ts";
 import type { RejectedMessages } from "../machine/state/inbound-message.ts";
@@ -75,7 +76,7 @@ export type Rounds = {
 export function roundsStatus({ rounds, sleepsUntilMs, waiting, refused }: Rounds): ModeStatus {
   return {
     queued: { steering: 0, followUps: waiting.messages, bytes: waiting.bytes },
-    ...(refused === undefined ? {} : { rejectedMessages: refused }),
-    job: { rounds, ...(sleepsUntilMs === undefined ? {} : { sleepsUntilMs }) },
+    ...omitUndefined({ rejectedMessages: refused }),
+    job: { rounds, ...omitUndefined({ sleepsUntilMs }) },
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
@@ -89,13 +90,13 @@ export function buildTeamResult(state: JobState, outcome: Outcome, text: string 
     job: state.job,
     mode: "supervisor",
     outcome,
-    ...(text === undefined ? {} : { text }),
+    ...omitUndefined({ text }),
     agents: members.map(findMember).map(({ id, agent, session, status, reason }) => ({
       id,
       agent,
       session,
       status,
-      ...(reason === undefined ? {} : { reason }),
+      ...omitUndefined({ reason }),
     })),
     count: all.length,
     parts: (lead === undefined ? members : [lead, ...members]).map(buildPartResult),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { RevertCategory } from "../../schema/record.ts";
 import { type FadedBefore, type FadingCategory, formatTag, isFading, type LiveTag } from "../view/tag.ts";
 import { extendView, type Span, type View } from "../view/view.ts";
@@ -17,8 +18,7 @@ export function applyReverts(state: State, position: number, reverts: readonly R
     const event = {
       type: "RevertApplied" as const,
       category,
-      ...(request.target === undefined ? {} : { target: request.target }),
-      ...(summary === undefined ? {} : { summary }),
+      ...omitUndefined({ target: request.target, summary }),
     };
     if (!request.applied) return emit(now, { ...event, applied: false, reason: request.reason });
     const abandoned = { from: request.fork, to: now.length };
@@ -82,7 +82,7 @@ export function truncateView(view: View, fork: number, last: Span | undefined): 
     spans: kept.map((span) => ({
       ...span,
       ...(span.replacement === undefined ? {} : { replacement: left(span.replacement) }),
-      ...(span.memos === undefined ? {} : { memos: span.memos.map(left) }),
+      ...omitUndefined({ memos: span.memos?.map(left) }),
     })),
     ...(prunableFrom === undefined ? {} : { prunableFrom: Math.min(prunableFrom, fork) }),
     ...(fadedBefore === undefined ? {} : { fadedBefore: limitFaded(fadedBefore, fork) }),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Permission, QuestionRecord } from "../../schema/record.ts";
 import { addGrant, buildGrant } from "../permission/grants.ts";
 import { buildRunningStatus, refuseCall, replaceCall, runCall, takesOutbox } from "./begin-call.ts";
@@ -43,7 +44,7 @@ export function applyApprovalAnswer(
     return redispatchWithAnswer(state, phase, index, {
       question,
       ...answerFields,
-      ...(by === undefined ? {} : { by }),
+      ...omitUndefined({ by }),
     });
   }
   if (call.status.failure !== undefined && answer.type !== "answer") {
@@ -62,7 +63,7 @@ export function applyApprovalAnswer(
   const grants = addGrant(state.grants ?? [], given);
   const allowed: Call = {
     ...setApprovalAnswer(call, { answer: changed === undefined ? "approved" : "changed", by }),
-    ...(changed === undefined ? {} : { changedArguments: changed }),
+    ...omitUndefined({ changedArguments: changed }),
   };
   return runApprovedCall({ ...state, grants }, phase, index, allowed);
 }
@@ -104,7 +105,7 @@ function runApprovedCall(state: State, phase: CallingTools, index: number, call:
   const { flush, ...rest } = phase;
   const calls = replaceCall(phase.calls, index, ran.call);
   if (ran.call.status.type === "done") return continueCalls(ran.state, { ...phase, calls });
-  if (!alone) return { ...ran.state, phase: { ...rest, calls, ...(flush === undefined ? {} : { flush }) } };
+  if (!alone) return { ...ran.state, phase: { ...rest, calls, ...omitUndefined({ flush }) } };
   const given = dispatch(ran.state);
   const unit = { ...phase.batch, outboxCall: takesOutbox(ran.call.status) ? index : -1 };
   return { ...given.state, phase: { ...rest, dispatch: given.dispatch, calls, batch: unit } };
@@ -128,8 +129,7 @@ function setApprovalAnswer(
 ): Call {
   const permission: Permission = {
     ...(call.permission ?? { outcome: "ask", rule: "otherwise" }),
-    ...(answer === undefined ? {} : { answer }),
-    ...(by === undefined ? {} : { by }),
+    ...omitUndefined({ answer, by }),
   };
   return { ...call, permission };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Permission } from "../../schema/record.ts";
 import { describeCoverage, isGranted } from "../permission/grants.ts";
 import { decidePermission } from "../permission/permission.ts";
@@ -52,10 +53,10 @@ export function listPendingApprovals({ phase }: State): readonly PendingApproval
   return phase.calls.flatMap(({ id, name, summary, status, facts }) => {
     if (status.type !== "awaiting-user") return [];
     const { type: _, failure, question: questionRef, ...asked } = status;
-    const call = { name, ...(facts === undefined ? {} : { facts }) };
+    const call = { name, ...omitUndefined({ facts }) };
     const isKind = questionRef === undefined && failure === undefined;
     const covers = isKind ? { grantDescriptions: describeCoverage(call) } : {};
-    const question = questionRef === undefined ? {} : { questionRef };
+    const question = omitUndefined({ questionRef });
     return [{ toolCallId: id, tool: name, summary, ...asked, ...question, ...covers }];
   });
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { EventBody } from "../../schema/record.ts";
 import { extendView } from "../view/view.ts";
 import { appendAtPosition, emitMessageEvents, estimateBody } from "./append-message.ts";
@@ -41,7 +42,7 @@ export function buildStartEvent({ id, name, permission }: Call, position: number
     toolCallId: id,
     toolName: name,
     position,
-    ...(permission === undefined ? {} : { permission }),
+    ...omitUndefined({ permission }),
   };
 }
 
@@ -74,7 +75,7 @@ export function emitEndEvents(
     toolName: call.name,
     position,
     isError,
-    ...(child === undefined ? {} : { childLoopId: child }),
+    ...omitUndefined({ childLoopId: child }),
     ...(isDenied(call) ? { permission: call.permission } : {}),
     ...(call.questions === undefined ? {} : { questions: [...call.questions] }),
   });

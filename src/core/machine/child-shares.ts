@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { openAccount, setOwnAllowance, settle, subtractSpent, sumUsed } from "../budget/account.ts";
 import type { Account, Allowance, Amounts } from "../budget/account-state.ts";
 import { addAmounts, buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
@@ -23,7 +24,7 @@ export function getAccount(state: State): Account {
   const own = buildAllowance(limits, delegation, loop.startedAtMs + (loop.waitedMs ?? 0));
   const given = getRemainingAllocation(state);
   if (loop.account === undefined) return openAccount(own, given);
-  return { ...setOwnAllowance(loop.account, own), ...(given === undefined ? {} : { allocation: given }) };
+  return { ...setOwnAllowance(loop.account, own), ...omitUndefined({ allocation: given }) };
 }
 
 /** Returns the part of the allocation that this loop still has. Time spent waiting for a user does not count. */

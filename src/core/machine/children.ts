@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { NO_AMOUNTS } from "../budget/amounts.ts";
 import { estimateText } from "../view/estimate.ts";
@@ -85,7 +86,7 @@ function answerWithReport(
       ? {}
       : { from: { session: report.session, branch: report.branch, position: report.position } }),
     messages: report?.messages ?? 0,
-    ...(report?.loopId === undefined ? {} : { childLoopId: report.loopId }),
+    ...omitUndefined({ childLoopId: report?.loopId }),
   };
   const waited = addWaitedTime(state, getChildWaitMs(state, phase, report));
   const settled = settleShare(waited, index, report?.used ?? NO_AMOUNTS);
@@ -147,12 +148,11 @@ export function buildReport({ session, branch, last, totals, nextRound }: State)
     session,
     outcome: last?.outcome ?? { type: "delivered", messages: 0 },
     branch,
-    ...(last?.loopId === undefined ? {} : { loopId: last.loopId }),
+    ...omitUndefined({ loopId: last?.loopId }),
     ...(last?.lastAnswer === undefined ? {} : { position: last.lastAnswer.position }),
     tokens: last?.lastAnswer?.tokens ?? 0,
     messages,
     used,
-    ...(waitedMs === undefined ? {} : { waitedMs }),
-    ...(nextRound === undefined ? {} : { nextRound }),
+    ...omitUndefined({ waitedMs, nextRound }),
   };
 }

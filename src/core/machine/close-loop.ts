@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { addCosts } from "../budget/usage.ts";
 import { emitPromptEvents } from "./append-message.ts";
@@ -43,10 +44,12 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
   const last: LastLoop = {
     outcome: phase.outcome,
     loopId: loop.loopId,
-    ...(digest.text === undefined ? {} : { text: digest.text }),
-    ...(digest.position === undefined ? {} : { position: digest.position }),
-    ...(digest.json === undefined ? {} : { json: digest.json }),
-    ...(digest.lastAnswer === undefined ? {} : { lastAnswer: digest.lastAnswer }),
+    ...omitUndefined({
+      text: digest.text,
+      position: digest.position,
+      json: digest.json,
+      lastAnswer: digest.lastAnswer,
+    }),
   };
   return {
     ...completeDispatch(state, phase.dispatch, digest.branch),

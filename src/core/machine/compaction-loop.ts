@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Continuation } from "../../schema/definition.ts";
 import { closeLoop } from "./close-loop.ts";
 import { openLoop } from "./open-loop.ts";
@@ -14,7 +15,7 @@ export function requestCompaction(state: State, focus: string | undefined): Stat
   if (!isAtRest) return setCompactionRequest(state, focus);
   return openCompactionLoop(state, {
     kind: { type: "compaction" },
-    ...(focus === undefined ? {} : { focus }),
+    ...omitUndefined({ focus }),
   });
 }
 
@@ -24,7 +25,7 @@ export function openCompactionLoop(state: State, continuation: Continuation): St
 }
 
 function setCompactionRequest(state: State, focus: string | undefined): State {
-  return { ...state, requestedCompaction: focus === undefined ? {} : { focus } };
+  return { ...state, requestedCompaction: omitUndefined({ focus }) };
 }
 
 export function isCompactionLoop(state: State): boolean {

@@ -1,4 +1,5 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
 import { isPlainView, sumViewTokens, toViewSnapshot } from "../view/view.ts";
 import { toViewRanges } from "../view/view-ranges.ts";
@@ -29,16 +30,12 @@ export function next(state: State): Command {
         type: "open-loop",
         ...toNumbered(phase.dispatch),
         session: state.session,
-        ...(state.requestedDefinition.definition === undefined
-          ? {}
-          : { definition: state.requestedDefinition.definition }),
-        ...(state.requestedDefinition.hash === undefined
-          ? {}
-          : { definitionHash: state.requestedDefinition.hash }),
+        ...omitUndefined({
+          definition: state.requestedDefinition.definition,
+          definitionHash: state.requestedDefinition.hash,
+        }),
         prompts: phase.prompts,
-        ...(phase.continuation === undefined ? {} : { continuation: phase.continuation }),
-        ...(state.task === undefined ? {} : { spawn: state.task.spawn }),
-        ...(state.part === undefined ? {} : { part: state.part }),
+        ...omitUndefined({ continuation: phase.continuation, spawn: state.task?.spawn, part: state.part }),
         ...(state.length === 0 ? {} : { expectedHead: { branch: state.branch, length: state.length } }),
       };
     case "calling-model": {
@@ -59,7 +56,7 @@ export function next(state: State): Command {
         ...getCaller(state),
         ...getRedaction(state),
         ...(loop.mismatch === undefined ? {} : { isRepair: true as const }),
-        ...(deadlineMs === undefined ? {} : { deadlineMs }),
+        ...omitUndefined({ deadlineMs }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
@@ -100,7 +97,7 @@ export function next(state: State): Command {
       if (beside !== undefined && !hasChild(phase)) return beside;
       const calls = buildToolCommands(state, phase);
       return calls.length > 0
-        ? { type: "call-tools", calls, ...(beside === undefined ? {} : { recordCommand: beside }) }
+        ? { type: "call-tools", calls, ...omitUndefined({ recordCommand: beside }) }
         : { type: "wait", untilMs: findApprovalDeadline(phase) };
     }
     case "running-hooks":
@@ -109,7 +106,7 @@ export function next(state: State): Command {
         ...buildWriteFields(state, phase.dispatch, state.length),
         session: state.session,
         ...buildHookRequest(state, phase.question),
-        ...(phase.isBrief === undefined ? {} : { isBrief: phase.isBrief }),
+        ...omitUndefined({ isBrief: phase.isBrief }),
       };
     case "updating-definition": {
       const { definitionHash, limits } = requirePinned(state);
@@ -138,7 +135,7 @@ export function next(state: State): Command {
           : {}),
         ...(isOutput ? { isOutput } : {}),
         ...(getAllocation(state) === undefined ? {} : { isTask: true as const }),
-        ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
+        ...omitUndefined({ answer: loop.lastText?.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
         ...(isPlainView(state.view) ? {} : { view: toViewSnapshot(state.view) }),
@@ -176,7 +173,7 @@ function buildRecordCommand(
     type: "record",
     ...buildWriteFields(state, pending, state.length),
     session: state.session,
-    ...(state.loop === undefined ? {} : { loopId: state.loop.loopId }),
+    ...omitUndefined({ loopId: state.loop?.loopId }),
     inbox,
   };
 }
@@ -188,11 +185,11 @@ function notifiesHooks(state: State, { outcome }: PhaseOf<"closing">): boolean {
 }
 
 function getCaller({ task }: State) {
-  return task === undefined ? {} : { caller: task.spawn };
+  return omitUndefined({ caller: task?.spawn });
 }
 
 function getRedaction({ redactContent }: State) {
-  return redactContent === undefined ? {} : { redactContent };
+  return omitUndefined({ redactContent });
 }
 
 function toNumbered({ number, generation }: Dispatch) {
@@ -201,7 +198,7 @@ function toNumbered({ number, generation }: Dispatch) {
 
 function buildWriteFields(state: State, pending: Dispatch, ownPosition: number) {
   const outbox = takeOutbox(state.outbox, pending.carries);
-  const fork = state.newBranch === undefined ? {} : { newBranch: state.newBranch };
+  const fork = omitUndefined({ newBranch: state.newBranch });
   return {
     ...toNumbered(pending),
     branch: state.branch,
@@ -236,10 +233,12 @@ function buildToolCommands(state: State, phase: PhaseOf<"calling-tools">): reado
       toolName: call.name,
       answer: phase.position,
       position: phase.position + 1 + index,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(toolQueue === undefined ? {} : { queue: toolQueue }),
-      ...(call.changedArguments === undefined ? {} : { changedArguments: call.changedArguments }),
-      ...(call.questions === undefined ? {} : { questions: call.questions }),
+      ...omitUndefined({
+        timeoutMs,
+        queue: toolQueue,
+        changedArguments: call.changedArguments,
+        questions: call.questions,
+      }),
       ...(getToolFacts(state, call.name)?.view === true ? { view: buildToolView(state, phase) } : {}),
       summary: call.summary,
       ...getCaller(state),

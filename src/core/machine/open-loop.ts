@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { Continuation } from "../../schema/definition.ts";
 import { NO_USAGE } from "../budget/usage.ts";
@@ -60,7 +61,7 @@ export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation
   const due = { type: "turn-pending" as const, source: "opening" as const };
   // A loop that a hook has rejected never began (CB-05).
   if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
-  const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
+  const parent = omitUndefined({ parentLoopId: digest.parentLoopId });
   const announced = emit(opened, { type: "AgentStart", kind, ...parent });
   return { ...announced, phase: due };
 }

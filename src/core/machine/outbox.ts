@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentMessage, AssistantMessage } from "../../schema/message.ts";
 import type { EventBody } from "../../schema/record.ts";
 import { NO_USAGE } from "../budget/usage.ts";
@@ -83,7 +84,7 @@ export function buildOutboxMessage(entry: OutboxEntry, loopId: string, text?: st
         content: [{ type: "text", text: formatReport(text, body.text) }],
         details: { sub_agent: body.toolName, turns: body.messages },
         isError: body.isError,
-        ...(body.childLoopId === undefined ? {} : { childLoopId: body.childLoopId }),
+        ...omitUndefined({ childLoopId: body.childLoopId }),
         timestamp: entry.atMs,
         turnId,
       };

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { closeLoop } from "./close-loop.ts";
 import { emit } from "./outbox.ts";
 import { requeuePrompts } from "./queues.ts";
@@ -29,6 +30,6 @@ export function rejectOpening(
 
 /** @param position - Where the rejected message is stored. */
 export function rejectInput(state: State, reason: string, position: number | undefined): State {
-  const where = position === undefined ? {} : { position };
+  const where = omitUndefined({ position });
   return closeLoop(emit(state, { type: "InputRejected", reason, ...where }), { type: "rejected", reason });
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { RepeatSettings } from "../../schema/definition.ts";
 import { requireLoop } from "./phase.ts";
@@ -75,7 +76,7 @@ export function resetRepeats(state: State): State {
     return state;
   const { stuckReason: _, ...rest } = loop;
   const mistakes = loop.repeatedFailures?.map(({ tool, inARow }) => ({ tool, inARow }));
-  return { ...state, loop: { ...rest, ...(mistakes === undefined ? {} : { repeatedFailures: mistakes }) } };
+  return { ...state, loop: { ...rest, ...omitUndefined({ repeatedFailures: mistakes }) } };
 }
 
 /** Marks the loop to end before its next turn. The first reason counts. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Continuation } from "../../schema/definition.ts";
 import type { Allowance } from "../budget/account-state.ts";
 import type { LoopPart } from "../evaluation/loop-part.ts";
@@ -41,7 +42,7 @@ export function buildInitialState(input: StartInput): State {
     mode: input.mode,
     idleTimeoutMs: input.idleTimeoutMs,
     localSteps: input.localSteps,
-    ...(input.redactContent === undefined ? {} : { redactContent: input.redactContent }),
+    ...omitUndefined({ redactContent: input.redactContent }),
     requestedDefinition: input.requestedDefinition,
     pinned: undefined,
     nowMs: input.nowMs,
@@ -49,7 +50,7 @@ export function buildInitialState(input: StartInput): State {
     phase: {
       type: "starting",
       prompts: input.prompts,
-      ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
+      ...omitUndefined({ continuation: input.continuation }),
     },
     queues: EMPTY_QUEUES,
     recentIds: [],
@@ -66,9 +67,7 @@ export function buildInitialState(input: StartInput): State {
       input.problem === undefined
         ? undefined
         : { outcome: { type: "failed", fault: "invalid", message: input.problem } },
-    ...(input.task === undefined ? {} : { task: input.task }),
-    ...(input.share === undefined ? {} : { share: input.share }),
-    ...(input.part === undefined ? {} : { part: input.part }),
+    ...omitUndefined({ task: input.task, share: input.share, part: input.part }),
   };
   return input.prompts.reduce((state, { id }) => rememberId(state, id), fresh);
 }

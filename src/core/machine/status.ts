@@ -1,4 +1,5 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { type Budget, getLoopBudget } from "../budget/loop-budget.ts";
@@ -92,7 +93,7 @@ export function buildStatus(state: State): Status {
       followUps: state.queues.followUps.length,
       bytes: measureQueues(state.queues).bytes,
     },
-    ...(state.rejectedMessages === undefined ? {} : { rejectedMessages: state.rejectedMessages }),
+    ...omitUndefined({ rejectedMessages: state.rejectedMessages }),
     approvals: listPendingApprovals(state),
     running: listRunningCalls(state),
     lastText: state.loop?.lastText?.preview ?? getLastText(state),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { InboundMessage } from "./state/inbound-message.ts";
 import type { TaskReport, TaskRequest } from "./state/task.ts";
 
@@ -21,7 +22,7 @@ export function buildTaskMessage(
   { spawn, branch, answer, changedArguments: changed }: TaskRequest,
   atMs: number,
 ): InboundMessage {
-  const task = { spawn, branch, answer, ...(changed === undefined ? {} : { changedArguments: changed }) };
+  const task = { spawn, branch, answer, ...omitUndefined({ changedArguments: changed }) };
   return { id: spawn.toolCallId, task, atMs };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { NO_USAGE } from "../budget/usage.ts";
@@ -21,8 +22,8 @@ export function endTurn(state: State, phase: PhaseOf<"turn-ended">): State {
   const { lastStop, turnUsage: usage } = requireLoop(state);
   const { position, results, reverts } = phase;
   const source = getNextSource(phase, lastStop);
-  const after: AfterTurn = { type: "continue", ...(source === undefined ? {} : { source }) };
-  const ending = { position, results, usage, after, ...(reverts === undefined ? {} : { reverts }) };
+  const after: AfterTurn = { type: "continue", ...omitUndefined({ source }) };
+  const ending = { position, results, usage, after, ...omitUndefined({ reverts }) };
   return askErrorHooks(state, lastStop === "error", ending);
 }
 

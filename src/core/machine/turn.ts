@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { TurnTrigger } from "../../schema/record.ts";
 import { addCosts, addUsage, NO_USAGE } from "../budget/usage.ts";
@@ -160,7 +161,7 @@ export function applyModelReply(state: State, phase: PhaseOf<"calling-model">, d
       ...settled,
       length: position + 1,
       view,
-      ...(counted === undefined ? {} : { reportedSize: counted }),
+      ...omitUndefined({ reportedSize: counted }),
       loop: {
         ...(digest.announcesCall === true ? loop : resetNudges(loop)),
         usage: addUsage(loop.usage, digest.usage),

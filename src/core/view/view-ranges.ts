@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { FadedBefore } from "./tag.ts";
 import type { SpanFormat, View } from "./view.ts";
 
@@ -21,7 +22,7 @@ export function toViewRanges(view: View): ViewRanges {
     } else ranges.push(range);
   }
   const { branch, fadedBefore } = view;
-  return { branch, ranges, ...(fadedBefore === undefined ? {} : { fadedBefore }) };
+  return { branch, ranges, ...omitUndefined({ fadedBefore }) };
 }
 
 /** Reports whether two formats can be joined. Two texts that stand for entries never join, nor does a range with memos. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ApprovalInput } from "../../workflows/messages.ts";
 import type { SentArrival } from "./play-result.ts";
 
@@ -5,5 +6,5 @@ import type { SentArrival } from "./play-result.ts";
 export function buildApprovalInput(sent: Extract<SentArrival, { do: "approve" | "refuse" }>): ApprovalInput {
   const { do: action, call, when: _when, messageId: _id, ...fields } = sent;
   const answer = action === "refuse" ? "deny" : action;
-  return { answer, ...(call === undefined ? {} : { toolCallId: call }), ...fields } as ApprovalInput;
+  return { answer, ...omitUndefined({ toolCallId: call }), ...fields } as ApprovalInput;
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { getPoints } from "./form/hook.ts";
 import type { ScenarioSubAgentInput } from "./form/sub-agent.ts";
 import type { ScenarioInput } from "./schema.ts";
@@ -29,7 +30,7 @@ export function buildDefinition(
       ? {}
       : { subAgents: subAgents.map((one) => buildSubAgent(one, baseUrl, overrides)) }),
     ...agent,
-    ...(overrides.workspace === undefined ? {} : { workspace: overrides.workspace }),
+    ...omitUndefined({ workspace: overrides.workspace }),
     model: {
       ...MODEL,
       ...model,
@@ -49,7 +50,7 @@ function buildSubAgent(
     conversation === undefined ? overrides : { ...overrides, conversation: `${conversation}/${name}` };
   return {
     name,
-    ...(limits === undefined ? {} : { limits }),
+    ...omitUndefined({ limits }),
     agent: buildDefinition({ agent, subAgents }, baseUrl, inner),
   };
 }

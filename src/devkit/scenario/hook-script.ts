@@ -1,5 +1,6 @@
 import type { HookContexts } from "../../hooks/hook-point.ts";
 import type { HookFunctions } from "../../hooks/hook-registry.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { HOOK_POINTS, type HookPoint } from "../../schema/hooks.ts";
 import { maskVariableValue } from "./events.ts";
 import type { ScenarioAnswer, ScenarioHook } from "./form/hook.ts";
@@ -89,9 +90,9 @@ function getFields(context: AnyHookContext, loopIds: readonly string[]): Record<
   >;
   return {
     ...(loopId === undefined ? {} : { loop: loopIds.indexOf(loopId) }),
-    ...(turnIndex === undefined ? {} : { turn: turnIndex }),
+    ...omitUndefined({ turn: turnIndex }),
     ...(toolCallId === undefined ? {} : { call: toolCallId, tool: toolName }),
-    ...(messages === undefined ? {} : { messages: messages.map(formatMessage) }),
+    ...omitUndefined({ messages: messages?.map(formatMessage) }),
     ...maskVariableValue(others),
   };
 }

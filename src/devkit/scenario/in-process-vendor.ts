@@ -4,6 +4,7 @@ import type { ModelRequest } from "../../models/provider.ts";
 import { createHttpError, type Vendor } from "../../models/provider-error-from-response.ts";
 import { createMask } from "../../models/secret-masks.ts";
 import { SseReader } from "../../models/sse-reader.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { anthropicWire } from "../../testing/model-server/anthropic-wire.ts";
@@ -84,8 +85,7 @@ export function buildReply(
   caller = "call",
 ): Reply {
   return {
-    ...(reply.text === undefined ? {} : { text: reply.text }),
-    ...(reply.thinking === undefined ? {} : { thinking: reply.thinking }),
+    ...omitUndefined({ text: reply.text, thinking: reply.thinking }),
     ...(stopReason === undefined ? {} : { stop: stopReason === "guardRail" ? "refusal" : stopReason }),
     ...(reply.toolCalls === undefined
       ? {}

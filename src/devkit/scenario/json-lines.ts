@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { PlayResult, SubAgentPlayResult } from "./play-result.ts";
 import type { ScenarioReport } from "./run-scenario.ts";
 
@@ -15,7 +16,7 @@ export function formatJsonLines({ scenario, played, problems }: ScenarioReport):
       scenario: name,
       proves,
       outcome,
-      ...(text === undefined ? {} : { text }),
+      ...omitUndefined({ text }),
       executed: ran.map(({ call }) => call),
       inbox,
       refused,

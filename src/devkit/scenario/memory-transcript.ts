@@ -6,6 +6,7 @@ import type { LoopDigest, OpenedDigest } from "../../core/machine/state/digest.t
 import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import type { NewBranch, OutboxEntry, OutboxEvent } from "../../core/machine/state/outbox.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, Outcome } from "../../schema/record.ts";
 import { findLeftBranches, REVERT_PREFIX } from "../../store/transcript/find-left-branches.ts";
@@ -132,16 +133,14 @@ export class MemoryTranscript {
     this.#loops.push({ loopId, branch, from, events: [] });
     return {
       loopId,
-      ...(parentLoopId === undefined ? {} : { parentLoopId }),
+      ...omitUndefined({ parentLoopId }),
       kind,
       branch,
       from,
       tokensBefore: all.slice(0, from).reduce((sum, { tokens }) => sum + tokens, 0),
-      ...(view === undefined ? {} : { view }),
-      ...(this.#grants === undefined ? {} : { grants: this.#grants }),
+      ...omitUndefined({ view, grants: this.#grants }),
       entries,
-      ...(rejected === undefined ? {} : { rejected }),
-      ...(rejectedBy === undefined ? {} : { rejectedBy }),
+      ...omitUndefined({ rejected, rejectedBy }),
     };
   }
 
@@ -197,7 +196,7 @@ export class MemoryTranscript {
   }: Pick<CloseLoopCommand, "loopId" | "branch" | "view" | "grants" | "outcome">): void {
     const loop = this.#loops.find((one) => one.loopId === loopId);
     if (loop !== undefined) loop.outcome = outcome;
-    const end = { to: this.listEntries(branch).length, ...(view === undefined ? {} : { view }) };
+    const end = { to: this.listEntries(branch).length, ...omitUndefined({ view }) };
     this.#closedLoops.set(branch, [...(this.#closedLoops.get(branch) ?? []), end]);
     if (grants !== undefined) this.#grants = grants;
   }
@@ -288,7 +287,7 @@ export class MemoryTranscript {
       origin: origin as EntryOrigin,
       message,
       tokens: estimateMessage(message),
-      ...(messageId === undefined ? {} : { messageId }),
+      ...omitUndefined({ messageId }),
     };
   }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { buildScenarioEvents } from "./events.ts";
 import { driveRun } from "./plain/driver.ts";
 import { Stage } from "./plain/stage.ts";
@@ -50,7 +51,7 @@ function firstRun({ prompt, promptId = "prompt", mode }: Scenario, first: SentAr
   return {
     mode,
     ...(prompt === undefined ? {} : { prompt: { id: promptId, text: prompt } }),
-    ...(first === undefined ? {} : { with: first }),
+    ...omitUndefined({ with: first }),
   };
 }
 
@@ -63,9 +64,7 @@ function laterRun({ mode }: Scenario, sent: SentArrival): RunStart {
     mode,
     continued: {
       kind,
-      ...(at === undefined ? {} : { at }),
-      ...(loop === undefined ? {} : { loop }),
-      ...(limits === undefined ? {} : { limits }),
+      ...omitUndefined({ at, loop, limits }),
     },
   };
 }

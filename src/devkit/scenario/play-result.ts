@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Continuation } from "../../schema/definition.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { ScenarioEvent } from "./events.ts";
@@ -70,7 +71,7 @@ export type ContinuedFrom = Pick<Extract<Arrival, { do: "continue" }>, "kind" | 
 export function buildContinuation({ kind, limits }: ContinuedFrom, at: Continuation["at"]): Continuation {
   return {
     kind: kind === "default" ? { type: kind } : { type: kind, tag: "2025-01-01T00:00:00Z" },
-    ...(at === undefined ? {} : { at }),
+    ...omitUndefined({ at }),
     ...(limits === undefined ? {} : { limits: limits as Continuation["limits"] }),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { defineTool, type Tool, type ToolContext, type TouchedResources } from "../../tools/tool.ts";
 import type { ParameterType, ScenarioTool } from "./form/tool.ts";
 
@@ -18,7 +19,7 @@ export function createTool(
     parameters: z.object(shape),
     replay: tool.replay,
     quick: tool.quick,
-    ...(tool.timeoutMs === undefined ? {} : { timeoutMs: tool.timeoutMs }),
+    ...omitUndefined({ timeoutMs: tool.timeoutMs }),
     confirm: tool.confirm,
     touches: (value) => listTouched(tool, value),
     execute,

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../provider.ts";
 import { buildResponsesRequest } from "../responses/request.ts";
@@ -21,7 +22,7 @@ export class AzureOpenAiResponses implements Provider {
       const key = requireKey(request);
       return {
         url: buildAzureUrl(request.model),
-        headers: key === undefined ? {} : { "api-key": key },
+        headers: omitUndefined({ "api-key": key }),
         body: buildResponsesRequest(request),
         createAssembler: (context) => new ResponsesAssembler(context),
       };

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import { createCallIds } from "../gemini/create-call-ids.ts";
@@ -27,7 +28,7 @@ export class GoogleGenerativeAi implements Provider {
       const key = requireKey(request);
       return {
         url: buildGeminiUrl(model.baseUrl, model.id),
-        headers: key === undefined ? {} : { "x-goog-api-key": key },
+        headers: omitUndefined({ "x-goog-api-key": key }),
         body: {
           ...buildGeminiRequest(request),
           ...(model.serviceTier !== undefined && { serviceTier: model.serviceTier }),

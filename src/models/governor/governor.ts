@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { VendorLimits, WorkerLimits } from "../../schema/vendor-limits.ts";
 import type { ModelRequest, Provider, StreamOptions, Wait } from "../provider.ts";
@@ -56,9 +57,7 @@ export class Governor {
     return {
       id,
       protocol,
-      ...(provider.selectOutputMode === undefined
-        ? {}
-        : { selectOutputMode: provider.selectOutputMode.bind(provider) }),
+      ...omitUndefined({ selectOutputMode: provider.selectOutputMode?.bind(provider) }),
       stream: (request, options) => this.#stream(provider, request, options),
     };
   }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { OpenAiCompat } from "../../schema/model.ts";
 import { outputName, type StructuredOutput } from "../../schema/output.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
@@ -55,7 +56,7 @@ function buildThinkingFields({ model, thinking, tools }: ModelRequest, compat: O
   if (!compat.supportsReasoningEffort) return {};
   if (tools.length > 0 && forbidsReasoningWithTools(model.provider, model.id))
     return { reasoning_effort: "none" };
-  return effort === undefined ? {} : { reasoning_effort: effort };
+  return omitUndefined({ reasoning_effort: effort });
 }
 
 function toWireTool({ name, description, parameters }: ToolDefinition): WireTool {

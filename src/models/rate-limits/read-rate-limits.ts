@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { getHeader, type ResponseHeaders } from "../retry-after.ts";
 import { parseTimestampMs } from "./parse-time.ts";
 import type { LimitUnit, RateLimit, RateLimits } from "./rate-limits.ts";
@@ -80,7 +81,7 @@ function readStructuredHeader(text: string | undefined, headers: ResponseHeaders
         name,
         unit: toUnit(name),
         remaining,
-        ...(limit === undefined ? {} : { limit }),
+        ...omitUndefined({ limit }),
         ...(seconds === undefined ? {} : { resetAtMs: nowMs + seconds * 1000 }),
       },
     ];

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Content } from "../../schema/message.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
 import { asList, asObject, asText, getOwn, type JsonObject, parseArguments } from "../json.ts";
@@ -185,5 +186,5 @@ function pickKeptFields(type: string, data: JsonObject): JsonObject {
 }
 
 function toSignature(signature: string | undefined): { readonly signature?: string } {
-  return signature === undefined ? {} : { signature };
+  return omitUndefined({ signature });
 }

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { buildCleanEnvironment } from "../process/clean-environment.ts";
+import { omitUndefined } from "../text/omit-undefined.ts";
 
 // Runs git without letting it run other programs: an agent can write to its workspace, including the repository's
 // configuration. Hooks and file watchers are off, and git does not receive this process's keys.
@@ -47,13 +48,13 @@ export async function runGit(
     GIT_TERMINAL_PROMPT: "0",
     GIT_NO_LAZY_FETCH: "1",
     LC_ALL: "C",
-    ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
+    ...omitUndefined({ GIT_INDEX_FILE: index }),
   };
   return await new Promise((resolve, reject) => {
     execFile(
       "git",
       [...SAFE_OPTIONS, "-C", folder, ...args],
-      { env, timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES, ...(signal === undefined ? {} : { signal }) },
+      { env, timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES, ...omitUndefined({ signal }) },
       (error, stdout, stderr) => {
         if (error === null) resolve(stdout);
         else reject(new GitError(describeFailure(args[0] ?? "", error, stderr, timeoutMs)));

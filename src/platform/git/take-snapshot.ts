@@ -1,3 +1,4 @@
+import { omitUndefined } from "../text/omit-undefined.ts";
 import { GitError, runGit, tryGit } from "./run-git.ts";
 import { findRepository, type TreeBounds, writeTree } from "./write-tree.ts";
 
@@ -20,11 +21,11 @@ export type SnapshotResult =
 /** Stores the content of a workspace as a commit on no branch. Never throws: problems are part of the result. */
 export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotResult> {
   const { workspace, ref, message, previous, signal, bounds } = request;
-  const options = signal === undefined ? {} : { signal };
+  const options = omitUndefined({ signal });
   try {
     const repository = await findRepository(workspace, signal);
     const { folder } = repository;
-    const tree = await writeTree(repository, { ...options, ...(bounds === undefined ? {} : { bounds }) });
+    const tree = await writeTree(repository, { ...options, ...omitUndefined({ bounds }) });
     const head = (
       await tryGit(folder, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], options)
     )?.trim();

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, lstat, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { omitUndefined } from "../text/omit-undefined.ts";
 import { GitError, runGit, tryGit } from "./run-git.ts";
 
 export type Repository = {
@@ -23,7 +24,7 @@ const DEFAULT_BOUNDS: TreeBounds = { maxBytes: 256 * 1024 * 1024, maxFiles: 20_0
 
 /** Finds the repository of a workspace. Throws `GitError` with the reason if snapshots are impossible. */
 export async function findRepository(workspace: string, signal?: AbortSignal): Promise<Repository> {
-  const options = signal === undefined ? {} : { signal };
+  const options = omitUndefined({ signal });
   const folder = await realpath(workspace);
   const output = await tryGit(folder, ["rev-parse", "--show-toplevel", "--show-prefix"], options);
   if (output === undefined)
@@ -62,7 +63,7 @@ export async function writeTree(
   { signal, bounds = DEFAULT_BOUNDS }: { readonly signal?: AbortSignal; readonly bounds?: TreeBounds } = {},
 ): Promise<string> {
   const own = await mkdtemp(join(tmpdir(), "holdfast-index-"));
-  const options = { index: join(own, "index"), ...(signal === undefined ? {} : { signal }) };
+  const options = { index: join(own, "index"), ...omitUndefined({ signal }) };
   try {
     const gitFolder = (await runGit(folder, ["rev-parse", "--absolute-git-dir"], options)).trim();
     await copyFile(join(gitFolder, "index"), options.index, constants.COPYFILE_FICLONE).catch(

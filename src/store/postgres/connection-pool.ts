@@ -1,4 +1,5 @@
 import pg from "pg";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { DatabaseTarget } from "./database-target.ts";
 import { TYPES } from "./values.ts";
 
@@ -41,9 +42,7 @@ export function buildConnectionConfig(
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: statementMs + lockMs + QUERY_TIMEOUT_MARGIN_MS,
     types: TYPES,
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
-    ...(database === undefined ? {} : { database }),
+    ...omitUndefined({ user, password, database }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { PostgresError } from "./postgres-error.ts";
 
 /** The location of a database and the settings of its connections. `parseDatabaseTarget` reads it from an address. */
@@ -136,7 +137,7 @@ function resolveTls(host: string, parameters: Parameters): ConnectionOptions | f
   };
   const ca = file("sslrootcert");
   return {
-    ...(ca === undefined ? {} : { ca }),
+    ...omitUndefined({ ca }),
     ...(parameters.sslcert === undefined ? {} : { cert: file("sslcert") }),
     ...(parameters.sslkey === undefined ? {} : { key: file("sslkey") }),
     // Without a root certificate "require" encrypts, but does not verify the server.

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type pg from "pg";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { buildCommitSql, type CommitAttempt } from "./commit-tokens.ts";
 import type { Connection } from "./connection-pool.ts";
 import type { SchemaPart } from "./migrate.ts";
@@ -133,7 +134,7 @@ export class Transaction {
 
   #send(text: string, values: readonly Value[]): Promise<pg.QueryResult> {
     const name = this.#prepares ? this.#getStatementName(text) : undefined;
-    const query = { text, values: values.map(encodeValue), ...(name === undefined ? {} : { name }) };
+    const query = { text, values: values.map(encodeValue), ...omitUndefined({ name }) };
     return this.#noteFailure(this.#connection.query(query));
   }
 

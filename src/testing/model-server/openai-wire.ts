@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { buildCompletionsPrompt } from "./implicit-cache-prompt.ts";
 import { validateOpenAiRequest } from "./openai-validation.ts";
 import type { Reply } from "./reply.ts";
@@ -81,7 +82,7 @@ export const openaiWire: Wire<string> = {
     const message = {
       role: "assistant",
       content: reply.text ?? null,
-      ...(thinking === undefined ? {} : { reasoning_content: thinking.text }),
+      ...omitUndefined({ reasoning_content: thinking?.text }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
       refusal: null,
       annotations: [],

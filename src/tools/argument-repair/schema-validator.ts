@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { JsonSchema } from "./schema-type.ts";
 
 // A tool's own `parse` decides what runs. The JSON Schema answers what `parse` cannot: which alternative a value fits,
@@ -43,7 +44,7 @@ function getValidateFunction(
 function compile(schema: JsonSchema, root: JsonSchema, ajv: Ajv2020): ValidateFunction | undefined {
   const { $schema: _, $id: __, ...rest } = schema;
   try {
-    return ajv.compile({ ...(root["$defs"] === undefined ? {} : { $defs: root["$defs"] }), ...rest });
+    return ajv.compile({ ...omitUndefined({ $defs: root["$defs"] }), ...rest });
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import {
   StartError,
   type SupervisedResult,
 } from "../../platform/process/run-supervised.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { defineTool, type ExecutableTool, type ToolContext, ToolError } from "../tool.ts";
 import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import { openFolder, openRoot } from "../workspace/workspace-access.ts";
@@ -89,7 +90,7 @@ export function createBashTool(options: BashOptions = {}): ExecutableTool {
     parameters: Parameters,
     replay: "unsafe",
     timeoutMs: timeoutMs + graceMs + TIMEOUT_MARGIN_MS,
-    touches: ({ command }) => ({ command, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) }),
+    touches: ({ command }) => ({ command, ...omitUndefined({ cwd: options.cwd }) }),
     summarise: ({ command }) => command,
     confirm: options.confirm ?? false,
     async execute({ command }, context) {

@@ -1,5 +1,6 @@
 import type { HostFact } from "../../core/permission/call-facts.ts";
 import { getDefaultPort, UNKNOWN_HOST } from "../../core/permission/host-glob.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 
 // Finds the hosts that a command may reach, as far as its words tell. A rule that asks or denies applies to every word that
 // may be a host. A rule that allows by host applies only to plain calls of curl and wget.
@@ -20,7 +21,7 @@ export function parseHost(text: string): HostFact | undefined {
     explicitPort ?? (scheme === undefined ? undefined : getDefaultPort(scheme.replace(/^git\+/, "")));
   return {
     host: hostname.replace(/\.$/, ""),
-    ...(effectivePort === undefined ? {} : { port: effectivePort }),
+    ...omitUndefined({ port: effectivePort }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type Word,
 } from "unbash";
 import { type CommandFact, MAX_FACTS, MAX_WORDS } from "../../core/permission/call-facts.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { classifyCommand, HARMLESS_VARIABLES } from "./classify-command.ts";
 import { readPlainWord } from "./plain-word.ts";
 
@@ -186,7 +187,7 @@ class ScriptReader {
 
   private addCommand(words: readonly string[], fixed: number | undefined, depth: number): void {
     const certain = {
-      ...(fixed === undefined ? {} : { fixedWords: fixed }),
+      ...omitUndefined({ fixedWords: fixed }),
       ...(this.#isPiped ? { readsInput: true as const } : {}),
     };
     const reading = classifyCommand(words, fixed);

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AnswerResult, Holdfast } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { formatCoverage } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
@@ -68,7 +69,7 @@ async function approve(
   return withHoldfast(context, async (holdfast) => {
     if (always === true && !context.json) await reportCoverage(context, holdfast, session, call);
     const approved = await holdfast.approve(session, call, {
-      ...(changed === undefined ? {} : { arguments: changed }),
+      ...omitUndefined({ arguments: changed }),
       ...(always === true ? { always } : {}),
     });
     return reportAnswer(context, session, changed === undefined ? "approved" : "changed", approved);
@@ -94,7 +95,7 @@ async function deny(
   { reason }: DenyFlags,
 ): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const result = await holdfast.deny(session, call, reason === undefined ? {} : { reason });
+    const result = await holdfast.deny(session, call, omitUndefined({ reason }));
     return reportAnswer(context, session, "denied", result);
   });
 }

@@ -4,6 +4,7 @@ import { writeBackup } from "../../../client/sessions/backup.ts";
 import { restoreFromBackup } from "../../../client/sessions/restore-backup.ts";
 import { getDatabaseUrl } from "../../../config/database-url.ts";
 import { resolveHome } from "../../../config/home.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readPackageVersion } from "../package-version.ts";
@@ -73,7 +74,7 @@ async function runBackup(context: Context, folder: string): Promise<number> {
 
 async function runRestore(context: Context, folder: string, only: "transcript" | "server" | undefined) {
   const home = resolveHome(context.options.home);
-  const manifest = await restoreFromBackup({ home, folder, ...(only === undefined ? {} : { only }) });
+  const manifest = await restoreFromBackup({ home, folder, ...omitUndefined({ only }) });
   if (context.json) context.printJson({ type: "restored", home: home.folder, only, ...manifest });
   else {
     context.print(

@@ -1,6 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { AgentDefinitionInput, BranchOptions } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, buildChanges, buildDefinition } from "../agent-flags.ts";
 import type { Context } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
@@ -81,7 +82,7 @@ async function branch(context: Context, id: string, flags: Flags): Promise<numbe
     const session = await stack.holdfast.session(id).branch({
       ...position,
       ...agent,
-      ...(prompt === undefined ? {} : { prompt }),
+      ...omitUndefined({ prompt }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     });
     if (!context.json) reportWorkspace(context, (agent.agent ?? agent.changes)?.workspace ?? "the workspace");
@@ -102,10 +103,16 @@ function readAgentFlags(context: Context, flags: Flags): AgentChoice {
     return Object.keys(changes).length === 0 ? {} : { changes };
   }
   const { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace } = flags;
-  const agentFlags = { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace };
-  const definedFlags = Object.fromEntries(
-    Object.entries(agentFlags).filter(([, value]) => value !== undefined),
-  );
+  const definedFlags = omitUndefined({
+    agent: file,
+    untrusted,
+    model,
+    baseUrl,
+    prices,
+    system,
+    tools,
+    workspace,
+  });
   const { agent, warnings, problems } = buildDefinition(definedFlags, fileContext);
   showTrustNotice(context, flags);
   for (const warning of warnings) context.report(context.err.yellow(warning));

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Holdfast } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
@@ -35,7 +36,7 @@ async function compact(
   const stack = await openStack(context);
   try {
     const { holdfast } = stack;
-    const { by } = await holdfast.compact(session, focus === undefined ? {} : { focus });
+    const { by } = await holdfast.compact(session, omitUndefined({ focus }));
     const sizes = by === "own-loop" ? await readSizes(holdfast, session) : undefined;
     if (context.json) context.printJson({ type: "compact", session, by, ...sizes });
     else context.print(formatCompaction(by, sizes));

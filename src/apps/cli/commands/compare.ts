@@ -6,6 +6,7 @@ import type {
   EvaluationOutcome,
   EvaluationStrategy,
 } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { PLAIN_STRATEGIES } from "../../../schema/evaluation.ts";
 import { loadAgentFile } from "../agent-file.ts";
 import type { Context } from "../context.ts";
@@ -98,8 +99,7 @@ async function compare(context: Context, task: string | undefined, flags: Flags)
       agents,
       strategy,
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(flags.session === undefined ? {} : { session: flags.session }),
+      ...omitUndefined({ prompt, session: flags.session }),
     });
     context.report(
       context.err.dim(`session ${evaluation.session}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),

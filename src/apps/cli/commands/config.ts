@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { hashDefinition, type LoadedAgent, type ResolvedValue, readAgents } from "../../../client/index.ts";
 import { writeAgent } from "../../../config/agent-file/write-agent.ts";
 import { findSecretVariables } from "../../../config/secret-variables.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { REDACTED } from "../../../platform/text/redact.ts";
 import { SecretMatcher } from "../../../platform/text/secret-matcher.ts";
 import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
@@ -93,7 +94,7 @@ async function checkFiles(
         file,
         valid,
         agents: agentFacts,
-        ...(mode === undefined ? {} : { mode: mode.type }),
+        ...omitUndefined({ mode: mode?.type }),
         problems,
       });
       continue;

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Limits, Session } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
@@ -38,7 +39,7 @@ A session whose last message is an answer needs a prompt: \`holdfast run TASK --
     .action(async (session: string, flags: Flags) =>
       runAction((context) =>
         startRun(context, session, flags, (one, limits) =>
-          one.continue({ ...limits, ...(flags.branch === undefined ? {} : { branch: flags.branch }) }),
+          one.continue({ ...limits, ...omitUndefined({ branch: flags.branch }) }),
         ),
       ),
     );
@@ -64,7 +65,7 @@ Files that the agent changed are not restored.`,
     .action(async (session: string, flags: Flags) =>
       runAction((context) =>
         startRun(context, session, flags, (one, limits) =>
-          one.rerun({ ...limits, ...(flags.loop === undefined ? {} : { loop: flags.loop }) }),
+          one.rerun({ ...limits, ...omitUndefined({ loop: flags.loop }) }),
         ),
       ),
     );

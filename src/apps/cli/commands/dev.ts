@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { connect } from "../../../client/index.ts";
 import { DATABASE_URL } from "../../../config/database-url.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { handleInterrupts, waitForInterrupt } from "../interrupts.ts";
@@ -59,7 +60,7 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
   const servers = await ServerSupervisor.start(
     {
       dataDir: home.server,
-      ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+      ...omitUndefined({ namespace: options.namespace }),
       ...ports,
     },
     (event) => reportEvent(context, event),

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { ModelError } from "../../../config/vendor-models.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parsePositiveNumber, parseUrl } from "../agent-flags.ts";
 import type { Context } from "../context.ts";
 import {
@@ -83,7 +84,7 @@ async function checkOneVendor(context: Context, vendorName: string, flags: Flags
 
 function buildModel(vendorName: string, baseUrl: string | undefined, env: NodeJS.ProcessEnv) {
   try {
-    return selectVendorModel(vendorName, baseUrl === undefined ? {} : { baseUrl }, knownModels(env));
+    return selectVendorModel(vendorName, omitUndefined({ baseUrl }), knownModels(env));
   } catch (error) {
     if (error instanceof ModelError) throw new UsageError(error.message, { cause: error });
     throw error;

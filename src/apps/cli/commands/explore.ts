@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Exploration, ExploredBranch } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { loadAgentFile } from "../agent-file.ts";
 import type { Context } from "../context.ts";
 import { EvaluationProgress, formatBranchRows } from "../evaluation-progress.ts";
@@ -92,8 +93,7 @@ function buildBranches(context: Context, flags: Flags): readonly ExploredBranch[
   return Array.from({ length: count }, (_, index) => {
     const [branchAgent, branchPrompt] = [agents[index] ?? agents[0], prompt[index] ?? prompt[0]];
     return {
-      ...(branchAgent === undefined ? {} : { agent: branchAgent }),
-      ...(branchPrompt === undefined ? {} : { prompt: branchPrompt }),
+      ...omitUndefined({ agent: branchAgent, prompt: branchPrompt }),
     };
   });
 }

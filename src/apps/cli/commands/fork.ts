@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RestoreWorkspaceOptions } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -57,9 +58,7 @@ async function fork(context: Context, session: string, flags: Flags): Promise<nu
   return withHoldfast(context, async (holdfast) => {
     const forked = await holdfast.session(session).fork({
       ...parsePosition(flags),
-      ...(name === undefined ? {} : { name }),
-      ...(as === undefined ? {} : { as }),
-      ...(restore === undefined ? {} : { restoreWorkspace: restore }),
+      ...omitUndefined({ name, as, restoreWorkspace: restore }),
     });
     if (context.json) context.printJson({ type: "forked", ...forked });
     else {

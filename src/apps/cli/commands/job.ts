@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { JobState, PartResult, PartStatus, Session } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { assertDetachable } from "../detach.ts";
@@ -99,7 +100,7 @@ async function showStatus(context: Context, id: string): Promise<number> {
     // An ended job answers no queries; its result has the outcome of its parts.
     const ended = jobStatus.open ? undefined : await job.result().catch(() => undefined);
     const parts = jobStatus.job?.parts ?? ended?.parts ?? [];
-    if (context.json) context.printJson({ ...jobStatus, ...(ended === undefined ? {} : { result: ended }) });
+    if (context.json) context.printJson({ ...jobStatus, ...omitUndefined({ result: ended }) });
     else
       for (const line of await formatJob(context, jobStatus, parts, holdfast.session(id)))
         context.print(line);
@@ -155,7 +156,7 @@ async function resumePipeline(context: Context, id: string, flags: ResumeFlags):
   try {
     if (flags.detach === true) assertDetachable(stack);
     const job = await stack.holdfast.resumePipeline(id, {
-      ...(flags.from === undefined ? {} : { from: flags.from }),
+      ...omitUndefined({ from: flags.from }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     });
     return flags.detach === true

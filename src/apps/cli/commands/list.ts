@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { StatusCode } from "../../../client/index.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
@@ -48,7 +49,7 @@ async function list(context: Context, flags: Flags): Promise<number> {
   const options = {
     limit: parseWholeNumber("--limit", flags.limit),
     ...(flags.status === undefined ? {} : { status: parseStatus(flags.status) }),
-    ...(flags.agent === undefined ? {} : { agent: flags.agent }),
+    ...omitUndefined({ agent: flags.agent }),
   };
   return withHoldfast(context, async (holdfast) => {
     const sessions = await holdfast.list(options);

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { formatExpected } from "../../../schema/check.ts";
 import { OpenApiSettings } from "../../../schema/openapi.ts";
 import { type ApiInspection, inspectOpenApi } from "../../../tools/sources/openapi/inspect-open-api.ts";
@@ -82,17 +83,14 @@ async function runInspection(settings: OpenApiSettings): Promise<ApiInspection> 
 function buildSettings(spec: string, flags: InspectFlags): OpenApiSettings {
   const { id, tag, path, prefix, baseUrl, allowRemoteRefs } = flags;
   const operations = {
-    ...(id === undefined ? {} : { ids: id }),
-    ...(tag === undefined ? {} : { tags: tag }),
-    ...(path === undefined ? {} : { pathPrefix: path }),
+    ...omitUndefined({ ids: id, tags: tag, pathPrefix: path }),
   };
   const parsed = OpenApiSettings.safeParse(
     {
       name: "inspect",
       spec,
       ...(Object.keys(operations).length === 0 ? {} : { operations }),
-      ...(prefix === undefined ? {} : { prefix }),
-      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...omitUndefined({ prefix, baseUrl }),
       allowRemoteRefs: allowRemoteRefs === true,
     },
     { error: formatExpected },

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { rekeyTranscript } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 
@@ -26,8 +27,7 @@ Examples:
 async function runRekey(context: Context): Promise<number> {
   const { home, database } = context.options;
   const result = await rekeyTranscript({
-    ...(home === undefined ? {} : { home }),
-    ...(database === undefined ? {} : { database }),
+    ...omitUndefined({ home, database }),
   });
   if (context.json) context.printJson(result);
   else {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { RetentionRule } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
@@ -97,8 +98,7 @@ async function setRule(context: Context, flags: SetFlags): Promise<number> {
       await holdfast.retention.set(
         { rules },
         {
-          ...(cron === undefined ? {} : { cron }),
-          ...(flags.timeZone === undefined ? {} : { timeZone: flags.timeZone }),
+          ...omitUndefined({ cron, timeZone: flags.timeZone }),
         },
       );
     }
@@ -114,7 +114,7 @@ function parseRule({ agent, age, count, bytes, off = false }: SetFlags): Retenti
     );
   }
   return {
-    ...(agent === undefined ? {} : { agent }),
+    ...omitUndefined({ agent }),
     ...(age === undefined ? {} : { maxAgeDays: parseWholeNumber("--age", age) }),
     ...(count === undefined ? {} : { maxSessions: parseWholeNumber("--count", count) }),
     ...(bytes === undefined ? {} : { maxBytes: parseWholeNumber("--bytes", bytes) }),

@@ -1,6 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Holdfast, RunResult, Session, WaitingCall } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { getCallKey } from "../approval-dialog.ts";
 import { ApprovalPoller } from "../approval-poller.ts";
@@ -82,8 +83,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
     const session = await stack.holdfast.start({
       agent,
       prompt,
-      ...(flags.session === undefined ? {} : { session: flags.session }),
-      ...(flags.branch === undefined ? {} : { branch: flags.branch }),
+      ...omitUndefined({ session: flags.session, branch: flags.branch }),
       ...(flags.rotateAfter === undefined
         ? {}
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),
@@ -115,7 +115,7 @@ async function runMode(
     const job = await stack.holdfast.startJob({
       mode,
       task: prompt,
-      ...(flags.session === undefined ? {} : { job: flags.session }),
+      ...omitUndefined({ job: flags.session }),
     });
     if (flags.detach === true) return reportLeftRunning(context, job);
     const { id, runId = "" } = job;

@@ -6,6 +6,7 @@ import {
   type ScheduleInfo,
 } from "../../../client/index.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
@@ -102,9 +103,9 @@ async function createSchedule(
   const options: CreateScheduleOptions = {
     name,
     ...what,
-    ...(flags.cron === undefined ? {} : { cron: flags.cron }),
+    ...omitUndefined({ cron: flags.cron }),
     ...(flags.every === undefined ? {} : { everyMs: parseInterval(flags.every) }),
-    ...(flags.timeZone === undefined ? {} : { timeZone: flags.timeZone }),
+    ...omitUndefined({ timeZone: flags.timeZone }),
     overlap: parseOverlap(flags.overlap),
     paused: flags.paused === true,
   };
@@ -125,14 +126,14 @@ type Mode = Extract<CreateScheduleOptions, { mode: unknown }>["mode"];
 function parseWork(context: Context, task: string | undefined, flags: CreateFlags): ScheduledWork {
   const surroundings = { cwd: process.cwd(), env: context.streams.env };
   if (flags.wake !== undefined) {
-    return { wake: flags.wake, ...(task === undefined ? {} : { text: task }) };
+    return { wake: flags.wake, ...omitUndefined({ text: task }) };
   }
   const declared = loadMode(flags, surroundings);
   showTrustNotice(context, flags);
   for (const problem of declared?.problems ?? [])
     context.report(formatProblem(problem, context.err).join("\n"));
   if (declared !== undefined) {
-    return { mode: declared.mode, ...(task === undefined ? {} : { task }) };
+    return { mode: declared.mode, ...omitUndefined({ task }) };
   }
   if (task === undefined)
     throw new UsageError("The task is missing. Give it as the argument after the name.");

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { SendMessageOptions } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import type { Context } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
@@ -62,7 +63,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
     if (flags.detach === true) assertDetachable(stack);
     const sent = await stack.holdfast.send(id, text, {
       whileRunning,
-      ...(made === undefined ? {} : { agent: made.agent }),
+      ...omitUndefined({ agent: made?.agent }),
       ...(flags.rotateAfter === undefined
         ? {}
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),

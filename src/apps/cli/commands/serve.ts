@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Holdfast } from "../../../client/index.ts";
 import { EncryptionCodec } from "../../../platform/encryption/encryption-codec.ts";
 import { resolveEncryption } from "../../../platform/encryption/resolve-encryption.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { redact } from "../../../platform/text/redact.ts";
 import { type Server, serve } from "../../server/server.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
@@ -103,8 +104,8 @@ function reportReady(context: Context, holdfast: Holdfast, server: Server, token
   const { url, codecUrl } = server;
   const { address, namespace } = holdfast;
   if (context.json) {
-    const made = token === undefined ? {} : { token };
-    const codec = codecUrl === undefined ? {} : { codecUrl };
+    const made = omitUndefined({ token });
+    const codec = omitUndefined({ codecUrl });
     context.printJson({ type: "ready", url, ...made, ...codec, address, namespace });
     return;
   }

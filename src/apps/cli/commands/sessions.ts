@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { FindOptions, StatusCode } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
@@ -77,8 +78,7 @@ function addFilterOptions(command: Command, limit: string): Command {
 function parseFilters({ agent, model, status, since, until, costOver, limit }: FindFlags): FindOptions {
   return {
     limit: parseWholeNumber("--limit", limit),
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
+    ...omitUndefined({ agent, model }),
     ...(status === undefined ? {} : { status: parseStatus(status) satisfies StatusCode }),
     ...(since === undefined ? {} : { since: parseTime("--since", since) }),
     ...(until === undefined ? {} : { until: parseTime("--until", until) }),
@@ -104,7 +104,7 @@ function parseAmount(text: string): number {
 }
 
 async function listSessions(context: Context, { children = false, after, ...flags }: Flags): Promise<number> {
-  const options = { ...parseFilters(flags), children, ...(after === undefined ? {} : { after }) };
+  const options = { ...parseFilters(flags), children, ...omitUndefined({ after }) };
   return withHoldfast(context, async (holdfast) => {
     const page = await holdfast.sessions(options);
     if (context.json) {

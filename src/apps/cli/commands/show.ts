@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AgentMessage, Entry, RequestOptions } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { formatBranchTree } from "../branch-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
@@ -69,7 +70,7 @@ async function showSession(context: Context, session: string, flags: Flags): Pro
       return EXIT.ok;
     }
     if (!events) {
-      const entries = await holdfast.messages(session, branch === undefined ? {} : { branch });
+      const entries = await holdfast.messages(session, omitUndefined({ branch }));
       for (const entry of entries) {
         if (context.json) context.printJson(entry);
         else for (const line of formatEntry(entry, context.out)) context.print(line);
@@ -97,7 +98,7 @@ async function showSession(context: Context, session: string, flags: Flags): Pro
 function parseTurn({ turn, loop }: Flags): RequestOptions {
   return {
     ...(turn === undefined ? {} : { turn: parseCount("--turn", turn) }),
-    ...(loop === undefined ? {} : { loop }),
+    ...omitUndefined({ loop }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { HOOK_POINTS, type HookPoint } from "../../../schema/hooks.ts";
 import {
   allowNone,
@@ -98,8 +99,7 @@ function parseHookUse(value: unknown): unknown {
   if (hook !== undefined) return hook;
   return {
     ...rest,
-    ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
-    ...(on_failure === undefined ? {} : { onFailure: on_failure }),
+    ...omitUndefined({ timeoutMs: timeout_ms, onFailure: on_failure }),
   };
 }
 
@@ -108,8 +108,7 @@ function formatHookUse(use: unknown): unknown {
   const { timeoutMs, onFailure, ...rest } = use as Record<string, unknown>;
   return {
     ...rest,
-    ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
-    ...(onFailure === undefined ? {} : { on_failure: onFailure }),
+    ...omitUndefined({ timeout_ms: timeoutMs, on_failure: onFailure }),
   };
 }
 

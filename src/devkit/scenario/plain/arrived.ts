@@ -2,6 +2,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import type { InboundMessage } from "../../../core/machine/state/inbound-message.ts";
 import type { State } from "../../../core/machine/state/state.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { findApproval, toApprovalAnswer } from "../../../workflows/approval-update.ts";
 import { checkLimits } from "../../../workflows/raise-limits.ts";
 import { BUSY_TEXT } from "../../../workflows/run-handlers.ts";
@@ -39,12 +40,12 @@ export function toArrivalEvent(sent: SentArrival, state: State, nowMs: number): 
     case "clearQueues":
       return { type: "queues-cleared", queue: sent.queue };
     case "compact":
-      return { type: "compaction-requested", ...(sent.focus === undefined ? {} : { focus: sent.focus }) };
+      return { type: "compaction-requested", ...omitUndefined({ focus: sent.focus }) };
     case "approve":
     case "refuse": {
       const words = buildApprovalInput(sent);
       const waiting = unlessRefused(() => findApproval(state, words));
-      const by = words.by === undefined ? {} : { by: words.by };
+      const by = omitUndefined({ by: words.by });
       return {
         type: "approval-answered",
         toolCallId: waiting.toolCallId,

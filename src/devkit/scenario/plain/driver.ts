@@ -2,6 +2,7 @@ import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import type { Command } from "../../../core/machine/state/command.ts";
 import type { TaskReport, TaskRequest } from "../../../core/machine/state/task.ts";
 import { buildTaskMessage } from "../../../core/machine/task.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Continuation } from "../../../schema/definition.ts";
 import { maskVariableValue } from "../events.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
@@ -26,7 +27,7 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
     localSteps: true,
     requestedDefinition: { definition: stage.definition },
     prompts: run.prompt === undefined ? [] : [{ ...run.prompt, atMs: machine.nowMs }],
-    ...(continuation === undefined ? {} : { continuation }),
+    ...omitUndefined({ continuation }),
   });
   if (run.with !== undefined) people.take(run.with);
   return await toTheEnd(stage);

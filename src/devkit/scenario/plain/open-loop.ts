@@ -13,6 +13,7 @@ import { parseInput } from "../../../activities/step/definitions.ts";
 import { DefinitionError } from "../../../activities/step/failure.ts";
 import type { OpenLoopCommand } from "../../../core/machine/state/command.ts";
 import type { TaskRef } from "../../../core/machine/state/task.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentDefinition, Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
@@ -62,7 +63,7 @@ async function buildOpening(stage: Stage, command: OpenLoopCommand) {
     command.number === 0 ? await readInitialView(loop, resolved.tools, stage.session, world) : loop.view;
   const digest = {
     ...loop,
-    ...(view === undefined ? {} : { view }),
+    ...omitUndefined({ view }),
     ...buildPinnedDigest(
       definition,
       stage.definitionHash,

@@ -9,6 +9,7 @@ import { buildToolResult, findCall } from "../../../activities/tool/tool-result.
 import { answerViewCall, type ViewAnswer } from "../../../activities/tool/view-call.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
 import { createMask } from "../../../models/secret-masks.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { ToolCallContent } from "../../../schema/message.ts";
 import type { Tool, ViewTool } from "../../../tools/tool.ts";
 import type { Deed } from "../schema.ts";
@@ -79,7 +80,7 @@ export function buildCallEvent(
     happening: {
       type: "tool-finished",
       call: index,
-      digest: { ...digest, ...(viewRequest === undefined ? {} : { viewRequest }) },
+      digest: { ...digest, ...omitUndefined({ viewRequest }) },
     },
     entry: { position, origin: "tool", message },
   };

@@ -11,6 +11,7 @@ import type {
   StepCommand,
 } from "../../../core/machine/state/command.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { callModel, compact } from "./call-model.ts";
 import type { Happening } from "./machine.ts";
 import { moveDefinition } from "./move-definition.ts";
@@ -64,7 +65,7 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand, branch: string
   const output = isOutput === true ? definition.output : undefined;
   const lastAnswer = await wordsLeft(stage, command, branch);
   const said = buildClosedDigest(message, answer, output, getMaxTextBytes(command));
-  const digest = { ...said, ...(lastAnswer === undefined ? {} : { lastAnswer }), branch };
+  const digest = { ...said, ...omitUndefined({ lastAnswer }), branch };
   return { happening: { type: "loop-closed", digest } };
 }
 

@@ -1,6 +1,7 @@
 import { readTaskText } from "../../../activities/close-loop/task-text.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
 import type { TaskReport, TaskRequest } from "../../../core/machine/state/task.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
@@ -50,7 +51,7 @@ export async function beginChild(
     spawn: { session: caller.session, loopId, turn, toolCallId, toolName },
     branch,
     answer,
-    ...(changed === undefined ? {} : { changedArguments: changed }),
+    ...omitUndefined({ changedArguments: changed }),
     summary,
     allocation: given,
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, WorkflowHandle } from "@temporalio/client";
 import type { Status } from "../../../core/machine/status.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Continuation } from "../../../schema/definition.ts";
 import { eventually } from "../../../testing/eventually.ts";
 import type { Answer } from "../../../testing/model-server/script.ts";
@@ -228,8 +229,7 @@ export class Follower {
     const request: StartRequest = {
       definition,
       mode,
-      ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
-      ...(prompt === undefined ? {} : { prompt }),
+      ...omitUndefined({ idleTimeoutMs, prompt }),
       ...(continued === undefined
         ? {}
         : { continuation: buildContinuation(continued, await placeOf(continued)) }),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Answer } from "../../../testing/model-server/script.ts";
 import { buildHttpFailure, buildReply } from "../in-process-vendor.ts";
 import type { ScenarioReply } from "../schema.ts";
@@ -9,7 +10,7 @@ export function buildVendorAnswer(reply: ScenarioReply, nth: number, caller?: st
   const { takesMs } = reply;
   const answer = {
     ...buildReply(reply, nth, caller),
-    ...(takesMs === undefined ? {} : { firstByteDelayMs: takesMs }),
+    ...omitUndefined({ firstByteDelayMs: takesMs }),
   };
   if (reply.cut !== undefined) return { fault: "cut", clean: true, reply: answer };
   if (reply.breaksOff !== undefined) return { fault: "mid-stream-error", ...reply.breaksOff, reply: answer };

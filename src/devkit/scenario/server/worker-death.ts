@@ -1,5 +1,6 @@
 import type { Client } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { ClaimResult, LostExecution } from "../../../store/transcript/step.ts";
 
 /**
@@ -41,9 +42,7 @@ export function toDeadWorkerClaim(claimed: ClaimResult): ClaimResult {
   return {
     ...claimed,
     lostExecution: maskProcess(lostExecution),
-    ...(earlierLostExecutions === undefined
-      ? {}
-      : { earlierLostExecutions: earlierLostExecutions.map(maskProcess) }),
+    ...omitUndefined({ earlierLostExecutions: earlierLostExecutions?.map(maskProcess) }),
   };
 }
 

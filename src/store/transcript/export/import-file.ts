@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type Grant, readGrants } from "../../../core/permission/grants.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { BodyLine, HeaderLine, SessionLine } from "../../../schema/export-line.ts";
 import type { Archive } from "../archive.ts";
@@ -137,7 +138,7 @@ class LineRemapper {
     return {
       ...remapped,
       ...(spawn !== undefined && isIncluded(line.spawn?.session) ? { spawn } : {}),
-      ...(origin === undefined ? {} : { origin }),
+      ...omitUndefined({ origin }),
     };
   }
 

@@ -1,4 +1,5 @@
 import { NO_USAGE } from "../../../core/budget/usage.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../../../schema/message.ts";
 import type { EntryOrigin } from "../../../schema/record.ts";
 import type { EditResult, SessionEdit } from "../archive.ts";
@@ -153,7 +154,7 @@ function* writeLoopEvents(
     {
       sequence: 0,
       atMs,
-      body: { type: "AgentStart", kind, ...(parent === undefined ? {} : { parentLoopId: parent }) },
+      body: { type: "AgentStart", kind, ...omitUndefined({ parentLoopId: parent }) },
     },
     {
       sequence: 1,

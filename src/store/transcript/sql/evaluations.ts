@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type {
   ClosedEvaluation,
   EvaluationClosing,
@@ -61,7 +62,7 @@ export function* openEvaluation(opening: EvaluationOpening): Work<OpenedEvaluati
   const opened: OpenedEvaluation = {
     evaluation: step.run,
     at: { branch: branch.id, position },
-    ...(parentLoopId === undefined ? {} : { parentLoopId }),
+    ...omitUndefined({ parentLoopId }),
     branches: reserved.slice(0, branches.length),
     ...(judge === undefined ? {} : { judge: reserved[branches.length] }),
   };
@@ -137,7 +138,7 @@ export function* closeEvaluation(closing: EvaluationClosing): Work<unknown> {
     decision,
     loopIds,
     evaluationUsage,
-    ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
+    ...omitUndefined({ selectedLoopId }),
   };
   yield* exec(
     "UPDATE evaluations SET closed = ?, ended_at_ms = ? WHERE id = ?",
@@ -231,10 +232,10 @@ export function* readEvaluations(session: string): Work<EvaluationRecord[]> {
         const { segment: _, ...plan } = planned[index]!;
         return { ...plan, loopId: closed?.loopIds[index] ?? reserved.loopId };
       }),
-      ...(judge === undefined ? {} : { judgeLoopId: judge.loopId }),
+      ...omitUndefined({ judgeLoopId: judge?.loopId }),
       ...(warning === null ? {} : { warning: JSON.parse(warning) as string }),
       ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-      ...(closed === undefined ? {} : { closed }),
+      ...omitUndefined({ closed }),
     };
   });
 }
@@ -245,7 +246,7 @@ export function toParallelGroup(loopId: string, closed: string): ParallelGroup |
   if (!loopIds.includes(loopId)) return undefined;
   return {
     allLoopIds: loopIds,
-    ...(selectedLoopId === undefined ? {} : { selectedLoopId }),
+    ...omitUndefined({ selectedLoopId }),
     selectedConfigIndex: decision.selected,
     evaluationUsage,
     isSelected: loopId === selectedLoopId,

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import {
   type BranchPositionInput,
   type ForkRequest,
@@ -80,7 +81,7 @@ export function* rewindHead({ session, atMs, to, endedLoopIds }: RewindRequest):
     type: "rewound",
     head: { branch: head.id, position },
     before,
-    ...(loopId === undefined ? {} : { loopId }),
+    ...omitUndefined({ loopId }),
   };
 }
 

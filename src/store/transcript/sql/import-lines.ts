@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type {
   BodyLine,
   BranchLine,
@@ -130,9 +131,7 @@ function* importBranch(line: BranchLine): Work<void> {
     session,
     id,
     position: parent?.position ?? line.position ?? 0,
-    ...(from === undefined ? {} : { parent: from }),
-    ...(run === undefined ? {} : { run }),
-    ...(requestedAtMs === undefined ? {} : { requestedAtMs: requestedAtMs }),
+    ...omitUndefined({ parent: from, run, requestedAtMs: requestedAtMs }),
   });
   if (inheritedView === undefined) return;
   yield* exec(

@@ -1,4 +1,5 @@
 import type { ViewSnapshot } from "../../../core/view/view.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type BranchRow, countTokensBefore, readBranch } from "./branches.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
@@ -85,7 +86,7 @@ function qualifyView(view: ViewSnapshot, session: string): ViewSnapshot {
   const spans = view.spans.map((span) => ({
     ...span,
     ...(span.replacement === undefined ? {} : { replacement: qualify(span.replacement) }),
-    ...(span.memos === undefined ? {} : { memos: span.memos.map(qualify) }),
+    ...omitUndefined({ memos: span.memos?.map(qualify) }),
   }));
   return { ...view, spans };
 }

@@ -1,5 +1,6 @@
 import { readGrants } from "../../../core/permission/grants.ts";
 import { estimateMessage } from "../../../core/view/estimate.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { LoopClosing, LoopOpening, OpenedLoop } from "../loop.ts";
 import { StoreError } from "../store-error.ts";
 import type { StoreResult } from "../store-write.ts";
@@ -85,12 +86,12 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
       : decryptColumn(session, "grants", buildAssociatedData("sessions.grants", [step.session]));
   return {
     loopId,
-    ...(parentLoopId === undefined ? {} : { parentLoopId }),
+    ...omitUndefined({ parentLoopId }),
     kind: opening.kind,
     branch: branch.id,
     from,
     tokensBefore: yield* countTokensBefore(branch, from),
-    ...(view === undefined ? {} : { view }),
+    ...omitUndefined({ view }),
     ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
     entries: entries.map((entry) => ({
       origin: entry.origin,
@@ -98,8 +99,7 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
       tokens: estimateMessage(entry.message),
       ...(rejected === undefined ? {} : { isRejected: true as const }),
     })),
-    ...(rejected === undefined ? {} : { rejected }),
-    ...(opening.rejectedBy === undefined ? {} : { rejectedBy: opening.rejectedBy }),
+    ...omitUndefined({ rejected, rejectedBy: opening.rejectedBy }),
     ...(opening.returnsDefinition === true ? { definitionHash: opening.definitionHash } : {}),
   };
 }

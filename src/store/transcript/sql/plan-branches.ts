@@ -1,4 +1,5 @@
 import type { ViewSnapshot } from "../../../core/view/view.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { BranchLine } from "../../../schema/export-line.ts";
 import { findBranch, readBranch } from "./branches.ts";
 import { decryptColumn } from "./column-encryption.ts";
@@ -101,7 +102,7 @@ function orderBranches(session: string, { rows, views, visible }: FoundBranches)
         ...(row.parent === null && row.position > 0 ? { position: row.position } : {}),
         ...(row.run === null ? {} : { run: row.run }),
         ...(row.requested_at_ms === null ? {} : { requestedAtMs: row.requested_at_ms }),
-        ...(view === undefined ? {} : { inheritedView: view }),
+        ...omitUndefined({ inheritedView: view }),
         length: isOwn(row) ? reached : Math.min(reached, needed.get(row.ref) ?? 0),
       },
     });

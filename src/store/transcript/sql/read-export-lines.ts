@@ -1,4 +1,5 @@
 import { readGrants } from "../../../core/permission/grants.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { EvaluationLine, InboxLine, LoopLine, SessionLine } from "../../../schema/export-line.ts";
 import type { LoopStatus } from "../../../schema/record.ts";
 import { decryptColumn } from "./column-encryption.ts";
@@ -132,7 +133,7 @@ function toLoopLine(session: string, row: LoopRow, events: readonly EventRange[]
     ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
     ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
-    ...(end === undefined ? {} : { end }),
+    ...omitUndefined({ end }),
     ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
     events: events.at(-1)?.to ?? 0,

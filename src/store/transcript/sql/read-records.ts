@@ -1,4 +1,5 @@
 import type { ViewSnapshot } from "../../../core/view/view.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { LoopStatus, SessionOrigin, SpawnRef } from "../../../schema/record.ts";
 import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
@@ -134,7 +135,7 @@ function toLoopRecord(row: LoopRow): LoopRecord {
     ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
-    ...(parallel === undefined ? {} : { parallel }),
+    ...omitUndefined({ parallel }),
   };
 }
 

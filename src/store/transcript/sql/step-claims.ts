@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { ClaimResult, LostExecution, Step, StepKey } from "../step.ts";
 import { FencedError } from "../store-error.ts";
 import type { Outbox, StoreResult, StoreWrite, WriteTarget } from "../store-write.ts";
@@ -68,7 +69,7 @@ export function* claimStep(step: Step, target: WriteTarget, outbox: Outbox, atMs
     type: "claimed",
     branch,
     executions,
-    ...(lost === undefined ? {} : { lostExecution: lost }),
+    ...omitUndefined({ lostExecution: lost }),
     ...(earlierLost.length === 0 ? {} : { earlierLostExecutions: earlierLost }),
   };
 }

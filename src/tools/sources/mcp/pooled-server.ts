@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { McpServer } from "../../../schema/mcp.ts";
 import { BackOff } from "./back-off.ts";
 import { Deadline } from "./deadline.ts";
@@ -290,7 +291,7 @@ export class PooledServer {
     const fault =
       error instanceof McpError ? error : new McpError("protocol", findErrorReason(error), { cause: error });
     const message = `The MCP server "${this.#server.name}" ${this.#options.mask(fault.message)}`;
-    const code = fault.code === undefined ? {} : { code: fault.code };
+    const code = omitUndefined({ code: fault.code });
     return new McpError(fault.fault, message, { cause: error, ...code });
   }
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { isObject, type JsonObject, truncateText } from "./json.ts";
 import { sanitiseDocumentText } from "./sanitise-document-text.ts";
 import type { ModelSchema } from "./schema-inliner.ts";
@@ -56,7 +57,7 @@ function pickValues(schema: JsonObject): ModelSchema {
   const firstExample = example ?? (Array.isArray(examples) ? examples[0] : undefined);
   return {
     ...(Array.isArray(values) && values.length > 0 ? { enum: removeDuplicates(values) } : {}),
-    ...(schema["const"] === undefined ? {} : { const: schema["const"] }),
+    ...omitUndefined({ const: schema["const"] }),
     ...(isShort(schema["default"]) ? { default: schema["default"] } : {}),
     ...(isShort(firstExample) ? { examples: [firstExample] } : {}),
   };
@@ -188,7 +189,7 @@ function makeNullable(schema: JsonObject, keywords: ModelSchema): ModelSchema {
     if (Array.isArray(type)) return { ...keywords, type: [...new Set([...type, "null"])] };
     const { description, ...rest } = keywords;
     if (Object.keys(rest).length === 0) return keywords;
-    return { ...(description === undefined ? {} : { description }), anyOf: [rest, { type: "null" }] };
+    return { ...omitUndefined({ description }), anyOf: [rest, { type: "null" }] };
   }
   return {
     ...keywords,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { matchNameGlob } from "../../../platform/text/glob.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import type { ReplayClass } from "../../../schema/tool.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
@@ -121,7 +122,7 @@ function buildPinnedTool(
     ...(body.type === "body" ? { body: body.body.call } : {}),
     auth,
     headers,
-    ...(idempotencyHeader === undefined ? {} : { idempotencyHeader }),
+    ...omitUndefined({ idempotencyHeader }),
     maxResponseBytes,
     timeoutMs,
     ...(server.publicOnly ? { publicOnly: true } : {}),

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { ToolError } from "../../tool.ts";
 import { fillPath } from "./fill-path.ts";
 import { getOwn, isObject, type JsonObject } from "./json.ts";
@@ -68,7 +69,7 @@ export function prepareRequest(
       url,
       maskedUrl: secrets.mask(maskedUrl),
       headers: Object.fromEntries(headers),
-      ...(body === undefined ? {} : { body }),
+      ...omitUndefined({ body }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import { asList, asText, getOwn, isObject, type JsonObject } from "./json.ts";
 import { METHODS, type Method } from "./open-api-call.ts";
@@ -60,9 +61,9 @@ export function selectOperations(
         skipped.push({
           method,
           path,
-          ...(id === undefined ? {} : { id }),
+          ...omitUndefined({ id }),
           reason,
-          ...(isSelected === undefined ? {} : { isSelected }),
+          ...omitUndefined({ isSelected }),
         });
       if (!isRequested(filter, path, id, body)) skip("the filter excludes it", true);
       else if (id === undefined || id === "") skip(NO_ID);

@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, request as send } from "undici";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { ToolError } from "../../tool.ts";
 import type { ApiRequest } from "./prepare-request.ts";
 import { lookupPublic } from "./public-address.ts";
@@ -54,7 +55,7 @@ export class Sender {
       const response = await send(url, {
         method: method as Dispatcher.HttpMethod,
         headers,
-        ...(body === undefined ? {} : { body }),
+        ...omitUndefined({ body }),
         signal: options.signal,
         dispatcher: options.publicOnly ? this.#publicAgent : this.#agent,
         headersTimeout: options.timeoutMs,

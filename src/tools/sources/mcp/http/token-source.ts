@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { McpAuth } from "../../../../schema/mcp.ts";
 import { asNumber, asObject, asText } from "../json.ts";
 import { findErrorReason, McpError } from "../mcp-error.ts";
@@ -90,7 +91,7 @@ export class TokenSource {
     if (auth.type === "oauth") {
       const form = {
         grant_type: "client_credentials",
-        ...(auth.scope === undefined ? {} : { scope: auth.scope }),
+        ...omitUndefined({ scope: auth.scope }),
       };
       return await this.#exchangeToken(auth, form);
     }

@@ -2,6 +2,7 @@ import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { ServerFetch } from "../http/server-fetch.ts";
 import type { SignInProvider } from "./sign-in-provider.ts";
 
@@ -31,7 +32,7 @@ export class HttpTransport implements Transport {
     this.#inner = new StreamableHTTPClientTransport(url, {
       fetch: fetch.fetch,
       requestInit: { headers: { ...headers } },
-      ...(signIn === undefined ? {} : { authProvider: signIn }),
+      ...omitUndefined({ authProvider: signIn }),
     });
     this.#inner.onclose = () => this.onclose?.();
     this.#inner.onerror = (error) => this.onerror?.(error);

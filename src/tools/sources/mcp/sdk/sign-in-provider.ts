@@ -4,6 +4,7 @@ import type {
   OAuthClientMetadata,
   OAuthTokens,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
+import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 
 /** How the user signs in. */
 export type SignInOptions = {
@@ -33,7 +34,7 @@ export class SignInProvider implements OAuthClientProvider {
     if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
     const { client } = options;
     if (client === undefined) return;
-    const secret = client.secret === undefined ? {} : { client_secret: client.secret };
+    const secret = omitUndefined({ client_secret: client.secret });
     this.#client = { client_id: client.id, ...secret, issuer: client.issuer };
   }
 
@@ -48,7 +49,7 @@ export class SignInProvider implements OAuthClientProvider {
       redirect_uris: [redirectUrl],
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
-      ...(scope === undefined ? {} : { scope }),
+      ...omitUndefined({ scope }),
     };
   }
 
