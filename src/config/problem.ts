@@ -1,3 +1,5 @@
+import { truncateText } from "../platform/text/truncate-text.ts";
+
 // Errors and warnings of a configuration file. The names of the kinds are a public interface (CFG-27).
 
 export type ProblemKind =
@@ -53,5 +55,5 @@ const MAX_FOUND_CHARS = 60;
 
 export function formatFound(value: unknown): string {
   const text = value === undefined ? "nothing" : (JSON.stringify(value) ?? String(value));
-  return text.length <= MAX_FOUND_CHARS ? text : `${text.slice(0, MAX_FOUND_CHARS - 1)}…`;
+  return truncateText(text, MAX_FOUND_CHARS);
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { isObject } from "../platform/text/json.ts";
 import { check } from "../schema/check.ts";
 import { formatProblem } from "./problem.ts";
 import { readTextFile } from "./read-text.ts";
@@ -43,7 +44,7 @@ function readText(path: string, fail: (lines: readonly string[]) => never): stri
 }
 
 function toCamelCaseKeys(table: unknown): unknown {
-  if (typeof table !== "object" || table === null || Array.isArray(table)) return table;
+  if (!isObject(table)) return table;
   return Object.fromEntries(
     Object.entries(table).map(([key, value]) => [
       key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

@@ -1,7 +1,7 @@
+import { isObject, type JsonObject } from "../platform/text/json.ts";
+
 // The format of messages in files (PER-02): camelCase except for the counters of usage; an application's message is flat.
 // What users, models and tools have put into a message stays unchanged, whatever its keys are.
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 const USAGE_KEYS = {
   cacheRead: "cache_read",
@@ -53,14 +53,14 @@ export function encodeUsage(usage: object): object {
 
 /** Converts a message in either format to ours, and fills in what older files omit (PER-04). */
 export function decodeMessage(value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
+  if (!isObject(value)) return value;
   const message = renameKeys(value);
   const savedRole = String(message["role"]);
   const role = ROLES[savedRole.toLowerCase()] ?? savedRole;
   if (role === "extension") return { ...message, role };
   const content =
     typeof message["content"] === "string" ? [buildTextPart(message["content"])] : message["content"];
-  const turnId = isJsonObject(message["turnId"]) ? { turnId: renameKeys(message["turnId"]) } : {};
+  const turnId = isObject(message["turnId"]) ? { turnId: renameKeys(message["turnId"]) } : {};
   const common = {
     ...message,
     role,
@@ -80,12 +80,12 @@ export function decodeMessage(value: unknown): unknown {
 }
 
 export function decodeUsage(value: unknown): unknown {
-  return { ...NO_USAGE, ...(isJsonObject(value) ? renameKeys(value) : {}) };
+  return { ...NO_USAGE, ...(isObject(value) ? renameKeys(value) : {}) };
 }
 
 function decodePart(value: unknown): unknown {
   if (typeof value === "string") return buildTextPart(value);
-  if (!isJsonObject(value)) return value;
+  if (!isObject(value)) return value;
   const { type } = value;
   return {
     ...renameKeys(value),
@@ -105,8 +105,4 @@ function decodeStopReason(value: unknown): unknown {
 
 function renameKeys(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([key, of]) => [ALTERNATE_KEYS[key] ?? key, of]));
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

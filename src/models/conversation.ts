@@ -1,3 +1,4 @@
+import { asFields, type JsonObject } from "../platform/text/json.ts";
 import type {
   AssistantMessage,
   Content,
@@ -9,7 +10,6 @@ import type {
   ToolResultMessage,
   VendorContent,
 } from "../schema/message.ts";
-import { asObject, type JsonObject } from "./json.ts";
 
 // Converts stored messages to turns as vendors accept them. History is never edited: this is a copy for one request.
 //
@@ -125,7 +125,7 @@ function toAssistantParts(
       id: ids.next(isSameProvider ? (part.vendorId ?? part.id) : part.id, isSameProvider),
       name: toWireName(part.name),
       // Arguments that were not an object failed validation, and the result reports it; the vendor accepts objects only.
-      input: asObject(part.arguments) ?? {},
+      input: asFields(part.arguments),
       ...(isSameProvider && part.signature !== undefined && { signature: part.signature }),
     };
     parts.push(call);

@@ -1,8 +1,8 @@
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, type Dispatcher, request as send } from "undici";
+import { asObject, parseJson } from "../platform/text/json.ts";
 import { extractPageText } from "./extract-page-text.ts";
-import { asObject, parseJson } from "./json.ts";
 import { ProviderError } from "./provider-error.ts";
 import {
   createHttpError,

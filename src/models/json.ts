@@ -1,47 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-// Reads JSON of unknown origin: each reader returns `undefined` for a missing value or one of the wrong type,
-// so that new fields of a vendor are ignored and cause no failure.
+import { parseJson } from "../platform/text/json.ts";
 
-import { isTooDeep } from "../platform/text/json-depth.ts";
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** Returns `undefined` if the text is not JSON (which JSON itself cannot express), or is nested deeper than any data. */
-export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
-}
-
-export function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Returns `undefined` for the empty string too. */
-export function asText(value: unknown): string | undefined {
+/** Returns a text of unknown origin; `undefined` for the empty string too, because some vendors send it for no value. */
+export function asNonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** Returns a count of tokens or an index: a whole number, not negative. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
-
-/** Returns an object's own value under a name of unknown origin; never an inherited one, such as `constructor`. */
-export function getOwn<Value>(
-  table: Readonly<Record<string, Value>>,
-  name: string | undefined,
-): Value | undefined {
-  return name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /**

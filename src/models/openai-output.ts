@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../platform/text/json.ts";
 import type { OutputMode } from "./provider.ts";
 
 // Structured output for OpenAI and for other vendors with its protocols.

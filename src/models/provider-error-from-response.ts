@@ -1,7 +1,8 @@
+import { asList, asObject, getOwn, type JsonObject, parseJson } from "../platform/text/json.ts";
 import { isOverflow, isOverflowText } from "../platform/text/overflow.ts";
 import { redact } from "../platform/text/redact.ts";
 import { extractPageText } from "./extract-page-text.ts";
-import { asCount, asList, asObject, asText, getOwn, type JsonObject, parseJson } from "./json.ts";
+import { asCount, asNonEmptyText } from "./json.ts";
 import { ProviderError, type ProviderFault } from "./provider-error.ts";
 import { parseRetryHintMs } from "./rate-limits/retry-hint.ts";
 import { getHeader, parseRetryAfterMs, type ResponseHeaders } from "./retry-after.ts";
@@ -77,28 +78,34 @@ function findErrorObject(body: unknown): JsonObject | undefined {
   if (root === undefined) return undefined;
   const inner = asObject(root["error"]);
   if (inner !== undefined) return inner;
-  const detail = asText(root["detail"]) ?? asText(asObject(asList(root["detail"])[0])?.["msg"]);
-  const message = asText(root["error"]) ?? asText(root["message"]) ?? detail;
+  const detail =
+    asNonEmptyText(root["detail"]) ?? asNonEmptyText(asObject(asList(root["detail"])[0])?.["msg"]);
+  const message = asNonEmptyText(root["error"]) ?? asNonEmptyText(root["message"]) ?? detail;
   return message === undefined ? undefined : { ...root, message };
 }
 
 function formatErrorMessage(error: JsonObject): string {
-  const message = asText(error["message"]) ?? JSON.stringify(error["message"] ?? "no message");
+  const message = asNonEmptyText(error["message"]) ?? JSON.stringify(error["message"] ?? "no message");
   // OpenRouter's own message is "Provider returned error"; the provider's message is nested in it.
-  const raw = asText(asObject(error["metadata"])?.["raw"]);
+  const raw = asNonEmptyText(asObject(error["metadata"])?.["raw"]);
   return raw === undefined ? message : `${message}: ${raw}`;
 }
 
 function listErrorTypes(vendor: Vendor, error: JsonObject): readonly string[] {
   // Google names the kind in `status`, and its cause in a detail.
-  const reasons = asList(error["details"]).map((detail) => asText(asObject(detail)?.["reason"]));
-  const types = [asText(error["type"]), asText(error["code"]), asText(error["status"]), ...reasons];
+  const reasons = asList(error["details"]).map((detail) => asNonEmptyText(asObject(detail)?.["reason"]));
+  const types = [
+    asNonEmptyText(error["type"]),
+    asNonEmptyText(error["code"]),
+    asNonEmptyText(error["status"]),
+    ...reasons,
+  ];
   return types.filter((type) => type !== undefined).map((type) => quoteVendor(vendor, type));
 }
 
 /** Amazon sends the type in a header: `ValidationException:http://internal.amazon.com/…`. */
 function listHeaderTypes(vendor: Vendor, headers: ResponseHeaders): readonly string[] {
-  const type = asText(getHeader(headers, "x-amzn-errortype")?.split(":")[0]);
+  const type = asNonEmptyText(getHeader(headers, "x-amzn-errortype")?.split(":")[0]);
   return type === undefined ? [] : [quoteVendor(vendor, type)];
 }
 
@@ -191,7 +198,7 @@ export function findRequestId(vendor: Vendor, headers: ResponseHeaders): string 
 
 /** Masks the id, like everything from the vendor. */
 function toRequestId(vendor: Vendor, id: unknown): string | undefined {
-  const given = asText(id);
+  const given = asNonEmptyText(id);
   return given === undefined ? undefined : quoteVendor(vendor, given);
 }
 

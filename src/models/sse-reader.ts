@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import { asObject, parseJson } from "./json.ts";
+import { asObject, parseJson } from "../platform/text/json.ts";
 import type { ServerEvent, StreamFormat } from "./stream-format.ts";
 
 /**

@@ -4,6 +4,7 @@ import { listPendingApprovals, type PendingApproval } from "../core/machine/appr
 import type { ApprovalAnswer } from "../core/machine/state/run-event.ts";
 import type { State } from "../core/machine/state/state.ts";
 import { countUtf8Bytes } from "../core/view/estimate.ts";
+import { isObject } from "../platform/text/json.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { ApprovalInput } from "./messages.ts";
 import { isShallow } from "./shape.ts";
@@ -68,7 +69,7 @@ function checkApprovalInput(input: unknown): void {
   if (values !== undefined && (typeof values !== "string" || !HASH.test(values))) {
     throw buildRejection("invalid-approval", "`values` must be the hash of a stored text");
   }
-  if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
+  if (changed !== undefined && !isObject(changed)) {
     throw buildRejection("invalid-approval", "`arguments` must be an object with the arguments for the tool");
   }
   if (!isShallow(input)) throw buildRejection("invalid-approval", "`arguments` is nested too deeply");

@@ -1,4 +1,5 @@
 import { ApplicationFailure } from "@temporalio/common";
+import { isObject } from "../platform/text/json.ts";
 
 // Checks of workflow inputs. Anyone who may start workflows can send anything. Invalid input fails the run with an
 // explanation, and never the workflow task, which the server would retry for ever.
@@ -81,13 +82,9 @@ export function isShallow(value: unknown, depth = MAX_DEPTH): boolean {
   let level: unknown[] = [value];
   for (let left = depth; level.length > 0; left -= 1) {
     if (left < 0) return false;
-    level = level.flatMap((one) => (isObject(one) || Array.isArray(one) ? Object.values(one as object) : []));
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
   }
   return true;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function buildCheck(what: string, is: (value: unknown) => boolean): Shape {

@@ -1,4 +1,4 @@
-import { asObject } from "../../models/json.ts";
+import { asObject } from "../../platform/text/json.ts";
 import type { RepairedArguments } from "../../tools/argument-repair/repair-call.ts";
 import type { Execution } from "./execution.ts";
 

@@ -1,5 +1,6 @@
 import type { QuestionRef } from "../../core/machine/state/digest.ts";
 import type { Mask } from "../../models/secret-masks.ts";
+import { isObject } from "../../platform/text/json.ts";
 import type { QuestionRecord } from "../../schema/record.ts";
 import type { AskUser, UserAnswer, UserQuestion, UserValues } from "../../schema/user-question.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -105,8 +106,6 @@ function isSameQuestion(one: UserQuestion, other: UserQuestion): boolean {
 /** Sorts fields by name, because servers without a fixed order send them in a different order each time. */
 function canonicalise(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
+    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../platform/text/json.ts";
 import { type ApprovalRequest, describeCall, formatArgumentsJson } from "./approval-view.ts";
 
 // The dialog for approvals at a terminal: a pure state machine that maps lines and Ctrl-C to answers, without terminal I/O.
@@ -187,8 +188,7 @@ function finishEdit(questions: ApprovalDialog, call: ApprovalRequest, text: stri
 function parseArguments(text: string) {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { ok: true as const, value: value as Readonly<Record<string, unknown>> };
+    if (isObject(value)) return { ok: true as const, value };
     return { ok: false as const, said: "The arguments must be one JSON object, in braces" };
   } catch (error) {
     return { ok: false as const, said: `This is not JSON: ${(error as Error).message}` };

@@ -1,6 +1,7 @@
 import type { WaitingCall } from "../../client/index.ts";
 import { listFormFields } from "../../client/runs/form-values.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
+import { isObject } from "../../platform/text/json.ts";
 import { formatCommandLine } from "./command-line.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { CurrentFile } from "./current-file.ts";
@@ -238,10 +239,6 @@ function truncateLines(lines: readonly string[], paint: Palette): readonly strin
     .map((line) => (line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS)}…`));
   const omitted = lines.length - kept.length;
   return omitted === 0 ? kept : [...kept, paint.dim(`… ${omitted} more lines`)];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Reports whether the value has exactly these fields, all texts, so that displaying them displays everything. */

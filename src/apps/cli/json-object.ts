@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Reads a JSON object from an option's text, or from the file that the text specifies as @FILE. */
-export function readJsonObject(option: string, argument: string): Readonly<Record<string, unknown>> {
+export function readJsonObject(option: string, argument: string): JsonObject {
   const text = argument.startsWith("@") ? readFileText(option, argument.slice(1)) : argument;
   const value = parseJson(option, text);
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Readonly<Record<string, unknown>>;
+  if (isObject(value)) return value;
   throw new UsageError(`${option} takes one JSON object, such as ${option} '{"path":"notes.md"}'.`);
 }
 

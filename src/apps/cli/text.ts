@@ -1,5 +1,6 @@
 import type { AgentMessage, Outcome } from "../../client/index.ts";
 import { UNKNOWN_COST } from "../../core/budget/limits.ts";
+import { truncateText } from "../../platform/text/truncate-text.ts";
 import { stripControls } from "./palette.ts";
 
 /** Returns the text of a message, without thinking, calls and images. */
@@ -26,8 +27,7 @@ export function summarizeCall(args: unknown): string {
 }
 
 export function shortenText(text: string, maxChars: number): string {
-  const line = stripControls(text).replace(/\s+/g, " ").trim();
-  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`;
+  return truncateText(stripControls(text).replace(/\s+/g, " ").trim(), maxChars);
 }
 
 /** Describes how a run ended. */

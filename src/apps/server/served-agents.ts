@@ -1,4 +1,5 @@
 import { type AgentDefinitionInput, parseModel } from "../../client/index.ts";
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { ServerProblem } from "./problem.ts";
 import type { AgentChoice } from "./request-schemas.ts";
@@ -48,8 +49,6 @@ function createUnknownAgentProblem(agents: ServedAgents): ServerProblem {
   );
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
 /** Replaces models given as `anthropic/ID` by complete ones, also in fallbacks and sub-agents. */
 function resolveModelNames(agent: JsonObject): AgentDefinitionInput {
   const { model, fallbacks, subAgents } = agent;
@@ -66,10 +65,6 @@ function resolveModel(value: unknown): unknown {
 }
 
 function resolveSubAgent(value: unknown): unknown {
-  if (!isJsonObject(value) || !isJsonObject(value["agent"])) return value;
+  if (!isObject(value) || !isObject(value["agent"])) return value;
   return { ...value, agent: resolveModelNames(value["agent"]) };
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

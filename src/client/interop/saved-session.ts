@@ -4,6 +4,7 @@ import {
   encodeMessage,
   encodeUsage,
 } from "../../conversation/message-file-format.ts";
+import { asList, isObject, type JsonObject } from "../../platform/text/json.ts";
 import { check } from "../../schema/check.ts";
 import { RecordedSession } from "../../schema/recorded-session.ts";
 import { HoldfastError } from "../holdfast-error.ts";
@@ -11,16 +12,14 @@ import { HoldfastError } from "../holdfast-error.ts";
 // The sources' own file format of a session: pretty JSON with snake_case fields. Messages and compaction blocks retain their
 // own spelling (PER-02 to PER-04, SES-16).
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
 const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const toCamelCase = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The values of these keys have their own spelling. */
 const USER_KEYED_FIELDS: Readonly<Record<string, (value: unknown, direction: "to" | "from") => unknown>> = {
-  messages: (value, way) => toList(value).map((one) => convertMessage(one, way)),
-  inputMessages: (value, way) => toList(value).map((one) => convertMessage(one, way)),
-  toolResults: (value, way) => toList(value).map((one) => convertMessage(one, way)),
+  messages: (value, way) => asList(value).map((one) => convertMessage(one, way)),
+  inputMessages: (value, way) => asList(value).map((one) => convertMessage(one, way)),
+  toolResults: (value, way) => asList(value).map((one) => convertMessage(one, way)),
   outputMessage: convertMessage,
   usage: convertUsage,
   evaluationUsage: convertUsage,
@@ -47,7 +46,7 @@ export function sessionFromJson(json: string): RecordedSession {
   } catch (error) {
     throw createSavedSessionError([`it is not JSON: ${(error as Error).message}`]);
   }
-  if (!isFields(value)) throw createSavedSessionError(["it is not a JSON object"]);
+  if (!isObject(value)) throw createSavedSessionError(["it is not a JSON object"]);
   const checked = check(RecordedSession, fillDefaults(convertValue(value, "from") as JsonObject), "session");
   if (checked.ok) return checked.value;
   throw createSavedSessionError(checked.problems);
@@ -61,7 +60,7 @@ function createSavedSessionError(problems: readonly string[]): HoldfastError {
 
 function convertValue(value: unknown, direction: "to" | "from", parent = ""): unknown {
   if (Array.isArray(value)) return value.map((item) => convertValue(item, direction, parent));
-  if (!isFields(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, of]) => {
       // Writes an unknown cost explicitly: it differs from no cost.
@@ -86,15 +85,15 @@ function convertUsage(value: unknown, direction: "to" | "from"): unknown {
 
 /** Converts a compaction block. Its keys are camelCase, except those around its two sections. */
 function convertBlock(value: unknown, direction: "to" | "from"): unknown {
-  if (!isFields(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, of]) => {
       const name = toCamelCase(key);
-      const section = isFields(of)
+      const section = isObject(of)
         ? Object.fromEntries(
             Object.entries(of).map(([inner, deep]) =>
               inner === "messages"
-                ? [inner, toList(deep).map((one) => convertMessage(one, direction))]
+                ? [inner, asList(deep).map((one) => convertMessage(one, direction))]
                 : [toCamelCase(inner), renameKeys(deep, toCamelCase)],
             ),
           )
@@ -105,13 +104,13 @@ function convertBlock(value: unknown, direction: "to" | "from"): unknown {
 }
 
 function renameKeys(value: unknown, spelling: (key: string) => string): unknown {
-  if (!isFields(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, of]) => [spelling(key), of]));
 }
 
 /** Fills in the fields that files of older programs omit. */
 function fillDefaults(session: JsonObject): JsonObject {
-  const loops = toList(session["loops"]).filter(isFields);
+  const loops = asList(session["loops"]).filter(isObject);
   const createdAt = session["createdAt"] ?? loops[0]?.["startedAt"];
   return {
     scope: "ephemeral",
@@ -140,21 +139,13 @@ function fillDefaults(session: JsonObject): JsonObject {
 function convertTag(value: unknown): unknown {
   const toLowerSnake = (name: string) => toSnakeCase(name.charAt(0).toLowerCase() + name.slice(1));
   if (typeof value === "string") return { type: toLowerSnake(value) };
-  if (!isFields(value)) return undefined;
+  if (!isObject(value)) return undefined;
   if ("type" in value) return { ...value, type: toLowerSnake(String(value["type"])) };
   const [first] = Object.entries(value);
   return first === undefined
     ? undefined
     : {
         type: toLowerSnake(first[0]),
-        ...(isFields(first[1]) ? (renameKeys(first[1], toCamelCase) as JsonObject) : {}),
+        ...(isObject(first[1]) ? (renameKeys(first[1], toCamelCase) as JsonObject) : {}),
       };
-}
-
-function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function isFields(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

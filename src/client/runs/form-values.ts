@@ -1,9 +1,9 @@
+import { asFields, asList, asText, type JsonObject } from "../../platform/text/json.ts";
 import type { UserValues } from "../../schema/user-question.ts";
 
 // Validates the values of a form that a tool's server requests: an object with plain fields, in the subset of JSON Schema
 // that such forms use. The server validates everything else in the schema.
 
-type JsonObject = Readonly<Record<string, unknown>>;
 type FormValue = UserValues[string];
 
 export type FormField = {
@@ -29,9 +29,9 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 };
 
 export function listFormFields(schema: JsonObject): readonly FormField[] {
-  const required = asList(schema["required"]);
-  return Object.entries(asObject(schema["properties"])).map(([name, said]) => {
-    const field = asObject(said);
+  const required = asTexts(schema["required"]);
+  return Object.entries(asFields(schema["properties"])).map(([name, said]) => {
+    const field = asFields(said);
     return {
       name,
       title: asText(field["title"]),
@@ -45,15 +45,15 @@ export function listFormFields(schema: JsonObject): readonly FormField[] {
 
 /** Validates values, and fills in the presets of the form. */
 export function checkFormValues(schema: JsonObject, given: JsonObject): FormValuesCheck {
-  const properties = asObject(schema["properties"]);
-  const required = asList(schema["required"]);
+  const properties = asFields(schema["properties"]);
+  const required = asTexts(schema["required"]);
   const values: [string, FormValue][] = [];
   const problems: string[] = [];
   for (const name of Object.keys(given).filter((one) => !Object.hasOwn(properties, one))) {
     problems.push(`${name}: unknown field; the form has ${Object.keys(properties).join(", ") || "none"}`);
   }
   for (const [name, givenValue] of Object.entries(properties)) {
-    const field = asObject(givenValue);
+    const field = asFields(givenValue);
     const value = Object.hasOwn(given, name) ? given[name] : field["default"];
     if (value === undefined || value === null) {
       if (required.includes(name)) problems.push(`${name}: required (${describeField(field)})`);
@@ -68,7 +68,7 @@ export function checkFormValues(schema: JsonObject, given: JsonObject): FormValu
 
 /** Parses typed text by the field's type. Text that cannot be parsed remains text, which validation rejects. */
 export function parseTypedValue(schema: JsonObject, name: string, text: string): unknown {
-  const field = asObject(asObject(schema["properties"])[name]);
+  const field = asFields(asFields(schema["properties"])[name]);
   const type = field["type"];
   if (type === "array" && !text.trim().startsWith("[")) return text.split(",").map((one) => one.trim());
   if (type !== "array" && type !== "number" && type !== "integer" && type !== "boolean") return text;
@@ -91,7 +91,7 @@ function findFieldProblem(field: JsonObject, value: unknown): string | undefined
       return fits && isWithin(value, field["minimum"], field["maximum"]) ? undefined : describeField(field);
     }
     case "array": {
-      const choices = getChoices(asObject(field["items"]));
+      const choices = getChoices(asFields(field["items"]));
       const fits =
         Array.isArray(value) &&
         value.every((one) => typeof one === "string" && (choices?.includes(one) ?? true)) &&
@@ -118,7 +118,7 @@ function describeField(field: JsonObject): string {
     case "integer":
       return `${field["type"] === "integer" ? "a whole number" : "a number"}${formatRange(field["minimum"], field["maximum"])}`;
     case "array": {
-      const choices = getChoices(asObject(field["items"]));
+      const choices = getChoices(asFields(field["items"]));
       const what = choices === undefined ? "a list of texts" : `a list of ${choices.map(shorten).join(", ")}`;
       return `${what}${formatRange(field["minItems"], field["maxItems"])}`;
     }
@@ -133,10 +133,10 @@ function describeField(field: JsonObject): string {
 }
 
 function getChoices(field: JsonObject): readonly string[] | undefined {
-  if (Array.isArray(field["enum"])) return asList(field["enum"]);
+  if (Array.isArray(field["enum"])) return asTexts(field["enum"]);
   const titled = field["oneOf"] ?? field["anyOf"];
   if (!Array.isArray(titled)) return undefined;
-  return titled.flatMap((one) => asText(asObject(one)["const"]) ?? []);
+  return titled.flatMap((one) => asText(asFields(one)["const"]) ?? []);
 }
 
 function isWithin(size: number, least: unknown, most: unknown): boolean {
@@ -158,14 +158,6 @@ function shorten(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
-function asObject(value: unknown): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-function asList(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
-}
-
-function asText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
+function asTexts(value: unknown): readonly string[] {
+  return asList(value).filter((one) => typeof one === "string");
 }

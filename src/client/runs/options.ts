@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "../../platform/text/json.ts";
 import { check, getKind } from "../../schema/check.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
@@ -30,7 +31,7 @@ export const JobOptions = z.looseObject({
 
 /** @param call - The function as a caller writes it. @throws HoldfastError That lists every problem. */
 export function checkOptions(schema: z.ZodType, options: unknown, call: string): void {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+  if (!isObject(options)) {
     throw new HoldfastError(
       "input-invalid",
       `${call} takes an object of options, but got ${getKind(options)}.`,

@@ -1,10 +1,11 @@
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import { Draft, type Layer } from "./draft.ts";
 import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MODEL, getVendor, MODEL_FIELDS } from "./fields/model.ts";
 import { applyKnownModel, warnUnknownModel } from "./known-model.ts";
-import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
+import { getAt, getListAt, getTextAt } from "./table-paths.ts";
 
 const FIELDS_OF_A_MODEL = MODEL_FIELDS.map((field) => ({ ...field, target: field.target.slice(1) }));
 
@@ -12,7 +13,7 @@ const FIELDS_OF_A_MODEL = MODEL_FIELDS.map((field) => ({ ...field, target: field
 export function applyModel(
   loader: AgentFileLoader,
   draft: Draft,
-  { path, value }: { readonly path: Path; readonly value: Table },
+  { path, value }: { readonly path: Path; readonly value: JsonObject },
 ): void {
   const layer = resolveProvider(loader, value["provider"], [...path, "provider"]) ?? {
     path: ["provider"],
@@ -44,7 +45,7 @@ export function applyFallbacks(loader: AgentFileLoader, draft: Draft, layers: re
 
 /** Resolves the value at a path: the name of a provider, or a table like [provider]. */
 function resolveProvider(loader: AgentFileLoader, value: unknown, path: Path): Layer | undefined {
-  if (isTable(value)) return { path, value: value };
+  if (isObject(value)) return { path, value: value };
   if (typeof value !== "string") return undefined;
   const entity = loader.references.resolve(value, "provider", path);
   if (entity === undefined) return undefined;

@@ -1,7 +1,8 @@
+import { isObject } from "../../platform/text/json.ts";
 import type { Problem } from "../problem.ts";
 import type { SourceFile } from "../source/source-file.ts";
 import { formatPath, type Path } from "../source/source-node.ts";
-import { getAt, isTable } from "./table-paths.ts";
+import { getAt } from "./table-paths.ts";
 import { isSecretField } from "./validate-file.ts";
 
 // An agent file is trusted like a Makefile: it chooses the files that are read into a prompt, the variables whose values
@@ -36,7 +37,7 @@ function hasAddress(source: SourceFile, path: Path): boolean {
   for (let length = path.length; length > 0; length -= 1) {
     const table = getAt(source.value, path.slice(0, length));
     if (
-      isTable(table) &&
+      isObject(table) &&
       (ADDRESSES.some((key) => table[key] !== undefined) || containsAddress(table["model"]))
     ) {
       return true;
@@ -46,7 +47,7 @@ function hasAddress(source: SourceFile, path: Path): boolean {
 }
 
 function containsAddress(value: unknown): boolean {
-  return isTable(value) && ADDRESSES.some((key) => value[key] !== undefined);
+  return isObject(value) && ADDRESSES.some((key) => value[key] !== undefined);
 }
 
 type Text = { readonly path: Path; readonly text: string };
@@ -54,6 +55,6 @@ type Text = { readonly path: Path; readonly text: string };
 function listTexts(value: unknown, path: Path): readonly Text[] {
   if (typeof value === "string") return [{ path, text: value }];
   if (Array.isArray(value)) return value.flatMap((item, index) => listTexts(item, [...path, index]));
-  if (!isTable(value)) return [];
+  if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, item]) => listTexts(item, [...path, key]));
 }

@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import { SUB_AGENT_LIMIT_FIELDS } from "./agent-file-schema.ts";
@@ -5,7 +6,7 @@ import { Draft, type Layer } from "./draft.ts";
 import { type Declaration, draftAgent } from "./draft-agent.ts";
 import { PROFILE_FIELDS } from "./fields/profile.ts";
 import type { Entity } from "./resolve-references.ts";
-import { getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
+import { getListAt, getTextAt } from "./table-paths.ts";
 
 // Composes drafts of definitions from the tables of a file. The result depends only on the file's values, and on the
 // prompt files that the given reader returns.
@@ -24,7 +25,7 @@ export function composeAgents(loader: AgentFileLoader): readonly AgentDraft[] {
   const declared = getListAt(loader.value, ["agent", "instances"]);
   if (declared.length === 0) return [composeSingleAgent(loader)];
   const agents = declared.flatMap((table, index) =>
-    isTable(table) ? [composeInstance(loader, table, index)] : [],
+    isObject(table) ? [composeInstance(loader, table, index)] : [],
   );
   const usedNames = new Set<string>();
   for (const [index, { name }] of agents.entries()) {
@@ -46,7 +47,7 @@ const PROFILE: Path = ["agent", "profile"];
 
 function createLayer(loader: AgentFileLoader, path: Path): Layer {
   let value: unknown = loader.value;
-  for (const step of path) value = isTable(value) ? value[step] : undefined;
+  for (const step of path) value = isObject(value) ? value[step] : undefined;
   return { path, value };
 }
 
@@ -71,7 +72,7 @@ function composeSingleAgent(loader: AgentFileLoader): AgentDraft {
   return { name: (draft.get(["name"]) as string | undefined) ?? "agent", draft };
 }
 
-function composeInstance(loader: AgentFileLoader, table: Table, index: number): AgentDraft {
+function composeInstance(loader: AgentFileLoader, table: JsonObject, index: number): AgentDraft {
   const path = [...AGENT, "instances", index];
   const own: Layer = { path, value: table };
   const [root, agent] = [createLayer(loader, []), createLayer(loader, AGENT)];
@@ -115,7 +116,7 @@ function applySubAgents(
   above: readonly Entity[],
 ): void {
   const all = loader.references.listEntities("sub_agent");
-  const chosen = layers.find(({ value }) => isTable(value) && value["sub_agents"] !== undefined);
+  const chosen = layers.find(({ value }) => isObject(value) && value["sub_agents"] !== undefined);
   if (getTextAt(chosen?.value, ["sub_agents"]) === "none") return;
   if (chosen === undefined && (above.length > 0 || all.length === 0)) return;
   const entities = chosen === undefined ? all : resolveEntities(loader, chosen);
@@ -178,7 +179,12 @@ function draftSubAgent(loader: AgentFileLoader, entity: Entity, above: readonly 
   return draft;
 }
 
-function createDeclaration(own: Layer, table: Table, profiles: readonly Layer[], root: Layer): Declaration {
+function createDeclaration(
+  own: Layer,
+  table: JsonObject,
+  profiles: readonly Layer[],
+  root: Layer,
+): Declaration {
   return {
     path: own.path,
     value: table,

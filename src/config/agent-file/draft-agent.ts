@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
@@ -13,12 +14,12 @@ import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
 import { SKILL_FIELDS } from "./fields/skills.ts";
 import { type PromptSource, readTextOrFile, resolveSystemPrompt } from "./resolve-prompt.ts";
-import { getAt, getTextAt, isTable, type Table } from "./table-paths.ts";
+import { getAt, getTextAt } from "./table-paths.ts";
 
 /** The table that declares an agent, and the tables that supply missing values. */
 export type Declaration = {
   readonly path: Path;
-  readonly value: Table;
+  readonly value: JsonObject;
   /** Profile tables, in order of precedence. */
   readonly profiles: readonly Layer[];
   /** Tables that contain sections, the agent's own first. */
@@ -151,7 +152,7 @@ function applyWorkspace(loader: AgentFileLoader, draft: Draft, layers: readonly 
 
 function applyOutput(loader: AgentFileLoader, draft: Draft, folder: string | undefined): void {
   const output = draft.get(["output"]);
-  if (!isTable(output)) return;
+  if (!isObject(output)) return;
   if (output["type"] === undefined) {
     const type = output["schema"] === undefined ? "json" : "json-schema";
     draft.set(["output", "type"], type, { type: "default" });
@@ -170,7 +171,7 @@ function applyOutput(loader: AgentFileLoader, draft: Draft, folder: string | und
 
 /** Applies skills if the agent lists some or a section [skills] exists, even an empty one. */
 function applySkills(draft: Draft, { path, value, profiles, sections }: Declaration): void {
-  const section = sections.find((layer) => isTable(getAt(layer.value, ["skills"])));
+  const section = sections.find((layer) => isObject(getAt(layer.value, ["skills"])));
   if (section !== undefined && draft.get(["skills"]) === undefined) {
     draft.set(["skills"], {}, { type: "file", path: [...section.path, "skills"] });
   }

@@ -1,9 +1,10 @@
+import { isObject } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { SourceFile } from "../source/source-file.ts";
 import { formatPath, type Path } from "../source/source-node.ts";
 import { findOrigin, type Origin } from "./draft.ts";
-import { isTable, toFilePath } from "./table-paths.ts";
+import { toFilePath } from "./table-paths.ts";
 
 /** One value of a definition with its origin. */
 export type ResolvedValue = {
@@ -56,7 +57,7 @@ function listLeaves(value: unknown, path: Path): readonly { readonly path: Path;
   if (value === undefined) return [];
   const inner = Array.isArray(value)
     ? value.map((member, index) => [index, member] as const)
-    : isTable(value)
+    : isObject(value)
       ? Object.entries(value)
       : [];
   if (inner.length === 0) return [{ path, value }];

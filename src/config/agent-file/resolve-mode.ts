@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { formatExpected } from "../../schema/check.ts";
@@ -8,7 +9,7 @@ import type { AgentFileLoader } from "./agent-file-loader.ts";
 import { Draft } from "./draft.ts";
 import { defineLimitFields } from "./fields/execution.ts";
 import { readTextOrFile } from "./resolve-prompt.ts";
-import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
+import { getAt, getListAt, getTextAt } from "./table-paths.ts";
 
 // [mode]: how the agents of a file work together. It refers to the agents of the file by name.
 
@@ -33,7 +34,7 @@ const MODE: Path = ["mode"];
 export function resolveMode(loader: AgentFileLoader, agents: readonly NamedAgent[]): WorkMode | undefined {
   const table = getAt(loader.value, MODE);
   const type = getTextAt(table, ["type"]) as WorkMode["type"] | undefined;
-  if (!isTable(table) || type === undefined) return undefined;
+  if (!isObject(table) || type === undefined) return undefined;
   for (const key of Object.keys(table)) {
     if (key === "type" || USED_LIMITS[type].includes(key)) continue;
     loader.reportError(
@@ -55,7 +56,7 @@ export function resolveMode(loader: AgentFileLoader, agents: readonly NamedAgent
   return undefined;
 }
 
-function buildModeInput(type: WorkMode["type"], table: Table, modeAgents: ModeAgents): unknown {
+function buildModeInput(type: WorkMode["type"], table: JsonObject, modeAgents: ModeAgents): unknown {
   const limits = new Draft();
   limits.applyFields(MODE_LIMIT_FIELDS, [{ path: MODE, value: table }]);
   const limited = { type, ...limits.value };
@@ -93,7 +94,7 @@ function buildModeInput(type: WorkMode["type"], table: Table, modeAgents: ModeAg
 const NULLABLE = ["max_rounds", "idle_timeout_secs"];
 
 /** Renames the keys and converts seconds to milliseconds. */
-function renameKeys(table: Table, names: Readonly<Record<string, string>>): Record<string, unknown> {
+function renameKeys(table: JsonObject, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const values = Object.entries(names).filter(([key]) => table[key] !== undefined);
   return Object.fromEntries(
     values.map(([key, to]) => {

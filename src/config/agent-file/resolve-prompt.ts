@@ -1,11 +1,12 @@
 import { isAbsolute, resolve } from "node:path";
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import type { Origin } from "./draft.ts";
 import { isReference } from "./resolve-references.ts";
-import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
+import { getAt, getListAt, getTextAt } from "./table-paths.ts";
 
 // System prompts: a text, a file, or composed of blocks (CFG-08 to CFG-11).
 
@@ -117,7 +118,7 @@ export function readTextOrFile(
 
 function composeBlocks(
   loader: AgentFileLoader,
-  prompt: Table,
+  prompt: JsonObject,
   path: Path,
   folder: string | undefined,
 ): string {
@@ -147,7 +148,7 @@ function composeBlocks(
   return createPromptStrategy(blocks).compose(contents);
 }
 
-function parseBlocks(loader: AgentFileLoader, prompt: Table, path: Path): readonly Block[] | undefined {
+function parseBlocks(loader: AgentFileLoader, prompt: JsonObject, path: Path): readonly Block[] | undefined {
   const type = getTextAt(prompt, ["type"]);
   if (type === undefined) return undefined;
   if (Object.hasOwn(BUILT_IN, type)) {
@@ -155,7 +156,7 @@ function parseBlocks(loader: AgentFileLoader, prompt: Table, path: Path): readon
   }
   const entity = loader.references.resolve(type, "system_prompt_strategy", [...path, "type"]);
   return getListAt(entity?.table, ["blocks"])
-    .filter(isTable)
+    .filter(isObject)
     .flatMap((block) => {
       const { name, order = 0, max_length } = block;
       if (typeof name !== "string") return [];

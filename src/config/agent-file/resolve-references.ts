@@ -1,7 +1,8 @@
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import type { SourceFile } from "../source/source-file.ts";
 import type { Path, Step } from "../source/source-node.ts";
-import { getListAt, isTable, type Table } from "./table-paths.ts";
+import { getListAt } from "./table-paths.ts";
 
 // `{{type.name}}`, `{{name}}`, `{{%type.name%}}`, `{{%name%}}`, `{{#id#}}` and plain names (CFG-13, CFG-14, X-32).
 // A definition is a value, so creating an entity and reusing an existing one give the same result.
@@ -29,7 +30,7 @@ export type Entity = {
   /** Declared as `{{#id#}}`; only that form refers to it. */
   readonly literal: boolean;
   readonly path: Path;
-  readonly table: Table;
+  readonly table: JsonObject;
 };
 
 /** @testonly */
@@ -112,8 +113,8 @@ export class References {
       .flatMap(({ at, names }) =>
         getListAt(this.#source.value, at).flatMap((table, index) => {
           const path: readonly Step[] = [...at, index];
-          const key = names.find((candidate) => isTable(table) && typeof table[candidate] === "string");
-          if (key === undefined || !isTable(table)) return [];
+          const key = names.find((candidate) => isObject(table) && typeof table[candidate] === "string");
+          if (key === undefined || !isObject(table)) return [];
           const text = table[key] as string;
           const given = parseReference(key === "id" ? text : `{{%${text}%}}`);
           const misplaced = given.namespace !== undefined && given.namespace !== namespace;

@@ -1,10 +1,5 @@
+import { asList, asText } from "../../platform/text/json.ts";
 import type { Path, Step } from "../source/source-node.ts";
-
-export type Table = Readonly<Record<string, unknown>>;
-
-export function isTable(value: unknown): value is Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function getAt(value: unknown, path: Path): unknown {
   let here = value;
@@ -16,13 +11,11 @@ export function getAt(value: unknown, path: Path): unknown {
 }
 
 export function getListAt(value: unknown, path: Path): readonly unknown[] {
-  const found = getAt(value, path);
-  return Array.isArray(found) ? found : [];
+  return asList(getAt(value, path));
 }
 
 export function getTextAt(value: unknown, path: Path): string | undefined {
-  const found = getAt(value, path);
-  return typeof found === "string" ? found : undefined;
+  return asText(getAt(value, path));
 }
 
 /** Copies a value without these paths. A removed list member leaves a hole, so that the indexes of others stay valid. */

@@ -1,3 +1,4 @@
+import { isObject } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { ContextConfig } from "../../schema/context.ts";
 import { AgentDefinition, type SubAgent, SubAgentLimits } from "../../schema/definition.ts";
@@ -10,7 +11,7 @@ import type { Field } from "./define-field.ts";
 import { DEFAULT_CONTEXT_WINDOW, MODEL_FIELDS } from "./fields/model.ts";
 import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
 import { isReference } from "./resolve-references.ts";
-import { getAt, isTable } from "./table-paths.ts";
+import { getAt } from "./table-paths.ts";
 import { isSecretField } from "./validate-file.ts";
 
 const WRITERS = {
@@ -135,7 +136,7 @@ export function writeFields(
     const [path] = paths;
     let holder = table;
     for (const key of path!.slice(0, -1)) {
-      if (!isTable(holder[key])) holder[key] = {};
+      if (!isObject(holder[key])) holder[key] = {};
       holder = holder[key] as FileTable;
     }
     holder[path!.at(-1)!] = current;
@@ -155,7 +156,7 @@ export function buildSchemaValue(schema: unknown): unknown {
 function escapeReferencesIn(value: unknown, path: readonly (string | number)[]): unknown {
   if (typeof value === "string") return isSecretField(path) ? value : escapeReferences(value);
   if (Array.isArray(value)) return value.map((member, index) => escapeReferencesIn(member, [...path, index]));
-  if (!isTable(value)) return value;
+  if (!isObject(value)) return value;
   const table: FileTable = {};
   for (const [key, member] of Object.entries(value))
     setOwnKey(table, key, escapeReferencesIn(member, [...path, key]));

@@ -1,3 +1,5 @@
+import { isObject } from "../../platform/text/json.ts";
+
 // Describes briefly how one value has changed to another. Texts are counted, not quoted.
 
 /** Longer texts are treated as text for a model, and are not quoted. */
@@ -84,10 +86,6 @@ function isShort(value: unknown): boolean {
 
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((member) => typeof member === "string");
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function listKeys(one: object, other: object): readonly string[] {

@@ -1,3 +1,4 @@
+import { isObject } from "../../platform/text/json.ts";
 import type { CallFacts, CommandFact, HostFact } from "./call-facts.ts";
 import { UNKNOWN_HOST } from "./host-glob.ts";
 
@@ -34,8 +35,8 @@ const MAX_GRANT_WORD_CHARS = 1024;
 
 /** Reports whether a value has the shape of a grant. */
 function isGrant(value: unknown): value is Grant {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-  const { tool, commands, exactCommands, hosts, ...others } = value as Record<string, unknown>;
+  if (!isObject(value)) return false;
+  const { tool, commands, exactCommands, hosts, ...others } = value;
   return (
     isWord(tool) &&
     Object.keys(others).length === 0 &&

@@ -1,3 +1,4 @@
+import { truncateText } from "../../platform/text/truncate-text.ts";
 import type { ReplayResult } from "./replay.ts";
 
 /** The maximum characters of an id and of a message, so that a line fits the screen. */
@@ -29,8 +30,4 @@ export function formatRow({ id, protocol, ok, message, usage, stopReason, error 
     name,
     truncateText(line, TEXT_CHARS),
   ].join("  ");
-}
-
-function truncateText(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

@@ -1,7 +1,8 @@
+import { asFields, asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
-import { asCount, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
 import { reconcileStopReason } from "../reconcile-stop-reason.ts";
@@ -62,20 +63,20 @@ export class AnthropicAssembler implements Assembler {
     switch (event["type"]) {
       case "message_start": {
         const message = asObject(event["message"]);
-        this.#id = asText(message?.["id"]);
+        this.#id = asNonEmptyText(message?.["id"]);
         this.#addUsage(asObject(message?.["usage"]));
         return [];
       }
       case "content_block_start":
-        return this.#blocks.start(index, asObject(event["content_block"]) ?? {});
+        return this.#blocks.start(index, asFields(event["content_block"]));
       case "content_block_delta":
-        return this.#blocks.extend(index, asObject(event["delta"]) ?? {});
+        return this.#blocks.extend(index, asFields(event["delta"]));
       case "content_block_stop":
         this.#blocks.end(index);
         return [];
       case "message_delta": {
         const delta = asObject(event["delta"]);
-        this.#stopReason = asText(delta?.["stop_reason"]) ?? this.#stopReason;
+        this.#stopReason = asNonEmptyText(delta?.["stop_reason"]) ?? this.#stopReason;
         this.#refusal = formatRefusal(asObject(delta?.["stop_details"])) ?? this.#refusal;
         this.#addUsage(asObject(event["usage"]));
         return [];
@@ -90,7 +91,7 @@ export class AnthropicAssembler implements Assembler {
 
   #addUsage(usage: JsonObject | undefined): void {
     this.#counters = readCounters(this.#counters, usage);
-    const tier = asText(usage?.["service_tier"]);
+    const tier = asNonEmptyText(usage?.["service_tier"]);
     if (tier !== undefined && tier !== DEFAULT_TIER) this.#tier = tier;
   }
 
@@ -117,7 +118,7 @@ export class AnthropicAssembler implements Assembler {
 
 function formatRefusal(details: JsonObject | undefined): string | undefined {
   if (details?.["type"] !== "refusal") return undefined;
-  const category = asText(details["category"]);
-  const explanation = asText(details["explanation"]) ?? "no explanation";
+  const category = asNonEmptyText(details["category"]);
+  const explanation = asNonEmptyText(details["explanation"]) ?? "no explanation";
   return `refused${category === undefined ? "" : ` (${category})`}: ${explanation}`;
 }

@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../platform/text/json.ts";
 import type { Content } from "../../schema/message.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
 import { assignCallId } from "../call-id.ts";
-import type { JsonObject } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import {
   amendBlock,

@@ -1,5 +1,6 @@
+import { asFields, asList, asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { Content } from "../../schema/message.ts";
-import { asList, asObject, asText, type JsonObject, parseArguments, parseJson } from "../json.ts";
+import { asNonEmptyText, parseArguments } from "../json.ts";
 import { formatCallerToken } from "./caller-token.ts";
 import { formatCitationToken } from "./citation-token.ts";
 
@@ -39,27 +40,33 @@ const EMPTY = {
 
 /** Creates a block from its start event. Vendor-specific kinds are stored unchanged. */
 export function createBlock(start: JsonObject): Block {
-  const kind = asText(start["type"]);
+  const kind = asNonEmptyText(start["type"]);
   switch (kind) {
     case "text":
       return {
         ...EMPTY,
         type: "text",
-        text: asText(start["text"]) ?? "",
+        text: asNonEmptyText(start["text"]) ?? "",
         citations: [...asList(start["citations"])],
       };
     case "thinking": {
-      const signature = asText(start["signature"]) ?? "";
-      return { ...EMPTY, type: "thinking", text: asText(start["thinking"]) ?? "", signature, citations: [] };
+      const signature = asNonEmptyText(start["signature"]) ?? "";
+      return {
+        ...EMPTY,
+        type: "thinking",
+        text: asNonEmptyText(start["thinking"]) ?? "",
+        signature,
+        citations: [],
+      };
     }
     case "redacted_thinking": {
-      const signature = asText(start["data"]) ?? "";
+      const signature = asNonEmptyText(start["data"]) ?? "";
       return { ...EMPTY, type: "thinking", isRedacted: true, signature, citations: [] };
     }
     case "tool_use": {
-      const id = asText(start["id"]) ?? "";
-      const name = asText(start["name"]) ?? "";
-      const input = asObject(start["input"]) ?? {};
+      const id = asNonEmptyText(start["id"]) ?? "";
+      const name = asNonEmptyText(start["name"]) ?? "";
+      const input = asFields(start["input"]);
       return {
         ...EMPTY,
         type: "toolCall",
@@ -77,14 +84,14 @@ export function createBlock(start: JsonObject): Block {
 
 /** Returns the text that a delta adds to its block, or `undefined` if it adds something else or nothing. */
 export function getTextDelta(block: Block, delta: JsonObject): string | undefined {
-  switch (`${block.type} ${asText(delta["type"])}`) {
+  switch (`${block.type} ${asNonEmptyText(delta["type"])}`) {
     case "text text_delta":
-      return asText(delta["text"]);
+      return asNonEmptyText(delta["text"]);
     case "thinking thinking_delta":
-      return asText(delta["thinking"]);
+      return asNonEmptyText(delta["thinking"]);
     case "toolCall input_json_delta":
     case "vendor input_json_delta":
-      return asText(delta["partial_json"]);
+      return asNonEmptyText(delta["partial_json"]);
     default:
       return undefined;
   }
@@ -92,10 +99,10 @@ export function getTextDelta(block: Block, delta: JsonObject): string | undefine
 
 /** Applies a delta that adds no text. @returns The part that is stored, for counting. */
 export function amendBlock(block: Block, delta: JsonObject): string {
-  switch (`${block.type} ${asText(delta["type"])}`) {
+  switch (`${block.type} ${asNonEmptyText(delta["type"])}`) {
     case "thinking signature_delta":
-      block.signature = asText(delta["signature"]) ?? block.signature;
-      return asText(delta["signature"]) ?? "";
+      block.signature = asNonEmptyText(delta["signature"]) ?? block.signature;
+      return asNonEmptyText(delta["signature"]) ?? "";
     case "text citations_delta": {
       const citation = asObject(delta["citation"]);
       if (citation === undefined) return "";
@@ -147,6 +154,6 @@ export function toContent(block: Block): Content {
       return { type: "toolCall", id: block.id, name: block.name, arguments: whole, ...signatureField };
     }
     case "vendor":
-      return { type: "vendor", kind: asText(block.data["type"]) ?? "", data: block.data };
+      return { type: "vendor", kind: asNonEmptyText(block.data["type"]) ?? "", data: block.data };
   }
 }

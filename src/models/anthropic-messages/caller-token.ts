@@ -1,4 +1,5 @@
-import { asObject, asText, type JsonObject, parseJson } from "../json.ts";
+import { asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
+import { asNonEmptyText } from "../json.ts";
 
 // Marks a call of a client tool that a vendor's tool made, or that belongs to a set of the vendor's. The vendor requires
 // the mark back. It is stored as the call's token.
@@ -6,7 +7,7 @@ import { asObject, asText, type JsonObject, parseJson } from "../json.ts";
 /** Returns an empty text for a call that the model made itself. */
 export function formatCallerToken(start: JsonObject): string {
   const caller = asObject(start["caller"]);
-  const set = asText(start["toolset_name"]);
+  const set = asNonEmptyText(start["toolset_name"]);
   const hasToolset = caller !== undefined && caller["type"] !== "direct";
   if (!hasToolset && set === undefined) return "";
   return JSON.stringify({ ...(hasToolset && { caller }), ...(set !== undefined && { toolset_name: set }) });
@@ -16,6 +17,6 @@ export function formatCallerToken(start: JsonObject): string {
 export function parseCallerToken(signature: string | undefined): JsonObject {
   const token = asObject(parseJson(signature ?? ""));
   const caller = asObject(token?.["caller"]);
-  const set = asText(token?.["toolset_name"]);
+  const set = asNonEmptyText(token?.["toolset_name"]);
   return { ...(caller !== undefined && { caller }), ...(set !== undefined && { toolset_name: set }) };
 }

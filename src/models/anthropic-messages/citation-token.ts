@@ -1,4 +1,4 @@
-import { asObject, type JsonObject, parseJson } from "../json.ts";
+import { asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
 
 // The citations of a text. The API requires the citations of its own search back with the text, so they are
 // stored as the text's token.

@@ -1,7 +1,7 @@
+import { asFields, asList, asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { StructuredOutput } from "../../schema/output.ts";
 import { describeClaudeModel } from "../claude-model.ts";
-import { asObject, type JsonObject } from "../json.ts";
 import type { OutputMode } from "../provider.ts";
 
 // Structured outputs of the API: it compiles the schema to a grammar, and answers 400 to keywords that its compiler does not
@@ -75,7 +75,7 @@ function isSupported(value: unknown, root: JsonObject, within: readonly string[]
   if (format !== undefined && !(typeof format === "string" && KNOWN_FORMATS.has(format))) return false;
   if (![schema["const"], ...asList(schema["enum"])].every(isScalar)) return false;
   const inner = [
-    ...Object.values(asObject(properties) ?? {}),
+    ...Object.values(asFields(properties)),
     ...asList(schema["anyOf"]),
     ...(items === undefined ? [] : [items]),
   ];
@@ -87,10 +87,6 @@ function isSupportedReference(ref: string, root: JsonObject, within: readonly st
   const name = /^#\/\$defs\/([^/]+)$/.exec(ref)?.[1];
   if (name === undefined || within.includes(name)) return false;
   return isSupported(asObject(root["$defs"])?.[name], root, [...within, name]);
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function isScalar(value: unknown): boolean {

@@ -1,5 +1,6 @@
+import { asFields, asList, asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Usage } from "../../schema/message.ts";
-import { asCount, asList, asObject, type JsonObject } from "../json.ts";
+import { asCount } from "../json.ts";
 
 /** The counters by the vendor's names, with the latest value of each. */
 export type Counters = Readonly<Record<string, number>>;
@@ -31,7 +32,7 @@ export function readCounters(before: Counters, usage: JsonObject | undefined): C
  * and is billed too.
  */
 function sumIterations(iterations: unknown): Counters {
-  const rounds = asList(iterations).map((round) => asObject(round) ?? {});
+  const rounds = asList(iterations).map(asFields);
   if (rounds.length === 0) return {};
   const countIn = (round: JsonObject, name: string) => asCount(round[name]) ?? 0;
   const compactions = rounds.filter(({ type }) => type === "compaction");

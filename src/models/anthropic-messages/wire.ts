@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../platform/text/json.ts";
 import type { ThinkingFields } from "../claude-thinking-fields.ts";
-import type { JsonObject } from "../json.ts";
 
 type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
 

@@ -1,7 +1,8 @@
+import { asList, asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Content } from "../../schema/message.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
 import { assignCallId } from "../call-id.ts";
-import { asList, asObject, asText, type JsonObject, parseArguments } from "../json.ts";
+import { asNonEmptyText, parseArguments } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { formatCitationToken } from "./citation-token.ts";
 
@@ -42,12 +43,12 @@ export class BlockCollector {
   start(index: number, start: JsonObject): readonly ModelDelta[] {
     const call = asObject(start["toolUse"]);
     if (call !== undefined) {
-      const name = asText(call["name"]) ?? "";
+      const name = asNonEmptyText(call["name"]) ?? "";
       if (call["type"] === SERVER_TOOL_USE) return this.#addVendorBlock(index, "serverCall", call);
       this.#sizeLimit.addCall();
       const taken = this.#blocks.flatMap(({ kind, id }) => (kind === "toolCall" ? [id] : []));
       const block = this.#begin(index, "toolCall", {
-        id: assignCallId(asText(call["toolUseId"]) ?? "", taken),
+        id: assignCallId(asNonEmptyText(call["toolUseId"]) ?? "", taken),
         name,
         start: call,
       });
@@ -60,7 +61,7 @@ export class BlockCollector {
   }
 
   extend(index: number, delta: JsonObject): readonly ModelDelta[] {
-    const text = asText(delta["text"]);
+    const text = asNonEmptyText(delta["text"]);
     if (text !== undefined) return this.#append(this.#getOrBegin(index, "text"), text);
     const reasoning = asObject(delta["reasoningContent"]);
     if (reasoning !== undefined) return this.#addReasoning(index, reasoning);
@@ -72,7 +73,7 @@ export class BlockCollector {
     }
     const block = this.#current.get(index);
     if (block?.kind === "image") return this.#addImage(block, asObject(delta["image"]));
-    const input = asText(asObject(delta["toolUse"])?.["input"]);
+    const input = asNonEmptyText(asObject(delta["toolUse"])?.["input"]);
     if (input !== undefined && (block?.kind === "toolCall" || block?.kind === "serverCall"))
       return this.#append(block, input);
     if (block?.kind === "serverResult") {
@@ -99,7 +100,7 @@ export class BlockCollector {
    * vendor's documentation. A call without a result waits for the client.
    */
   #isAnswered({ kind, start }: Block): boolean {
-    if (kind !== "toolCall" || asText(start["type"]) === undefined) return false;
+    if (kind !== "toolCall" || asNonEmptyText(start["type"]) === undefined) return false;
     return this.#blocks.some(
       (other) => other.kind === "serverResult" && other.start["toolUseId"] === start["toolUseId"],
     );
@@ -108,7 +109,7 @@ export class BlockCollector {
   /** Bytes arrive in pieces; a storage location arrives complete. */
   #addImage(block: Block, image: JsonObject | undefined): readonly ModelDelta[] {
     const source = asObject(image?.["source"]);
-    const bytes = asText(source?.["bytes"]);
+    const bytes = asNonEmptyText(source?.["bytes"]);
     this.#sizeLimit.add(JSON.stringify(source ?? {}));
     if (bytes !== undefined) block.bytes.push(Buffer.from(bytes, "base64"));
     else if (source !== undefined) block.items.push(source);
@@ -116,7 +117,7 @@ export class BlockCollector {
   }
 
   #addReasoning(index: number, reasoning: JsonObject): readonly ModelDelta[] {
-    const redacted = asText(reasoning["redactedContent"]);
+    const redacted = asNonEmptyText(reasoning["redactedContent"]);
     if (redacted !== undefined) {
       const block = this.#getOrBegin(index, "redacted");
       this.#sizeLimit.add(redacted);
@@ -124,7 +125,7 @@ export class BlockCollector {
       this.#assignContentIndex(block);
       return [];
     }
-    const signature = asText(reasoning["signature"]);
+    const signature = asNonEmptyText(reasoning["signature"]);
     if (signature !== undefined) {
       const block = this.#getOrBegin(index, "thinking");
       this.#sizeLimit.add(signature);
@@ -132,7 +133,7 @@ export class BlockCollector {
       this.#assignContentIndex(block);
       return [];
     }
-    const text = asText(reasoning["text"]);
+    const text = asNonEmptyText(reasoning["text"]);
     return text === undefined ? [] : this.#append(this.#getOrBegin(index, "thinking"), text);
   }
 

@@ -1,4 +1,4 @@
-import { asList, asObject, type JsonObject, parseJson } from "../json.ts";
+import { asList, asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
 
 // The citations of a text: stored as the text's token, and sent back with the text as a block of their own kind.
 

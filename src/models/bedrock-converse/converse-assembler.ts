@@ -1,7 +1,8 @@
+import { asFields, asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
-import { asCount, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError } from "../provider-error-from-response.ts";
 import { reconcileStopReason } from "../reconcile-stop-reason.ts";
@@ -46,23 +47,23 @@ export class ConverseAssembler implements Assembler {
     switch (event) {
       case "contentBlockStart": {
         const fields = this.#parseFields(event, data);
-        return this.#blocks.start(index(fields), asObject(fields["start"]) ?? {});
+        return this.#blocks.start(index(fields), asFields(fields["start"]));
       }
       case "contentBlockDelta": {
         const fields = this.#parseFields(event, data);
-        return this.#blocks.extend(index(fields), asObject(fields["delta"]) ?? {});
+        return this.#blocks.extend(index(fields), asFields(fields["delta"]));
       }
       case "contentBlockStop":
         this.#blocks.stop(index(this.#parseFields(event, data)));
         return [];
       case "messageStop":
-        this.#stopReason = asText(this.#parseFields(event, data)["stopReason"]) ?? "";
+        this.#stopReason = asNonEmptyText(this.#parseFields(event, data)["stopReason"]) ?? "";
         this.state = "complete";
         return [];
       case "metadata": {
         const fields = this.#parseFields(event, data);
         this.#usage = asObject(fields["usage"]) ?? this.#usage;
-        this.#tier = asText(asObject(fields["serviceTier"])?.["type"]) ?? this.#tier;
+        this.#tier = asNonEmptyText(asObject(fields["serviceTier"])?.["type"]) ?? this.#tier;
         // The last event of an answer; before the stop event it ends nothing.
         if (this.state === "complete") this.state = "ended";
         return [];

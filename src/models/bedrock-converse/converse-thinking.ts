@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../platform/text/json.ts";
 import type { ModelConfig, ThinkingLevel } from "../../schema/model.ts";
 import { buildThinkingFields, INTERLEAVED_THINKING_BETA } from "../claude-thinking-fields.ts";
 import { type CommonLevel, capAtHigh } from "../effort.ts";
-import type { JsonObject } from "../json.ts";
 import { describeConverseModel } from "./converse-model.ts";
 
 const EFFORTS = {

@@ -1,4 +1,5 @@
-import { asCount, asObject, asText, getOwn, parseJson } from "../json.ts";
+import { asFields, getOwn, parseJson } from "../../platform/text/json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 import type { ProviderError } from "../provider-error.ts";
 import { createStreamError, type Vendor } from "../provider-error-from-response.ts";
 
@@ -26,9 +27,10 @@ export function createFrameError(
   data: string,
   requestId?: string,
 ): ProviderError {
-  const body = asObject(parseJson(data)) ?? {};
-  const message = asText(body["message"]) ?? asText(body["Message"]) ?? (data.trim() || "no message");
-  const original = asText(body["originalMessage"]);
+  const body = asFields(parseJson(data));
+  const message =
+    asNonEmptyText(body["message"]) ?? asNonEmptyText(body["Message"]) ?? (data.trim() || "no message");
+  const original = asNonEmptyText(body["originalMessage"]);
   const status = asCount(body["originalStatusCode"]) ?? getOwn(STATUS_BY_EXCEPTION, name);
   const error = {
     message: original === undefined ? message : `${message}: ${original}`,

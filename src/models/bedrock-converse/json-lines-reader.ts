@@ -1,4 +1,4 @@
-import { asObject, parseJson } from "../json.ts";
+import { asObject, parseJson } from "../../platform/text/json.ts";
 import { createBrokenStreamError, type Vendor } from "../provider-error-from-response.ts";
 import { MAX_EVENT_CHARS } from "../sse-reader.ts";
 import type { ServerEvent, StreamReader } from "../stream-format.ts";

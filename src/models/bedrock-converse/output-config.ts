@@ -1,6 +1,6 @@
+import { asFields, asList, asObject } from "../../platform/text/json.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import { outputName, type StructuredOutput } from "../../schema/output.ts";
-import { asList, asObject } from "../json.ts";
 import type { OutputMode } from "../provider.ts";
 import { describeConverseModel } from "./converse-model.ts";
 import type { WireRequest } from "./wire.ts";
@@ -45,7 +45,7 @@ function isClosed(schema: unknown): boolean {
   if (object === undefined || UNSUPPORTED_KEYWORDS.some((keyword) => keyword in object)) return false;
   if (object["type"] === "object" && object["additionalProperties"] !== false) return false;
   const inner = [
-    ...Object.values(asObject(object["properties"]) ?? {}),
+    ...Object.values(asFields(object["properties"])),
     ...asList(object["anyOf"]),
     ...asList(object["allOf"]),
     ...(object["items"] === undefined ? [] : [object["items"]]),

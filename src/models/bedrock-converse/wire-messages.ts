@@ -1,7 +1,7 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
+import { asObject, getOwn } from "../../platform/text/json.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { AssistantPart, CallIdRule, ConversationTurn, Part } from "../conversation.ts";
-import { asObject, getOwn } from "../json.ts";
 import { parseCitationToken } from "./citation-token.ts";
 import { canReadThoughts, describeConverseModel } from "./converse-model.ts";
 import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../platform/text/json.ts";
 
 // The JSON of ConverseStream. Bytes (of an image, of an encrypted block) are base64 on the wire.
 

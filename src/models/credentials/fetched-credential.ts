@@ -1,3 +1,5 @@
+import { asObject, parseJson } from "../../platform/text/json.ts";
+
 /** A value and its expiry. */
 export type FetchedValue = {
   readonly value: string;
@@ -22,17 +24,9 @@ const MIN_EPOCH_MS = 1e11;
 export function parseFetchedValue(text: string): FetchedValue {
   const value = text.trim();
   if (!value.startsWith("{")) return { value };
-  const fields = parseObject(value);
+  const fields = asObject(parseJson(value));
   if (typeof fields?.["value"] !== "string") return { value };
   return { value: fields["value"].trim(), expiresAtMs: parseTimestamp(fields["expiresAt"]) };
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return undefined;
-  }
 }
 
 function parseTimestamp(value: unknown): number | undefined {

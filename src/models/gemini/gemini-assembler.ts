@@ -1,7 +1,8 @@
+import { asList, asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
-import { asList, asObject, asText, type JsonObject, parseJson } from "../json.ts";
+import { asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
 import { reconcileStopReason } from "../reconcile-stop-reason.ts";
@@ -65,7 +66,7 @@ export class GeminiAssembler implements Assembler {
   }
 
   #handle(chunk: JsonObject): readonly ModelDelta[] {
-    this.#id = asText(chunk["responseId"]) ?? this.#id;
+    this.#id = asNonEmptyText(chunk["responseId"]) ?? this.#id;
     this.#readUsage(asObject(chunk["usageMetadata"]));
     this.#readFeedback(asObject(chunk["promptFeedback"]));
     // The request asks for one candidate.
@@ -75,9 +76,9 @@ export class GeminiAssembler implements Assembler {
     if (candidate === undefined) return [];
     const parts = asList(asObject(candidate["content"])?.["parts"]).map(asObject);
     const deltas = parts.flatMap((part) => (part === undefined ? [] : this.#parts.add(part)));
-    const reason = asText(candidate["finishReason"]);
+    const reason = asNonEmptyText(candidate["finishReason"]);
     if (reason !== undefined && reason !== "FINISH_REASON_UNSPECIFIED") {
-      this.#finish = { reason, message: asText(candidate["finishMessage"]) };
+      this.#finish = { reason, message: asNonEmptyText(candidate["finishMessage"]) };
     }
     return deltas;
   }
@@ -89,9 +90,9 @@ export class GeminiAssembler implements Assembler {
   }
 
   #readFeedback(feedback: JsonObject | undefined): void {
-    const reason = asText(feedback?.["blockReason"]);
+    const reason = asNonEmptyText(feedback?.["blockReason"]);
     if (reason === undefined || reason === "BLOCKED_REASON_UNSPECIFIED") return;
-    const message = asText(feedback?.["blockReasonMessage"]);
+    const message = asNonEmptyText(feedback?.["blockReasonMessage"]);
     const { provider } = this.#context;
     this.#blockReason = `${provider} blocked the prompt (${reason})${message === undefined ? "" : `: ${message}`}`;
   }

@@ -1,7 +1,8 @@
+import { asList, asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Content } from "../../schema/message.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
 import { assignCallId } from "../call-id.ts";
-import { asList, asObject, asText, type JsonObject, parseArguments } from "../json.ts";
+import { asNonEmptyText, parseArguments } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { putPartialValue } from "./put-partial.ts";
 
@@ -51,7 +52,7 @@ export class PartCollector {
   }
 
   add(part: JsonObject): readonly ModelDelta[] {
-    const signature = asText(part["thoughtSignature"]) ?? "";
+    const signature = asNonEmptyText(part["thoughtSignature"]) ?? "";
     const call = asObject(part["functionCall"]);
     if (call !== undefined) return this.#addCall(call, signature);
     const { text } = part;
@@ -85,8 +86,8 @@ export class PartCollector {
   }
 
   #addCall(call: JsonObject, signature: string): readonly ModelDelta[] {
-    const name = asText(call["name"]);
-    const sentId = asText(call["id"]) ?? "";
+    const name = asNonEmptyText(call["name"]);
+    const sentId = asNonEmptyText(call["id"]) ?? "";
     const continues = call["willContinue"] === true;
     const open = this.#openCall;
     const isSame =

@@ -1,4 +1,5 @@
-import { asObject, asText, type JsonObject } from "../json.ts";
+import { asObject, type JsonObject } from "../../platform/text/json.ts";
+import { asNonEmptyText } from "../json.ts";
 
 // Assembles arguments that arrive value by value, each with a JSONPath of its position (Vertex only).
 
@@ -29,7 +30,7 @@ export function parsePath(path: string): readonly Step[] | undefined {
 
 /** Puts one value at its position. A text is appended to existing text, because it arrives in pieces. */
 export function putPartialValue(root: Record<string, unknown>, partial: JsonObject): void {
-  const steps = parsePath(asText(partial["jsonPath"]) ?? "");
+  const steps = parsePath(asNonEmptyText(partial["jsonPath"]) ?? "");
   const value = getValue(partial);
   if (steps === undefined || value === undefined) return;
   let target: Record<Step, unknown> = root;

@@ -1,5 +1,5 @@
+import { getOwn } from "../../platform/text/json.ts";
 import type { StopReason } from "../../schema/message.ts";
-import { getOwn } from "../json.ts";
 import { ProviderError } from "../provider-error.ts";
 import { createBrokenStreamError, quoteVendor, type Vendor } from "../provider-error-from-response.ts";
 

@@ -1,5 +1,6 @@
+import type { JsonObject } from "../../platform/text/json.ts";
 import type { Usage } from "../../schema/message.ts";
-import { asCount, asText, type JsonObject } from "../json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 
 /** The counters by the vendor's names, with the latest value of each. */
 export type Counters = Readonly<Record<string, number>>;
@@ -47,6 +48,6 @@ const DEFAULT_TIERS = new Set(["standard", "unspecified", "on_demand", "traffic_
 
 /** Finds the tier of the answer: Gemini's `serviceTier`, or Vertex's `trafficType` with the same values. */
 export function findTier(usage: JsonObject): string | undefined {
-  const tier = (asText(usage["serviceTier"]) ?? asText(usage["trafficType"]))?.toLowerCase();
+  const tier = (asNonEmptyText(usage["serviceTier"]) ?? asNonEmptyText(usage["trafficType"]))?.toLowerCase();
   return tier === undefined || DEFAULT_TIERS.has(tier) ? undefined : tier.replace(/^on_demand_/, "");
 }

@@ -1,4 +1,5 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
+import { asObject, type JsonObject } from "../../platform/text/json.ts";
 import type {
   AssistantPart,
   CallIdRule,
@@ -7,7 +8,6 @@ import type {
   Part,
   ResultPart,
 } from "../conversation.ts";
-import { asObject, type JsonObject } from "../json.ts";
 import type { GeminiModel } from "./gemini-model.ts";
 import type { WireContent, WirePart, WireResponse } from "./wire.ts";
 

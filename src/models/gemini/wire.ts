@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../platform/text/json.ts";
 
 type WireBlob = { readonly mimeType: string; readonly data: string };
 

@@ -1,5 +1,6 @@
 import type { AuthClient, JWTInput } from "google-auth-library";
-import { asObject, asText, parseJson } from "../json.ts";
+import { asObject, parseJson } from "../../platform/text/json.ts";
+import { asNonEmptyText } from "../json.ts";
 import { ProviderError, type ProviderFault } from "../provider-error.ts";
 import { quoteVendor, type Vendor } from "../provider-error-from-response.ts";
 import { createMask } from "../secret-masks.ts";
@@ -99,7 +100,7 @@ async function readAccount(account: string): Promise<{ readonly credentials: JWT
   const { readFile } = await import("node:fs/promises");
   const text = account.startsWith("{") ? account : await readFile(account, "utf8");
   const credentials = asObject(parseJson(text));
-  const kind = asText(credentials?.["type"]) ?? "";
+  const kind = asNonEmptyText(credentials?.["type"]) ?? "";
   if (credentials === undefined || !ACCOUNT_TYPES.has(kind)) {
     const what = credentials === undefined ? "not JSON" : `of type "${kind}"`;
     const wanted = [...ACCOUNT_TYPES].join(" or ");
@@ -110,7 +111,7 @@ async function readAccount(account: string): Promise<{ readonly credentials: JWT
 
 function listSecrets({ account }: VertexTokenSource): readonly (string | undefined)[] {
   const privateKey = asObject(parseJson(account ?? ""));
-  return ["private_key", "client_secret", "refresh_token"].map((name) => asText(privateKey?.[name]));
+  return ["private_key", "client_secret", "refresh_token"].map((name) => asNonEmptyText(privateKey?.[name]));
 }
 
 /** Returns the result of `work`, unless the signal aborts first. The result is then ignored. */

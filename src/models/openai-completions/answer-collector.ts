@@ -1,6 +1,7 @@
+import { asFields, asList, asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Content } from "../../schema/message.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
-import { asList, asObject, asText, type JsonObject } from "../json.ts";
+import { asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { getReasoning, ReasoningDetails } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-call-collector.ts";
@@ -30,14 +31,14 @@ export class AnswerCollector {
 
   add(delta: JsonObject): readonly ModelDelta[] {
     this.#details.add(delta);
-    this.#isRefused ||= asText(delta["refusal"]) !== undefined;
+    this.#isRefused ||= asNonEmptyText(delta["refusal"]) !== undefined;
     const { content } = delta;
     return [
       ...this.#append("thinking", getReasoning(delta)),
-      ...(Array.isArray(content) ? this.#addParts(content) : this.#append("text", asText(content))),
-      ...this.#append("text", asText(delta["refusal"])),
+      ...(Array.isArray(content) ? this.#addParts(content) : this.#append("text", asNonEmptyText(content))),
+      ...this.#append("text", asNonEmptyText(delta["refusal"])),
       // Audio is stored as its transcript.
-      ...this.#append("text", asText(asObject(delta["audio"])?.["transcript"])),
+      ...this.#append("text", asNonEmptyText(asObject(delta["audio"])?.["transcript"])),
       ...listCalls(delta).map((call) => this.#addCall(call)),
     ];
   }
@@ -72,11 +73,11 @@ export class AnswerCollector {
   /** Mistral sends its thinking as parts of the content. */
   #addParts(parts: readonly unknown[]): readonly ModelDelta[] {
     return parts.flatMap((item) => {
-      const part = asObject(item) ?? {};
-      if (part["type"] !== "thinking") return this.#append("text", asText(part["text"]));
+      const part = asFields(item);
+      if (part["type"] !== "thinking") return this.#append("text", asNonEmptyText(part["text"]));
       const { thinking } = part;
-      const texts = asList(thinking).map((piece) => asText(asObject(piece)?.["text"]) ?? "");
-      return this.#append("thinking", asText(thinking) ?? asText(texts.join("")));
+      const texts = asList(thinking).map((piece) => asNonEmptyText(asObject(piece)?.["text"]) ?? "");
+      return this.#append("thinking", asNonEmptyText(thinking) ?? asNonEmptyText(texts.join("")));
     });
   }
 

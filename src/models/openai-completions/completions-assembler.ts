@@ -1,7 +1,8 @@
+import { asList, asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
-import { asCount, asList, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
 import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
@@ -66,8 +67,8 @@ export class CompletionsAssembler implements Assembler {
   }
 
   #handle(chunk: JsonObject): readonly ModelDelta[] {
-    this.#id ??= asText(chunk["id"]);
-    this.#tier = asText(chunk["service_tier"]) ?? this.#tier;
+    this.#id ??= asNonEmptyText(chunk["id"]);
+    this.#tier = asNonEmptyText(chunk["service_tier"]) ?? this.#tier;
     // The request asks for one answer; if a server sends several, the first one counts.
     const choice = asList(chunk["choices"])
       .map(asObject)
@@ -79,7 +80,7 @@ export class CompletionsAssembler implements Assembler {
     // Reports are cumulative: the last one counts.
     if (usage !== undefined) this.#usage = toUsage(usage);
     const deltas = this.#answer.add(asObject(choice?.["delta"]) ?? {});
-    const reason = asText(choice?.["finish_reason"]);
+    const reason = asNonEmptyText(choice?.["finish_reason"]);
     if (reason !== undefined) this.#recordFinish(reason);
     return deltas;
   }

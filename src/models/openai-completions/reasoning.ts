@@ -1,17 +1,20 @@
+import { asFields, asList, asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
-import { asCount, asList, asObject, asText, type JsonObject, parseJson } from "../json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 
 /** Returns the reasoning in a delta, under any of the names that servers use for it (THK-04). */
 export function getReasoning(delta: JsonObject): string | undefined {
   // Several of these fields may contain the same text in one delta.
   const named =
-    asText(delta["reasoning_content"]) ?? asText(delta["reasoning"]) ?? asText(delta["reasoning_text"]);
+    asNonEmptyText(delta["reasoning_content"]) ??
+    asNonEmptyText(delta["reasoning"]) ??
+    asNonEmptyText(delta["reasoning_text"]);
   if (named !== undefined) return named;
   const details = asList(delta["reasoning_details"]).map((detail) => {
-    const { text, summary } = asObject(detail) ?? {};
-    return asText(text) ?? asText(summary) ?? "";
+    const { text, summary } = asFields(detail);
+    return asNonEmptyText(text) ?? asNonEmptyText(summary) ?? "";
   });
-  return asText(details.join(""));
+  return asNonEmptyText(details.join(""));
 }
 
 const TEXT_FIELDS = ["text", "summary", "data"] as const;
@@ -32,17 +35,20 @@ export class ReasoningDetails {
     for (const [at, item] of asList(delta["reasoning_details"]).entries()) {
       const piece = asObject(item);
       if (piece === undefined) continue;
-      const key = `${asCount(piece["index"]) ?? at} ${asText(piece["type"])}`;
+      const key = `${asCount(piece["index"]) ?? at} ${asNonEmptyText(piece["type"])}`;
       const known = this.#details.get(key) ?? {};
       if (!this.#details.has(key)) this.#sizeLimit.addBlock(JSON.stringify(piece));
-      else this.#sizeLimit.add(...[...TEXT_FIELDS, "signature"].map((name) => asText(piece[name]) ?? ""));
+      else
+        this.#sizeLimit.add(
+          ...[...TEXT_FIELDS, "signature"].map((name) => asNonEmptyText(piece[name]) ?? ""),
+        );
       const joined: Record<string, unknown> = { ...known };
       for (const [name, value] of Object.entries(piece)) {
         // An empty or absent value in a later piece removes nothing.
         if (value !== null && value !== "") joined[name] = value;
       }
       for (const name of TEXT_FIELDS) {
-        const text = (asText(known[name]) ?? "") + (asText(piece[name]) ?? "");
+        const text = (asNonEmptyText(known[name]) ?? "") + (asNonEmptyText(piece[name]) ?? "");
         if (text !== "") joined[name] = text;
       }
       this.#details.set(key, joined);
@@ -52,7 +58,9 @@ export class ReasoningDetails {
   /** Returns JSON, or nothing if no detail contains more than plain text. */
   formatSignature(): string | undefined {
     const details = [...this.#details.values()];
-    const opaque = details.some((detail) => asText(detail["signature"]) ?? asText(detail["data"]));
+    const opaque = details.some(
+      (detail) => asNonEmptyText(detail["signature"]) ?? asNonEmptyText(detail["data"]),
+    );
     return opaque ? JSON.stringify(details) : undefined;
   }
 }

@@ -1,6 +1,7 @@
+import { asFields, asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
 import { assignCallId } from "../call-id.ts";
-import { asCount, asObject, asText, type JsonObject, parseArguments, parseJson } from "../json.ts";
+import { asCount, asNonEmptyText, parseArguments } from "../json.ts";
 
 type CallSlot = {
   readonly index: number | undefined;
@@ -27,10 +28,10 @@ export class ToolCallCollector {
 
   add(delta: JsonObject): CallFragment {
     // A tool without a schema is `custom`, and its input is any text.
-    const details = asObject(delta["function"]) ?? asObject(delta["custom"]) ?? {};
+    const details = asObject(delta["function"]) ?? asFields(delta["custom"]);
     const index = asCount(delta["index"]);
-    const sentId = asText(delta["id"]) ?? "";
-    const name = asText(details["name"]) ?? "";
+    const sentId = asNonEmptyText(delta["id"]) ?? "";
+    const name = asNonEmptyText(details["name"]) ?? "";
     const text = toArgumentsText(details["arguments"] ?? details["input"]);
     let slot = this.#find(index, sentId, name);
     if (slot === undefined || isNextCall(slot, sentId, name, text)) {

@@ -1,5 +1,6 @@
+import { asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Usage } from "../../schema/message.ts";
-import { asCount, asObject, type JsonObject } from "../json.ts";
+import { asCount } from "../json.ts";
 
 export const NO_USAGE: Usage = {
   input: 0,

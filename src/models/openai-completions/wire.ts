@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../platform/text/json.ts";
 
 /** OpenRouter's mark for models whose vendor requires to be told where a prompt may be cached. */
 type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };

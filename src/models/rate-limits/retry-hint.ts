@@ -1,4 +1,5 @@
-import { asList, asObject, asText, type JsonObject } from "../json.ts";
+import { asList, asObject, type JsonObject } from "../../platform/text/json.ts";
+import { asNonEmptyText } from "../json.ts";
 import { parseDurationMs } from "./parse-time.ts";
 
 /** `Please try again in 6.27s` (OpenAI), `retry after 26 seconds` (Azure), `retry in 34.4s` (Google). */
@@ -12,10 +13,11 @@ const MAX_READ_CHARS = 4096;
 export function parseRetryHintMs(error: JsonObject): number | undefined {
   for (const detail of asList(error["details"])) {
     const one = asObject(detail);
-    if (!(asText(one?.["@type"]) ?? "").endsWith("google.rpc.RetryInfo")) continue;
-    const delay = parseDurationMs(asText(one?.["retryDelay"]) ?? "");
+    if (!(asNonEmptyText(one?.["@type"]) ?? "").endsWith("google.rpc.RetryInfo")) continue;
+    const delay = parseDurationMs(asNonEmptyText(one?.["retryDelay"]) ?? "");
     if (delay !== undefined) return delay;
   }
-  const [, delay] = RETRY_SENTENCE.exec((asText(error["message"]) ?? "").slice(0, MAX_READ_CHARS)) ?? [];
+  const [, delay] =
+    RETRY_SENTENCE.exec((asNonEmptyText(error["message"]) ?? "").slice(0, MAX_READ_CHARS)) ?? [];
   return delay === undefined ? undefined : parseDurationMs(delay.toLowerCase().replace(/ ([sm]).*$/, "$1"));
 }

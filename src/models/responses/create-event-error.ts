@@ -1,4 +1,5 @@
-import { asObject, asText, type JsonObject } from "../json.ts";
+import { asObject, type JsonObject } from "../../platform/text/json.ts";
+import { asNonEmptyText } from "../json.ts";
 import type { ProviderError } from "../provider-error.ts";
 import { createStreamError, type Vendor } from "../provider-error-from-response.ts";
 
@@ -13,7 +14,7 @@ export function createEventError(
   requestId: string | undefined,
 ): ProviderError {
   if (event === undefined) return createStreamError(vendor, { error: data }, requestId);
-  const message = asText(event["error"]);
+  const message = asNonEmptyText(event["error"]);
   if (message !== undefined) return createStreamError(vendor, { error: { message } }, requestId);
   if (asObject(event["error"]) !== undefined) return createStreamError(vendor, event, requestId);
   // The event's own `type` is not the type of the error.

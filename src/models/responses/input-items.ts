@@ -1,6 +1,7 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
+import { asObject } from "../../platform/text/json.ts";
 import type { AssistantPart, CallIdRule, ConversationTurn, Part } from "../conversation.ts";
-import { asObject, asText } from "../json.ts";
+import { asNonEmptyText } from "../json.ts";
 import { parseCallToken, parseMessageToken, parseReasoningItem } from "./item-tokens.ts";
 import type { WireCall, WireItem, WireMessage, WireOutputText, WirePart } from "./wire.ts";
 
@@ -101,7 +102,7 @@ function toAssistantItems(
       }
       case "vendor": {
         const item = asObject(part.data);
-        if (asText(item?.["type"]) !== undefined) items.push(item as WireItem);
+        if (asNonEmptyText(item?.["type"]) !== undefined) items.push(item as WireItem);
         break;
       }
       default:

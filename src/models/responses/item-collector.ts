@@ -1,7 +1,8 @@
+import { asFields, asList, asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Content } from "../../schema/message.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
 import { assignCallId } from "../call-id.ts";
-import { asCount, asList, asObject, asText, type JsonObject } from "../json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { type Addition, Item, type PieceKey } from "./item.ts";
 
@@ -21,8 +22,8 @@ export class ItemCollector {
   }
 
   begin(event: JsonObject): readonly ModelDelta[] {
-    const data = asObject(event["item"]) ?? {};
-    const type = asText(data["type"]);
+    const data = asFields(event["item"]);
+    const type = asNonEmptyText(data["type"]);
     if (type === undefined) return [];
     const index = asCount(event["output_index"]) ?? this.#items.length;
     const known = this.#items.findLast((item) => item.index === index && item.type === type);
@@ -32,7 +33,7 @@ export class ItemCollector {
 
   /** Adds a piece of a text, of a message or of reasoning. */
   extend(event: JsonObject, type: "message" | "reasoning", key: PieceKey, refusal: boolean): ModelDelta[] {
-    const delta = asText(event["delta"]) ?? asText(asObject(event["delta"])?.["text"]);
+    const delta = asNonEmptyText(event["delta"]) ?? asNonEmptyText(asObject(event["delta"])?.["text"]);
     if (delta === undefined) return [];
     const item = this.#findOrStart(event, type);
     return [this.#createTextDelta(item, item.add(key, delta, refusal))];
@@ -45,7 +46,7 @@ export class ItemCollector {
     text: unknown,
     refusal: boolean,
   ): ModelDelta[] {
-    const whole = asText(text);
+    const whole = asNonEmptyText(text);
     if (whole === undefined) return [];
     const item = this.#findOrStart(event, type);
     const added = item.complete(key, whole, refusal);
@@ -57,7 +58,7 @@ export class ItemCollector {
   }
 
   extendCall(event: JsonObject): ModelDelta[] {
-    const delta = asText(event["delta"]);
+    const delta = asNonEmptyText(event["delta"]);
     if (delta === undefined) return [];
     const item = this.#findOrStart(event, "function_call");
     return [this.#createCallDelta(item, item.addArguments(delta))];
@@ -65,7 +66,7 @@ export class ItemCollector {
 
   completeCall(event: JsonObject): ModelDelta[] {
     const item = this.#findOrStart(event, "function_call");
-    const name = asText(event["name"]);
+    const name = asNonEmptyText(event["name"]);
     if (item.name === "" && name !== undefined) item.data = { ...item.data, name };
     const added = item.completeArguments(event["arguments"]);
     return added === undefined ? [] : [this.#createCallDelta(item, added)];
@@ -73,8 +74,8 @@ export class ItemCollector {
 
   /** Completes an item. */
   end(event: JsonObject): readonly ModelDelta[] {
-    const data = asObject(event["item"]) ?? {};
-    const type = asText(data["type"]);
+    const data = asFields(event["item"]);
+    const type = asNonEmptyText(data["type"]);
     if (type === undefined) return [];
     const index = asCount(event["output_index"]);
     const open = (item: Item) => item.type === type && !item.isComplete;
@@ -88,8 +89,8 @@ export class ItemCollector {
   endAll(output: unknown): readonly ModelDelta[] {
     const open = new Set(this.#items);
     return asList(output).flatMap((listed, index) => {
-      const data = asObject(listed) ?? {};
-      const type = asText(data["type"]);
+      const data = asFields(listed);
+      const type = asNonEmptyText(data["type"]);
       if (type === undefined) return [];
       const candidates = [...open].filter((item) => item.type === type);
       const item =
@@ -128,7 +129,7 @@ export class ItemCollector {
   #completeItem(known: Item | undefined, type: string, index: number, data: JsonObject): ModelDelta[] {
     const startDeltas = known === undefined ? this.#start(type, index, data) : [];
     const item = known ?? (this.#items.at(-1) as Item);
-    const named = asText(item.data["call_id"]);
+    const named = asNonEmptyText(item.data["call_id"]);
     const additions = item.completeAll(data);
     if (type === "function_call") {
       if (named === undefined) this.#nameCall(item);
@@ -145,14 +146,14 @@ export class ItemCollector {
   #nameCall(item: Item): void {
     const taken = this.#items.filter((one) => one !== item && one.type === "function_call");
     item.id = assignCallId(
-      asText(item.data["call_id"]) ?? "",
+      asNonEmptyText(item.data["call_id"]) ?? "",
       taken.map(({ id }) => id),
     );
   }
 
   #find(event: JsonObject, type: string): Item | undefined {
     const index = asCount(event["output_index"]);
-    const id = asText(event["item_id"]);
+    const id = asNonEmptyText(event["item_id"]);
     const last = this.#items.at(-1);
     // Nearly every piece belongs to the item that began last.
     if (last?.type === type && last.index === index) return last;
@@ -167,7 +168,7 @@ export class ItemCollector {
   #findOrStart(event: JsonObject, type: string): Item {
     const found = this.#find(event, type);
     if (found !== undefined) return found;
-    const id = asText(event["item_id"]);
+    const id = asNonEmptyText(event["item_id"]);
     const index = asCount(event["output_index"]) ?? this.#items.length;
     this.#start(type, index, { type, ...(id !== undefined && { id }) });
     return this.#items.at(-1) as Item;
@@ -199,13 +200,15 @@ function isUnsigned(item: Item): boolean {
 }
 
 function hasSameId(one: JsonObject, other: JsonObject): boolean {
-  return ["id", "call_id"].some((name) => asText(one[name]) !== undefined && one[name] === other[name]);
+  return ["id", "call_id"].some(
+    (name) => asNonEmptyText(one[name]) !== undefined && one[name] === other[name],
+  );
 }
 
 /** Returns whether both are the same item, sent twice, and not another one with the same index. */
 function isSameItem(one: JsonObject, other: JsonObject): boolean {
   return ["id", "call_id"].every((name) => {
-    const [a, b] = [asText(one[name]), asText(other[name])];
+    const [a, b] = [asNonEmptyText(one[name]), asNonEmptyText(other[name])];
     return a === undefined || b === undefined || a === b;
   });
 }

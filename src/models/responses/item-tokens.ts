@@ -1,4 +1,5 @@
-import { asList, asObject, asText, type JsonObject, parseJson } from "../json.ts";
+import { asList, asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
+import { asNonEmptyText } from "../json.ts";
 
 // Data that the API sends with texts, thinking and calls and requires back: stored as JSON in their `signature`, with the
 // item's `type` in it. A signature of another format belongs to another protocol.
@@ -45,8 +46,8 @@ export function parseMessageToken(signature: string | undefined): MessageToken |
   const token = parseToken("message", signature);
   return (
     token && {
-      id: asText(token["id"]),
-      phase: asText(token["phase"]),
+      id: asNonEmptyText(token["id"]),
+      phase: asNonEmptyText(token["phase"]),
       annotations: asList(token["annotations"]),
     }
   );
@@ -72,8 +73,10 @@ export function formatReasoningToken(item: JsonObject): string | undefined {
 }
 
 export function hasReasoning(item: JsonObject): boolean {
-  const texts = asList(item["content"]).some((part) => asText(asObject(part)?.["text"]) !== undefined);
-  return texts || asText(item["encrypted_content"]) !== undefined;
+  const texts = asList(item["content"]).some(
+    (part) => asNonEmptyText(asObject(part)?.["text"]) !== undefined,
+  );
+  return texts || asNonEmptyText(item["encrypted_content"]) !== undefined;
 }
 
 export function parseReasoningItem(signature: string | undefined): JsonObject | undefined {

@@ -1,7 +1,8 @@
+import { asFields, asList, asObject, getOwn, type JsonObject } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Content } from "../../schema/message.ts";
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
-import { asList, asObject, asText, getOwn, type JsonObject, parseArguments } from "../json.ts";
+import { asNonEmptyText, parseArguments } from "../json.ts";
 import { formatCallToken, formatMessageToken, formatReasoningToken, hasReasoning } from "./item-tokens.ts";
 
 /** A text within an item: a part of a message's content, or a part of the model's reasoning or of its summary. */
@@ -51,7 +52,7 @@ export class Item {
   }
 
   get name(): string {
-    return asText(this.data["name"]) ?? "";
+    return asNonEmptyText(this.data["name"]) ?? "";
   }
 
   get refusalText(): string {
@@ -93,7 +94,7 @@ export class Item {
 
   /** Applies complete arguments, in the same way. */
   completeArguments(given: unknown): string | undefined {
-    const text = asObject(given) === undefined ? asText(given) : JSON.stringify(given);
+    const text = asObject(given) === undefined ? asNonEmptyText(given) : JSON.stringify(given);
     if (text === undefined || text === this.#arguments) return undefined;
     if (text.startsWith(this.#arguments)) return this.addArguments(text.slice(this.#arguments.length));
     this.#sizeLimit.add(text);
@@ -116,10 +117,10 @@ export class Item {
     this.isComplete = true;
     this.#addSize();
     const parts = (name: "content" | "summary") =>
-      asList(data[name]).map((item, at) => ({ key: `${name} ${at}` as const, part: asObject(item) ?? {} }));
+      asList(data[name]).map((item, at) => ({ key: `${name} ${at}` as const, part: asFields(item) }));
     return [...parts("summary"), ...parts("content")].flatMap(({ key, part }) => {
-      const refusal = asText(part["refusal"]);
-      const added = this.complete(key, refusal ?? asText(part["text"]), refusal !== undefined);
+      const refusal = asNonEmptyText(part["refusal"]);
+      const added = this.complete(key, refusal ?? asNonEmptyText(part["text"]), refusal !== undefined);
       const piece = this.#pieces.get(key);
       const annotations = asList(part["annotations"]);
       if (piece !== undefined && annotations.length > 0) {

@@ -1,7 +1,8 @@
+import { asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
 import type { AnswerContext, Assembler } from "../assembler.ts";
-import { asCount, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError, quoteVendor } from "../provider-error-from-response.ts";
 import { reconcileStopReason } from "../reconcile-stop-reason.ts";
@@ -41,7 +42,7 @@ export class ResponsesAssembler implements Assembler {
     const { vendor, requestId } = this.#context;
     if (this.state === "ended") return [];
     const parsed = asObject(parseJson(data));
-    const type = asText(parsed?.["type"]) ?? event ?? "";
+    const type = asNonEmptyText(parsed?.["type"]) ?? event ?? "";
     if (type === "error" || event === "error" || type === "response.error")
       throw createEventError(vendor, parsed, data, requestId);
     if (parsed === undefined) {
@@ -99,8 +100,8 @@ export class ResponsesAssembler implements Assembler {
   /** Handles the response as a whole: its start and its end. */
   #handleLifecycle(type: string, event: JsonObject): readonly ModelDelta[] {
     const response = asObject(event["response"]);
-    this.#id ??= asText(response?.["id"]);
-    this.#tier = asText(response?.["service_tier"]) ?? this.#tier;
+    this.#id ??= asNonEmptyText(response?.["id"]);
+    this.#tier = asNonEmptyText(response?.["service_tier"]) ?? this.#tier;
     const usage = asObject(response?.["usage"]) ?? asObject(event["usage"]);
     if (usage !== undefined) this.#usage = toUsage(usage);
     const end = getOwn(STATUS_BY_EVENT, type);
@@ -110,14 +111,14 @@ export class ResponsesAssembler implements Assembler {
 
   #recordEnd(named: string, response: JsonObject): readonly ModelDelta[] {
     const { vendor, requestId } = this.#context;
-    const given = asText(response["status"]);
+    const given = asNonEmptyText(response["status"]);
     // An end event with a running status ends the response nevertheless.
     const status = given === undefined || given === "in_progress" || given === "queued" ? named : given;
     if (status === "failed" || status === "cancelled")
       throw createResponseError(vendor, response, status, requestId);
     const deltas = this.#answer.endAll(response["output"]);
     if (status === "incomplete") {
-      const reason = asText(asObject(response["incomplete_details"])?.["reason"]);
+      const reason = asNonEmptyText(asObject(response["incomplete_details"])?.["reason"]);
       // For any other reason that cuts an answer: its last call may be incomplete.
       this.#stopReason = reason === "content_filter" ? "guardRail" : "length";
       if (reason === "content_filter") this.#filterReason = `the answer was filtered (${reason})`;

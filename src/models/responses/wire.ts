@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../platform/text/json.ts";
 
 type WireText = { readonly type: "input_text"; readonly text: string };
 type WireImage = {

@@ -1,3 +1,4 @@
+import { asFields, asList, type JsonObject } from "../../platform/text/json.ts";
 import type { ModelServerRequest } from "./request.ts";
 
 /** The fields that the Messages API accepts, other than messages. */
@@ -31,8 +32,6 @@ const MIN_BUDGET = 1024;
 /** Models from Opus 4.7, which take no fixed thinking budget, no temperature and no forced tool. */
 const OPUS_4_7_OR_LATER = /claude-(?:(?:opus|sonnet|haiku)-(?:4[-.][7-9]|[5-9])|fable|mythos)/;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Returns the Messages API's own error text for the fields of a request. */
 export function validateFields({ body, model }: ModelServerRequest): string | undefined {
   const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
@@ -49,10 +48,10 @@ export function validateFields({ body, model }: ModelServerRequest): string | un
   );
 }
 
-function validateThinking(body: Fields, isNewer: boolean): string | undefined {
-  const thinking = asObject(body["thinking"]);
+function validateThinking(body: JsonObject, isNewer: boolean): string | undefined {
+  const thinking = asFields(body["thinking"]);
   const on = thinking["type"] === "enabled" || thinking["type"] === "adaptive";
-  const forced = ["any", "tool"].includes(String(asObject(body["tool_choice"])["type"]));
+  const forced = ["any", "tool"].includes(String(asFields(body["tool_choice"])["type"]));
   const tempered = body["temperature"] !== undefined && body["temperature"] !== 1;
   if (isNewer && thinking["type"] === "enabled")
     return '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
@@ -69,13 +68,13 @@ function validateThinking(body: Fields, isNewer: boolean): string | undefined {
     : "`max_tokens` must be greater than `thinking.budget_tokens`.";
 }
 
-function validateTools(body: Fields): string | undefined {
-  const tools = Array.isArray(body["tools"]) ? body["tools"].map(asObject) : [];
+function validateTools(body: JsonObject): string | undefined {
+  const tools = asList(body["tools"]).map(asFields);
   const names = tools.map(({ name }) => String(name));
   const odd = names.findIndex((name) => !/^[a-zA-Z0-9_-]{1,128}$/.test(name));
   if (odd >= 0) return `tools.${odd}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
   if (new Set(names).size < names.length) return "tools: Tool names must be unique.";
-  const choice = asObject(body["tool_choice"]);
+  const choice = asFields(body["tool_choice"]);
   if (choice["type"] !== "tool" || names.includes(String(choice["name"]))) return undefined;
   return `Tool '${String(choice["name"])}' not found in provided tools`;
 }
@@ -83,14 +82,10 @@ function validateTools(body: Fields): string | undefined {
 /** Counts the cache marks. A field of this name within the arguments of a call is not a mark. */
 function countCacheMarks(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + countCacheMarks(one), 0);
-  const { cache_control: mark, input: _, input_schema: __, ...others } = asObject(value);
+  const { cache_control: mark, input: _, input_schema: __, ...others } = asFields(value);
   return (mark ? 1 : 0) + Object.values(others).reduce<number>((sum, one) => sum + countCacheMarks(one), 0);
 }
 
 function hasBlankText(system: unknown): boolean {
-  return Array.isArray(system) && system.some((block) => String(asObject(block)["text"]).trim() === "");
-}
-
-function asObject(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  return Array.isArray(system) && system.some((block) => String(asFields(block)["text"]).trim() === "");
 }

@@ -1,3 +1,4 @@
+import { asFields, asList, type JsonObject } from "../../platform/text/json.ts";
 import type { OpenAiValidationError } from "./openai-validation.ts";
 import { getMessages, type ModelServerRequest } from "./request.ts";
 
@@ -8,8 +9,6 @@ const REASONING_MODEL = /^(?:o\d|gpt-(?:5|[6-9]))/;
 /** Models that accept no functions together with reasoning. */
 const RESPONSES_ONLY_MODEL = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9])/;
 const NAME = /^[a-zA-Z0-9_-]+$/;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns Chat Completions' own error for the fields of a request. */
 export function validateOpenAiFields(question: ModelServerRequest): OpenAiValidationError | undefined {
@@ -24,9 +23,9 @@ export function validateOpenAiFields(question: ModelServerRequest): OpenAiValida
   );
 }
 
-function validateTools(body: Fields): OpenAiValidationError | undefined {
+function validateTools(body: JsonObject): OpenAiValidationError | undefined {
   for (const [index, tool] of asList(body["tools"]).entries()) {
-    if (NAME.test(String(asObject(asObject(tool)["function"])["name"]))) continue;
+    if (NAME.test(String(asFields(asFields(tool)["function"])["name"]))) continue;
     const param = `tools[${index}].function.name`;
     return {
       message: `Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
@@ -37,11 +36,11 @@ function validateTools(body: Fields): OpenAiValidationError | undefined {
 }
 
 function validateMessage(
-  message: Fields,
+  message: JsonObject,
   index: number,
   isOpenAi: boolean,
 ): OpenAiValidationError | undefined {
-  const calls = asList(message["tool_calls"]).map(asObject);
+  const calls = asList(message["tool_calls"]).map(asFields);
   const param = `messages.[${index}].content`;
   if (message["role"] === "assistant" && calls.length === 0 && message["content"] === null)
     return { message: "Invalid value for 'content': expected a string, got null.", param };
@@ -53,7 +52,7 @@ function validateMessage(
         message: `Invalid '${path}.id': string too long. Expected a string with maximum length ${MAX_ID_CHARS}, but got a string with length ${length} instead.`,
         param: `${path}.id`,
       };
-    const { name, arguments: args } = asObject(call["function"]);
+    const { name, arguments: args } = asFields(call["function"]);
     if (!NAME.test(String(name)))
       return {
         message: `Invalid '${path}.function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
@@ -68,8 +67,8 @@ function validateMessage(
   return undefined;
 }
 
-function validateFormat(body: Fields): OpenAiValidationError | undefined {
-  if (asObject(body["response_format"])["type"] !== "json_object") return undefined;
+function validateFormat(body: JsonObject): OpenAiValidationError | undefined {
+  if (asFields(body["response_format"])["type"] !== "json_object") return undefined;
   if (/json/i.test(JSON.stringify(body["messages"]))) return undefined;
   return {
     message:
@@ -78,7 +77,7 @@ function validateFormat(body: Fields): OpenAiValidationError | undefined {
   };
 }
 
-function validateModel(body: Fields, model: string): OpenAiValidationError | undefined {
+function validateModel(body: JsonObject, model: string): OpenAiValidationError | undefined {
   const effort = body["reasoning_effort"];
   if (RESPONSES_ONLY_MODEL.test(model) && asList(body["tools"]).length > 0 && effort !== "none")
     return {
@@ -127,12 +126,4 @@ export function validateEffort(
     message: `Unsupported value: '${String(effort)}' is not supported with the '${model}' model.`,
     param,
   };
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function asObject(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../../platform/text/json.ts";
 import { coerceToType } from "./coerce-to-type.ts";
 import { formatName, joinPath } from "./describe-schema-errors.ts";
 import {
@@ -5,7 +6,6 @@ import {
   getChoices,
   getProperties,
   getTypes,
-  isObject,
   isOfType,
   type JsonSchema,
 } from "./schema-type.ts";

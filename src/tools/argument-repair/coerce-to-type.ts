@@ -1,4 +1,4 @@
-import { isTooDeep } from "../../platform/text/json-depth.ts";
+import { parseJson } from "../../platform/text/json.ts";
 import { isOfType, type SchemaType } from "./schema-type.ts";
 
 /**
@@ -37,14 +37,4 @@ function parseTextAs(text: string, type: SchemaType): unknown {
 function isExact(number: number): boolean {
   if (!Number.isFinite(number) || Object.is(number, -0)) return false;
   return !Number.isInteger(number) || Number.isSafeInteger(number);
-}
-
-/** Returns `undefined` if the text is not JSON, or is nested deeper than any data. */
-export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

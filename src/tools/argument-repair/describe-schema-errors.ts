@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
-import { getProperties, getTypes, isObject, type JsonSchema, type SchemaType } from "./schema-type.ts";
+import { isObject } from "../../platform/text/json.ts";
+import { getProperties, getTypes, type JsonSchema, type SchemaType } from "./schema-type.ts";
 import { findSchemaErrors } from "./schema-validator.ts";
 
 /** A model does not fix more than these at once. */

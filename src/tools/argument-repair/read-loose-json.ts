@@ -1,8 +1,7 @@
 import { jsonrepair } from "jsonrepair";
+import { isObject, parseJson } from "../../platform/text/json.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../platform/text/json-depth.ts";
-import { parseJson } from "./coerce-to-type.ts";
 import { preservesText, scan } from "./preserves-text.ts";
-import { isObject } from "./schema-type.ts";
 
 export type LooseJsonResult =
   | {

@@ -1,3 +1,5 @@
+import { isObject } from "../../platform/text/json.ts";
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
@@ -23,10 +25,6 @@ export function isOfType(value: unknown, type: SchemaType): boolean {
       // The remaining types have the names that JavaScript gives them.
       return typeof value === type;
   }
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The longest chain of references. A schema with a longer chain is treated as one without constraints. */

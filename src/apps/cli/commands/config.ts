@@ -5,6 +5,7 @@ import { findSecretVariables } from "../../../config/secret-variables.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { REDACTED } from "../../../platform/text/redact.ts";
 import { SecretMatcher } from "../../../platform/text/secret-matcher.ts";
+import { truncateText } from "../../../platform/text/truncate-text.ts";
 import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
 import { AGENT_FILE_CHECKS, AgentFileError, selectAgent } from "../agent-file.ts";
 import type { Context } from "../context.ts";
@@ -177,8 +178,7 @@ function formatResolvedValues(values: readonly ResolvedValue[], paint: Context["
 }
 
 function formatShortValue(value: unknown): string {
-  const text = stripControls(JSON.stringify(value) ?? "");
-  return text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS - 1)}…`;
+  return truncateText(stripControls(JSON.stringify(value) ?? ""), MAX_VALUE_CHARS);
 }
 
 function formatSource({ from, field, suppliedBy, read: file, environment, note }: ResolvedValue): string {

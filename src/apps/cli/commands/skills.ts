@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { truncateText } from "../../../platform/text/truncate-text.ts";
 import { DEFAULT_SKILL_FOLDERS } from "../../../schema/skills.ts";
 import { checkSkills } from "../../../tools/sources/skills/check-skills.ts";
 import { type FoundSkill, findSkills, mergeSkills } from "../../../tools/sources/skills/find-skills.ts";
@@ -140,8 +141,7 @@ function formatNoSkills(folders: readonly string[]): string {
 }
 
 function shortenDescription(text: string): string {
-  const line = text.replace(/\s+/g, " ");
-  return line.length <= MAX_DESCRIPTION_CHARS ? line : `${line.slice(0, MAX_DESCRIPTION_CHARS - 1)}…`;
+  return truncateText(text.replace(/\s+/g, " "), MAX_DESCRIPTION_CHARS);
 }
 
 async function runCheck(context: Context, named: readonly string[], { strict }: CheckFlags): Promise<number> {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject, type JsonObject } from "../../../platform/text/json.ts";
 import { McpServer } from "../../../schema/mcp.ts";
 import { ReplayClass } from "../../../schema/tool.ts";
 import type { Path } from "../../source/source-node.ts";
@@ -10,7 +11,6 @@ import {
   integerFrom,
   withExpected,
 } from "../define-field.ts";
-import { isTable, type Table } from "../table-paths.ts";
 
 // [[mcp]]: servers of the Model Context Protocol. docs/mcp.md describes the keys.
 
@@ -133,13 +133,13 @@ const STDIO = ["command", "args", "env", "cwd"];
 const HTTP = ["url", "headers", "auth"];
 
 function parseServer(value: unknown): unknown {
-  if (!isTable(value)) return value;
+  if (!isObject(value)) return value;
   const isProgram = STDIO.some((key) => value[key] !== undefined) && value["url"] === undefined;
   const keys = [...STDIO, ...HTTP].filter((key) => value[key] !== undefined);
   const transport = Object.fromEntries(
     keys.map((key) => [
       key,
-      key === "auth" && isTable(value[key]) ? renameKeys(value[key], toCamelCase) : value[key],
+      key === "auth" && isObject(value[key]) ? renameKeys(value[key], toCamelCase) : value[key],
     ]),
   );
   const rest = Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
@@ -149,19 +149,19 @@ function parseServer(value: unknown): unknown {
   };
 }
 
-function formatServer(server: McpServer): Table {
+function formatServer(server: McpServer): JsonObject {
   const { name, transport, ...rest } = server;
   const { type: _, ...place } = transport;
-  const defaults: Table = { ...DEFAULTS, args: [], env: {}, headers: {} };
+  const defaults: JsonObject = { ...DEFAULTS, args: [], env: {}, headers: {} };
   const changed = Object.entries({ ...place, ...rest }).filter(
     ([key, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(defaults[key]),
   );
   const table: Record<string, unknown> = { name, ...renameKeys(Object.fromEntries(changed), toSnakeCase) };
-  if (isTable(table["auth"])) table["auth"] = renameKeys(table["auth"], toSnakeCase);
+  if (isObject(table["auth"])) table["auth"] = renameKeys(table["auth"], toSnakeCase);
   return table;
 }
 
-function renameKeys(table: Table, rename: (key: string) => string): Table {
+function renameKeys(table: JsonObject, rename: (key: string) => string): JsonObject {
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [rename(key), value]));
 }
 

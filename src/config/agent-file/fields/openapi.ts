@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isObject } from "../../../platform/text/json.ts";
 import { OpenApiSettings } from "../../../schema/openapi.ts";
 import { ReplayClass } from "../../../schema/tool.ts";
 import {
@@ -9,7 +10,6 @@ import {
   integerFrom,
   withExpected,
 } from "../define-field.ts";
-import { isTable } from "../table-paths.ts";
 
 // [[openapi.instances]]: APIs whose operations are tools (OAPI-04, OAPI-05).
 
@@ -139,7 +139,7 @@ const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${lette
 const BUILT_IN_KEYS = ["operations", "limits", "auth"];
 
 function parseSource(value: unknown): unknown {
-  if (!isTable(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const seconds = SECONDS[key];
@@ -152,8 +152,8 @@ function parseSource(value: unknown): unknown {
 
 /** Returns the table without default values. */
 function formatSource(value: unknown, defaults: unknown): unknown {
-  if (!isTable(value)) return value;
-  const known = isTable(defaults) ? defaults : {};
+  if (!isObject(value)) return value;
+  const known = isObject(defaults) ? defaults : {};
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key, inner]) => inner !== undefined && JSON.stringify(inner) !== JSON.stringify(known[key]))

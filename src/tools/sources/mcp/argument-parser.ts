@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { asObject } from "../../../platform/text/json.ts";
 import type { ParsedArguments } from "../../tool.ts";
-import { asObject } from "./json.ts";
 
 /**
  * A malicious pattern may take hours to match a short text and block the whole worker. The server, whose

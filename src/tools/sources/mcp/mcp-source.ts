@@ -1,3 +1,4 @@
+import { asObject } from "../../../platform/text/json.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import { McpServer } from "../../../schema/mcp.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
@@ -9,7 +10,6 @@ import {
   type ToolSource,
   ToolSourceError,
 } from "../tool-source.ts";
-import { asObject } from "./json.ts";
 import { McpError } from "./mcp-error.ts";
 import { McpPool, type McpPoolOptions } from "./mcp-pool.ts";
 import { createMcpTool, type ServerRequestHandlers } from "./mcp-tool.ts";

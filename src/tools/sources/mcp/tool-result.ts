@@ -1,7 +1,15 @@
+import {
+  asBoolean,
+  asFields,
+  asList,
+  asNumber,
+  asObject,
+  asText,
+  type JsonObject,
+} from "../../../platform/text/json.ts";
 import type { ImageContent, TextContent } from "../../../schema/message.ts";
 import { detectImageType } from "../detect-image-type.ts";
 import { toWellFormed } from "../sanitise-text.ts";
-import { asBoolean, asList, asNumber, asObject, asText, type JsonObject } from "./json.ts";
 
 // Converts a server's answer to text and images for a model. Content that a model cannot receive is named instead.
 
@@ -24,7 +32,7 @@ export type ToolResult = {
 
 /** Converts a result of `tools/call`. */
 export function toToolResult(answer: unknown): ToolResult {
-  const fields = asObject(answer) ?? {};
+  const fields = asFields(answer);
   const parts = asList(fields["content"]).map((part) => toContentPart(asObject(part)));
   const structured = fields["structuredContent"];
   const hasText = parts.some((part) => part.type === "image" || part.text.trim() !== "");

@@ -1,4 +1,4 @@
-import { asList, asText, getOwn, isObject, type JsonObject } from "./json.ts";
+import { asList, asText, getField, isObject, type JsonObject } from "../../../platform/text/json.ts";
 import { type CallParameter, STYLES, type Style } from "./open-api-call.ts";
 import type { References } from "./references.ts";
 import type { ModelSchema, SchemaInliner } from "./schema-inliner.ts";
@@ -40,7 +40,7 @@ export function collectParameters(
   const notes: string[] = [];
   for (const entry of lists.flatMap(asList)) {
     const parameter = references.follow(entry);
-    const [location, name] = [asText(getOwn(parameter, "in")), asText(getOwn(parameter, "name"))];
+    const [location, name] = [asText(getField(parameter, "in")), asText(getField(parameter, "name"))];
     if (!isObject(parameter) || location === undefined || name === undefined || name === "") continue;
     found.set(`${location} ${name}`, parameter);
   }
@@ -92,7 +92,7 @@ function toDeclaredParameter(
     },
     required: location === "path" || parameter["required"] === true,
     description: asText(parameter["description"]),
-    schema: json === undefined ? parameter["schema"] : getOwn(references.follow(json[1]), "schema"),
+    schema: json === undefined ? parameter["schema"] : getField(references.follow(json[1]), "schema"),
   };
 }
 

@@ -1,5 +1,5 @@
+import { asText, getField, isObject } from "../../../platform/text/json.ts";
 import { createKey, isStyle } from "./collect-parameters.ts";
-import { asText, getOwn, isObject } from "./json.ts";
 import { type CallBody, FormField } from "./open-api-call.ts";
 import type { References } from "./references.ts";
 import type { SchemaInliner } from "./schema-inliner.ts";
@@ -45,7 +45,7 @@ export function readBodyDeclaration(
     const found = content.find(([type]) => pattern.test(stripParameters(type)));
     if (found === undefined) continue;
     const media = references.follow(found[1]);
-    const schema = getOwn(media, "schema");
+    const schema = getField(media, "schema");
     const top = kind === "text" ? "string" : inliner.getTopType(schema);
     const fields = kind === "form" || kind === "multipart" ? toFormFields(media, references) : {};
     const call: CallBody = {
@@ -67,13 +67,13 @@ function stripParameters(type: string): string {
 /** Returns how the fields of a form are serialised, if it differs from the default. */
 function toFormFields(media: unknown, references: References): Record<string, FormField> {
   const fields: Record<string, FormField> = {};
-  const schema = references.follow(getOwn(media, "schema"));
-  const properties = getOwn(schema, "properties");
+  const schema = references.follow(getField(media, "schema"));
+  const properties = getField(schema, "properties");
   for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
     const followed = references.follow(property);
-    if (getOwn(followed, "format") === "binary") fields[name] = { file: true };
+    if (getField(followed, "format") === "binary") fields[name] = { file: true };
   }
-  const encoding = getOwn(media, "encoding");
+  const encoding = getField(media, "encoding");
   for (const [name, entry] of Object.entries(isObject(encoding) ? encoding : {})) {
     if (!isObject(entry)) continue;
     const { style, explode, allowReserved, contentType } = entry;

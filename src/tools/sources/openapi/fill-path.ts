@@ -1,4 +1,4 @@
-import { getOwn, type JsonObject } from "./json.ts";
+import { getField, type JsonObject } from "../../../platform/text/json.ts";
 import type { OpenApiCall } from "./open-api-call.ts";
 import { isAbsent, serialisePathParameter } from "./serialise.ts";
 
@@ -12,7 +12,7 @@ export function fillPath({ path, parameters }: OpenApiCall, values: JsonObject):
   for (const parameter of parameters) {
     if (parameter.in !== "path") continue;
     const { key, name } = parameter;
-    const value = getOwn(values, key);
+    const value = getField(values, key);
     if (isAbsent(value)) return rejectPath(`missing required path param '${key}'`);
     const part =
       parameter.json === true

@@ -1,8 +1,8 @@
+import { asText, getField, isObject } from "../../../platform/text/json.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
 import { ToolSourceError } from "../tool-source.ts";
 import { collectWarnings } from "./collect-warnings.ts";
-import { asText, getOwn, isObject } from "./json.ts";
 import { checkDocument, parseText } from "./parse-document.ts";
 import { pinOperation } from "./pin-operation.ts";
 import { readSpec } from "./read-document.ts";
@@ -65,9 +65,9 @@ export async function loadApiText(
   if (tools.length === 0 && withoutServer !== undefined) {
     throw new ToolSourceError(`The API ${settings.name} cannot be called: ${withoutServer}`);
   }
-  const info = getOwn(references.root, "info");
+  const info = getField(references.root, "info");
   return {
-    title: asText(getOwn(info, "title")) ?? settings.name,
+    title: asText(getField(info, "title")) ?? settings.name,
     version: asText(isObject(info) ? info["version"] : undefined) ?? "",
     tools,
     skipped: omitted,

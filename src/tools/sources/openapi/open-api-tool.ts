@@ -1,7 +1,7 @@
+import { isObject, parseJson } from "../../../platform/text/json.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
 import type { ExecutableTool, ParsedArguments } from "../../tool.ts";
 import { fillPath } from "./fill-path.ts";
-import { isObject } from "./json.ts";
 import { OpenApiCall } from "./open-api-call.ts";
 import { prepareRequest } from "./prepare-request.ts";
 import { RequestSecrets, type SecretLookup } from "./request-secrets.ts";
@@ -56,7 +56,7 @@ function formatSummary(call: OpenApiCall, value: unknown): string {
  */
 function parseCallArguments({ parameters, body }: OpenApiCall, value: unknown): ParsedArguments {
   if (isAbsent(value)) return { ok: true, value: {} };
-  const fields = typeof value === "string" ? parseObject(value) : value;
+  const fields = typeof value === "string" ? parseJson(value) : value;
   if (!isObject(fields)) return { ok: true, value };
   const keys = [...parameters.map(({ key }) => key), ...(body === undefined ? [] : [body.key])];
   const known = keys.filter((key) => Object.hasOwn(fields, key) && !isAbsent(fields[key]));
@@ -64,12 +64,4 @@ function parseCallArguments({ parameters, body }: OpenApiCall, value: unknown): 
     return { ok: false, message: `${body.key}: found text, expected an object or a list` };
   }
   return { ok: true, value: Object.fromEntries(known.map((key) => [key, fields[key]])) };
-}
-
-function parseObject(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

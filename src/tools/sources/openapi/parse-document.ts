@@ -1,7 +1,7 @@
 import { parseDocument as parseYaml } from "yaml";
+import { isObject, type JsonObject } from "../../../platform/text/json.ts";
 import type { OpenApiLimits } from "../../../schema/openapi.ts";
 import { ToolSourceError } from "../tool-source.ts";
-import { isObject, type JsonObject } from "./json.ts";
 
 /** How often the aliases of a YAML document may be expanded, nested expansions multiplied. */
 const MAX_ALIASES = 10_000;

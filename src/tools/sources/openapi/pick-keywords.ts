@@ -1,5 +1,6 @@
+import { isObject, type JsonObject } from "../../../platform/text/json.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { isObject, type JsonObject, truncateText } from "./json.ts";
+import { truncateText } from "../../../platform/text/truncate-text.ts";
 import { sanitiseDocumentText } from "./sanitise-document-text.ts";
 import type { ModelSchema } from "./schema-inliner.ts";
 

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { matchNameGlob } from "../../../platform/text/glob.ts";
+import { asList, asText } from "../../../platform/text/json.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
+import { truncateText } from "../../../platform/text/truncate-text.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import type { ReplayClass } from "../../../schema/tool.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
 import { buildParameterSchema, collectParameters } from "./collect-parameters.ts";
 import { type BodyDeclaration, readBodyDeclaration } from "./declared-body.ts";
-import { asList, asText, truncateText } from "./json.ts";
 import type { Method, OpenApiCall } from "./open-api-call.ts";
 import { type References, UnresolvedReferenceError } from "./references.ts";
 import { sanitiseDocumentText } from "./sanitise-document-text.ts";

@@ -1,7 +1,7 @@
+import { getField, isObject, type JsonObject } from "../../../platform/text/json.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { ToolError } from "../../tool.ts";
 import { fillPath } from "./fill-path.ts";
-import { getOwn, isObject, type JsonObject } from "./json.ts";
 import type { OpenApiCall } from "./open-api-call.ts";
 import { serialiseBody } from "./request-content.ts";
 import { MASKED, type RequestSecrets } from "./request-secrets.ts";
@@ -41,7 +41,7 @@ export function prepareRequest(
     ["user-agent", "holdfast"],
   ]);
   for (const parameter of call.parameters) {
-    const value = getOwn(values, parameter.key);
+    const value = getField(values, parameter.key);
     if (parameter.in !== "header" || isAbsent(value)) continue;
     const text = parameter.json === true ? JSON.stringify(value) : serialiseHeader(value, parameter);
     if (!isHeaderValue(text))
@@ -82,7 +82,7 @@ function rejectRequest(reason: string): PreparedRequest {
 
 function buildQuery({ parameters, auth }: OpenApiCall, values: JsonObject): readonly Pair[] {
   const pairs = parameters.flatMap((parameter): readonly Pair[] => {
-    const value = getOwn(values, parameter.key);
+    const value = getField(values, parameter.key);
     if (parameter.in !== "query" || isAbsent(value)) return [];
     return serialiseQueryParameter(
       parameter.name,
@@ -131,7 +131,7 @@ function buildBody(
   values: JsonObject,
   headers: Map<string, string>,
 ): string | undefined {
-  const value = body === undefined ? undefined : getOwn(values, body.key);
+  const value = body === undefined ? undefined : getField(values, body.key);
   if (body === undefined || isAbsent(value)) return undefined;
   const { contentType, text } = serialiseBody(body, value);
   if (!headers.has("content-type") || body.kind === "multipart") headers.set("content-type", contentType);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isObject, type JsonObject } from "./json.ts";
+import { isObject, type JsonObject } from "../../../platform/text/json.ts";
 import type { CallBody, FormField } from "./open-api-call.ts";
 import { formatValue, isAbsent, type Pair, serialiseQueryParameter } from "./serialise.ts";
 

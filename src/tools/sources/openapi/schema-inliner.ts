@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, truncateText } from "./json.ts";
+import { isObject, type JsonObject } from "../../../platform/text/json.ts";
+import { truncateText } from "../../../platform/text/truncate-text.ts";
 import { pickKeywords } from "./pick-keywords.ts";
 import { isReference, type References, UnresolvedReferenceError } from "./references.ts";
 import { sanitiseDocumentText } from "./sanitise-document-text.ts";

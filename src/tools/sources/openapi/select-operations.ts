@@ -1,6 +1,6 @@
+import { asList, asText, getField, isObject, type JsonObject } from "../../../platform/text/json.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
-import { asList, asText, getOwn, isObject, type JsonObject } from "./json.ts";
 import { METHODS, type Method } from "./open-api-call.ts";
 import { type References, UnresolvedReferenceError } from "./references.ts";
 
@@ -40,7 +40,7 @@ export function selectOperations(
   const operations: Operation[] = [];
   const skipped: SkippedOperation[] = [];
   const ids = new Set<string>();
-  const paths = getOwn(references.root, "paths");
+  const paths = getField(references.root, "paths");
   for (const [path, entry] of Object.entries(isObject(paths) ? paths : {})) {
     if (!path.startsWith("/")) continue;
     let item: unknown;

@@ -1,5 +1,5 @@
+import { asList, asText, getField, isObject } from "../../../platform/text/json.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
-import { asList, asText, getOwn, isObject } from "./json.ts";
 import { isPrivateHost } from "./public-address.ts";
 import { isUrl } from "./read-document.ts";
 import { hasReference } from "./request-secrets.ts";
@@ -22,9 +22,9 @@ export function selectServer(
 ): SelectedServer {
   if (settings.baseUrl !== undefined) return toSelectedServer(new URL(settings.baseUrl), false);
   const server = lists.map(asList).find((list) => list.length > 0)?.[0];
-  const declared = asText(getOwn(server, "url"));
+  const declared = asText(getField(server, "url"));
   if (declared === undefined) return rejectServer("the document names no server: specify baseUrl");
-  const configured = expandVariables(declared, getOwn(server, "variables"));
+  const configured = expandVariables(declared, getField(server, "variables"));
   const fromDocument = isUrl(address);
   if (!URL.canParse(configured) && !fromDocument) {
     return rejectServer(
@@ -75,7 +75,7 @@ function toSelectedServer(url: URL, publicOnly: boolean): SelectedServer {
 /** Expands `https://{region}.example.com` with the document's default values. */
 function expandVariables(url: string, variables: unknown): string {
   return url.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
-    const variable = isObject(variables) ? getOwn(variables, name) : undefined;
-    return asText(getOwn(variable, "default")) ?? whole;
+    const variable = isObject(variables) ? getField(variables, name) : undefined;
+    return asText(getField(variable, "default")) ?? whole;
   });
 }

@@ -1,4 +1,4 @@
-import { isObject } from "./json.ts";
+import { isObject } from "../../../platform/text/json.ts";
 import type { Style } from "./open-api-call.ts";
 
 // Serialises values for paths, queries, headers and forms: RFC 6570 as OpenAPI 3 uses it.

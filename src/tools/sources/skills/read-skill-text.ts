@@ -1,4 +1,5 @@
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
+import { truncateText } from "../../../platform/text/truncate-text.ts";
 import { sanitiseText } from "../sanitise-text.ts";
 import { type FrontMatterEntry, type FrontMatterValue, readFrontMatter } from "./read-front-matter.ts";
 import type { SkillFault, SkillProblem } from "./skill-problem.ts";
@@ -73,7 +74,12 @@ export function readSkillText(text: string, file: string, folderName: string): S
   }
   if (name === undefined || description === undefined || !isLoadable(name)) return { problems };
   return {
-    skill: { name, description: truncateDescription(description), allowedTools, body: body.trim() },
+    skill: {
+      name,
+      description: truncateText(description, MAX_DESCRIPTION_CHARS),
+      allowedTools,
+      body: body.trim(),
+    },
     problems,
   };
 }
@@ -159,9 +165,4 @@ export function splitTools(text: string): readonly string[] {
 /** The model repeats the name, so it must be one line of limited length. */
 function isLoadable(name: string): boolean {
   return name.length <= MAX_NAME_CHARS && !name.includes("\n") && !name.includes("\t");
-}
-
-function truncateDescription(description: string): string {
-  if (description.length <= MAX_DESCRIPTION_CHARS) return description;
-  return `${description.slice(0, MAX_DESCRIPTION_CHARS - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

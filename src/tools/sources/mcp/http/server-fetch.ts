@@ -1,5 +1,5 @@
 import { Agent, fetch as send } from "undici";
-import { asNumber, asObject } from "../json.ts";
+import { asNumber, asObject } from "../../../../platform/text/json.ts";
 import { findErrorReason, McpError } from "../mcp-error.ts";
 import { MAX_MESSAGES_PER_SECOND, MessageRateLimit } from "../message-rate-limit.ts";
 import { MAX_MESSAGE_BYTES } from "../stdio/server-process.ts";

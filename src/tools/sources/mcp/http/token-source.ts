@@ -1,6 +1,6 @@
+import { asNumber, asObject, asText, type JsonObject, parseJson } from "../../../../platform/text/json.ts";
 import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { McpAuth } from "../../../../schema/mcp.ts";
-import { asNumber, asObject, asText } from "../json.ts";
 import { findErrorReason, McpError } from "../mcp-error.ts";
 import { resolveReferences, type SecretSource } from "../secret-references.ts";
 import type { Fetch } from "./server-fetch.ts";
@@ -162,20 +162,12 @@ function encodeForm(text: string): string {
   return new URLSearchParams({ x: text }).toString().slice(2);
 }
 
-function formatTokenError(status: number, fields: ReturnType<typeof asObject>, text: string): string {
+function formatTokenError(status: number, fields: JsonObject | undefined, text: string): string {
   const error = asText(fields?.["error"]);
   const description = asText(fields?.["error_description"]);
   const detail =
     error === undefined ? text.slice(0, MAX_QUOTED_CHARS) : [error, description].filter(Boolean).join(": ");
   return `it answered ${status}, ${detail.trim() === "" ? "with an empty body" : detail.slice(0, MAX_QUOTED_CHARS)}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function createStaticToken(value: string): Token {

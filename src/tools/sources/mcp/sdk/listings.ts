@@ -1,7 +1,8 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions as SdkOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import { z } from "zod";
-import { asBoolean, asList, asObject, asText, type JsonObject, omitUndefined } from "../json.ts";
+import { asBoolean, asList, asObject, asText, type JsonObject } from "../../../../platform/text/json.ts";
+import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { RemotePrompt, RemoteResource, RemoteResourceTemplate, RemoteTool } from "../mcp-connection.ts";
 import { McpError } from "../mcp-error.ts";
 

@@ -1,6 +1,6 @@
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
-import { asNumber, asObject, asText } from "../json.ts";
+import { asNumber, asObject, asText } from "../../../../platform/text/json.ts";
 import type { McpFault } from "../mcp-error.ts";
 
 // Invariants

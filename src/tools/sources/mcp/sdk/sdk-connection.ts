@@ -11,7 +11,8 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { asList, asNumber, asObject, asText, type JsonObject, omitUndefined } from "../json.ts";
+import { asList, asNumber, asObject, asText, type JsonObject } from "../../../../platform/text/json.ts";
+import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type {
   ConnectionEvents,
   ElicitRequest,

@@ -1,6 +1,6 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
-import { asObject } from "../json.ts";
+import { asObject } from "../../../../platform/text/json.ts";
 import type { ProcessEvents, ServerProcess } from "../stdio/server-process.ts";
 
 export type StdioEvents = {
