@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { raceAbort } from "../platform/async/race.ts";
 import { SEARCH_ATTRIBUTES } from "../schema/search-attributes.ts";
 import { findFreePort } from "./find-free-port.ts";
 import { type FindServerOptions, findServer } from "./find-server.ts";
@@ -211,7 +212,7 @@ async function launchServer(
         uiUrl,
         logFile,
         alreadyRunning: false,
-        waitUntilEnded: (signal) => raceAbort(server.ended, signal),
+        waitUntilEnded: (signal) => raceAbort(server.ended, signal).catch(() => undefined),
         stop: () => server.stop(),
       };
     }
@@ -222,18 +223,6 @@ async function launchServer(
     if (attempt < PORT_ATTEMPTS && mayChangePort && PORT_TAKEN.test(tail)) continue;
     throw new ServerStartError(problem, { binary, args, logFile, logTail: tail });
   }
-}
-
-function raceAbort(ended: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const leave = () => resolve(undefined);
-    signal.addEventListener("abort", leave, { once: true });
-    if (signal.aborted) leave();
-    void ended.then((outcome) => {
-      signal.removeEventListener("abort", leave);
-      resolve(outcome);
-    });
-  });
 }
 
 function buildServerArguments(

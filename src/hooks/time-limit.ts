@@ -1,3 +1,5 @@
+import { Deadline } from "../platform/async/deadline.ts";
+import { raceAbort } from "../platform/async/race.ts";
 import { buildFailure, getErrorMessage, type HookFailure } from "./verdict.ts";
 
 /** The default limit of one hook or filter. */
@@ -19,25 +21,19 @@ export async function askWithTimeout<T>(
   limit: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<AnswerInTime<T> | HookFailure> {
   if (limit.signal.aborted) return buildFailure("cancelled", "Cancelled");
-  const enough = new AbortController();
-  let giveUp: (reason: HookFailure) => void = () => {};
-  const given = new Promise<HookFailure>((resolve) => {
-    giveUp = resolve;
-  });
-  const cancel = () => giveUp(buildFailure("cancelled", "Cancelled"));
-  limit.signal.addEventListener("abort", cancel, { once: true });
-  const timer = setTimeout(() => giveUp(buildTimeoutFailure(limit.timeoutMs)), limit.timeoutMs);
-  // Called last, because what it does at once may cancel it.
-  const answer = (async () => ask(enough.signal))().then(
-    (value): AnswerInTime<T> => ({ type: "answered", value }),
-    (error: unknown) => buildFailure("threw", getErrorMessage(error)),
-  );
+  const ended = new AbortController();
+  const deadline = new Deadline(limit.timeoutMs);
   try {
-    return await Promise.race([answer, given]);
+    const answer = (async () => ask(ended.signal))();
+    const value = await raceAbort(answer, AbortSignal.any([limit.signal, deadline.signal]));
+    return { type: "answered", value };
+  } catch (error) {
+    if (limit.signal.aborted) return buildFailure("cancelled", "Cancelled");
+    if (deadline.hasPassed) return buildTimeoutFailure(limit.timeoutMs);
+    return buildFailure("threw", getErrorMessage(error));
   } finally {
-    clearTimeout(timer);
-    limit.signal.removeEventListener("abort", cancel);
-    enough.abort();
+    deadline.dispose();
+    ended.abort();
   }
 }
 

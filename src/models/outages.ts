@@ -1,10 +1,10 @@
+import { computePauseMs } from "../platform/async/back-off.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import type { ProviderError, ProviderFault } from "./provider-error.ts";
 import { isServerFault } from "./provider-error-from-response.ts";
 
 /** A model that is down is not called for this long; the time doubles with each failure, up to the maximum. */
-const FIRST_OUTAGE_MS = 60_000;
-const MAX_OUTAGE_MS = 600_000;
+const BACK_OFF = { firstMs: 60_000, longestMs: 600_000 };
 
 /** During a trial of a model, no other request tries it for this long. */
 const TRIAL_MS = 60_000;
@@ -90,7 +90,10 @@ export class Outages {
     }
     const failures = (this.#outages.get(name)?.failures ?? 0) + 1;
     const { fault, message, retryAfterMs = 0 } = error;
-    const durationMs = Math.min(MAX_OUTAGE_MS, Math.max(FIRST_OUTAGE_MS * 2 ** (failures - 1), retryAfterMs));
+    const durationMs = Math.min(
+      Math.max(computePauseMs(BACK_OFF, failures), retryAfterMs),
+      BACK_OFF.longestMs,
+    );
     this.#outages.set(name, { failures, untilMs: nowMs + durationMs, fault, message });
   }
 }

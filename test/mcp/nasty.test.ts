@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { McpServer } from "../../src/schema/mcp.ts";
 import { createArgumentParser } from "../../src/tools/sources/mcp/argument-parser.ts";
-import { BackOff } from "../../src/tools/sources/mcp/back-off.ts";
 import { McpSource } from "../../src/tools/sources/mcp/mcp-source.ts";
 import { createMcpTool } from "../../src/tools/sources/mcp/mcp-tool.ts";
 import { pinTools } from "../../src/tools/sources/mcp/pin-tools.ts";
 import type { PooledServer, ToolCallOptions } from "../../src/tools/sources/mcp/pooled-server.ts";
 import { pinResourceTools } from "../../src/tools/sources/mcp/resource-tools.ts";
 import { toRemoteTool } from "../../src/tools/sources/mcp/sdk/listings.ts";
+import { ServerBackOff } from "../../src/tools/sources/mcp/server-back-off.ts";
 import { formatContent, toToolResult } from "../../src/tools/sources/mcp/tool-result.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import { thoroughTest } from "../support/test-depth.ts";
@@ -310,7 +310,7 @@ describe("a server's questions", () => {
 
 describe("a server's lifetime", () => {
   test("the pause after a failure has its full length, even if the clock is changed meanwhile", async () => {
-    const backOff = new BackOff();
+    const backOff = new ServerBackOff();
     backOff.recordFailure("ended");
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
     closing.push(() => vi.useRealTimers());

@@ -1,3 +1,4 @@
+import { limitSignal } from "../../platform/async/deadline.ts";
 import { buildSnapshotRef, takeSnapshot } from "../../platform/git/take-snapshot.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -30,7 +31,7 @@ export async function snapshotWorkspace(
       ref: buildSnapshotRef(session, branch, position),
       message: `Workspace of session ${session} at ${branch} #${position}`,
       previous: before?.workspace === folder ? before.commit : undefined,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+      signal: limitSignal(signal, limitMs),
     });
     const problem = taken.type === "none" ? taken.problem : undefined;
     if (problem !== undefined && problem !== before?.problem) {

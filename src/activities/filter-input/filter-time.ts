@@ -1,3 +1,4 @@
+import { Deadline, runWithDeadline } from "../../platform/async/deadline.ts";
 import { ApplicationError } from "../step/failure.ts";
 
 /**
@@ -15,18 +16,11 @@ export async function runWithFilterTimeout<Answer>(
   signal: AbortSignal,
   ask: (signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), limitMs);
-  try {
-    return await ask(AbortSignal.any([signal, late.signal]));
-  } catch (error) {
-    if (signal.aborted || !late.signal.aborted) throw error;
-    throw new ApplicationError(
+  const createError = () =>
+    new ApplicationError(
       "filters",
       `The input filters (${names.join(", ")}) did not finish within ${Math.round(limitMs / 1000)} s for all waiting messages together. ` +
         "The messages are still stored. Make the filters faster, or use fewer of them",
     );
-  } finally {
-    clearTimeout(timer);
-  }
+  return await runWithDeadline(signal, new Deadline(limitMs), ask, createError);
 }

@@ -1,4 +1,5 @@
 import { CancelledFailure } from "@temporalio/activity";
+import { limitSignal } from "../../platform/async/deadline.ts";
 import type { LoopClosing } from "../../store/transcript/loop.ts";
 import type { NewMessage } from "../../store/transcript/session.ts";
 import type { Step } from "../../store/transcript/step.ts";
@@ -32,10 +33,7 @@ export async function askBeforeLoopHooks(
   const { hooks } = asking.definition;
   const { transcript } = asking.dependencies;
   const { session: sessionId } = step;
-  const limited = {
-    ...asking,
-    signal: AbortSignal.any([asking.signal, AbortSignal.timeout(HOOKS_TIMEOUT_MS)]),
-  };
+  const limited = { ...asking, signal: limitSignal(asking.signal, HOOKS_TIMEOUT_MS) };
   const id = (point: string) => buildCallId(step, point);
   if (hasHooks(hooks["before-task"]) && !(await hasBegun(sessionId, transcript))) {
     const { decision } = await askHooks("before-task", { sessionId, id: id("before-task") }, limited);
@@ -81,7 +79,7 @@ export async function notifyLoopEnd(
   const { session: sessionId } = step;
   const entries = await asking.dependencies.transcript.readEntries(sessionId, branch, from, to);
   const messages = entries.map(({ message }) => message);
-  const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(HOOKS_TIMEOUT_MS)]);
+  const signal = limitSignal(asking.signal, HOOKS_TIMEOUT_MS);
   const context = { sessionId, id: buildCallId(step, "after-loop"), loopId, messages, usage };
   await askHooks("after-loop", context, { ...asking, signal });
 }

@@ -2,6 +2,7 @@ import { CancelledFailure, Context } from "@temporalio/activity";
 import type { HookDigest, HookResult } from "../../core/machine/state/digest.ts";
 import type { HookContexts } from "../../hooks/hook-point.ts";
 import type { HookDecision, HookRun } from "../../hooks/hook-registry.ts";
+import { limitSignal } from "../../platform/async/deadline.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { RunHookInput } from "../activity-types.ts";
@@ -38,10 +39,7 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
       () =>
         runStoredStep(step, input, dependencies, async ({ branch }) => {
           const definition = await definitions.read(input.definitionHash);
-          const limited =
-            input.isBrief === true
-              ? AbortSignal.any([signal, AbortSignal.timeout(STOP_HOOK_TIMEOUT_MS)])
-              : signal;
+          const limited = input.isBrief === true ? limitSignal(signal, STOP_HOOK_TIMEOUT_MS) : signal;
           const runs = await runAllHooks({ ...input, branch }, step, {
             definition,
             dependencies,

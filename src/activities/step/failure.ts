@@ -3,6 +3,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import type { VendorDelay } from "../../core/machine/state/run-event.ts";
 import { planNextAttempt } from "../../core/machine/vendor-wait.ts";
 import { ProviderError, type ProviderFault } from "../../models/provider-error.ts";
+import { computePauseMs } from "../../platform/async/back-off.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { RetryConfig } from "../../schema/definition.ts";
@@ -140,8 +141,8 @@ export function computeBackoff(
   dice = Math.random(),
 ): number {
   const { initialDelayMs = 1000, backoffMultiplier = 2, maxDelayMs = 30_000 } = retry ?? {};
-  const grown = Math.min(initialDelayMs * backoffMultiplier ** (attempt - 1), maxDelayMs);
-  return Math.floor(grown * (0.8 + 0.4 * dice));
+  const backOff = { firstMs: initialDelayMs, longestMs: maxDelayMs, factor: backoffMultiplier };
+  return Math.floor(computePauseMs(backOff, attempt) * (0.8 + 0.4 * dice));
 }
 
 function buildFailure(type: string, error: Error, nonRetryable: boolean): ApplicationFailure {

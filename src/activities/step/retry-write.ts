@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure } from "@temporalio/activity";
+import { computePauseMs } from "../../platform/async/back-off.ts";
 import type { Logger } from "../../platform/log.ts";
 import { STORE_MAY_RECOVER, StoreError } from "../../store/transcript/store-error.ts";
 import { noteStoreWait } from "./store-waits.ts";
@@ -8,8 +9,7 @@ import { noteStoreWait } from "./store-waits.ts";
  * The delays between two attempts at the store: the first goes unnoticed, the last is how late a run is when the cause
  * is gone.
  */
-const FIRST_DELAY_MS = 50;
-const LAST_DELAY_MS = 2000;
+const BACK_OFF = { firstMs: 50, longestMs: 2000 };
 
 /** While many steps wait for the same store, one log line in this time is enough. */
 const LOG_INTERVAL_MS = 10_000;
@@ -32,7 +32,7 @@ export async function retryWrite<Result>(
   let waits: StoreOutage | undefined;
   let endNote = (): void => undefined;
   try {
-    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LAST_DELAY_MS)) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return await attempt();
       } catch (error) {
@@ -43,7 +43,7 @@ export async function retryWrite<Result>(
           endNote = noteStoreWait(error);
         }
         logOutage(waits, error, log);
-        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+        await sleep(computePauseMs(BACK_OFF, failures), undefined, { signal }).catch(() => undefined);
       }
     }
   } finally {

@@ -1,5 +1,6 @@
 import { CancelledFailure } from "@temporalio/activity";
 import type { Mask } from "../../models/secret-masks.ts";
+import { Deadline } from "../../platform/async/deadline.ts";
 import { reachKillPoint } from "../../platform/kill-point.ts";
 import type { Logger } from "../../platform/log.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
@@ -128,8 +129,7 @@ type TimeLimit = ReturnType<typeof createTimeLimit>;
 /** Creates a signal that aborts with the step or at the time limit. A tool that ignores the signal is abandoned. */
 function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   const inner = new AbortController();
-  let passed = false;
-  let isOver = false;
+  const deadline = timeoutMs === undefined ? undefined : new Deadline(timeoutMs);
   let rejectPassed: (reason: Error) => void;
   const passing = new Promise<never>((_, reject) => {
     rejectPassed = reject;
@@ -138,48 +138,32 @@ function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   const abandon = (reason: Error, afterMs: number) => {
     inner.abort(reason);
     // A tool that ends its processes on abort gets the time to do so before it is abandoned.
-    const deadline = setTimeout(() => rejectPassed(reason), afterMs);
-    deadline.unref();
+    setTimeout(() => rejectPassed(reason), afterMs).unref();
   };
   const onOuter = () => abandon(new Error("cancelled"), LEAVE_AFTER_MS);
   if (outer.aborted) onOuter();
   else outer.addEventListener("abort", onOuter, { once: true });
-  let leftMs = timeoutMs;
-  let sinceMs = performance.now();
-  let timer: NodeJS.Timeout | undefined;
+  deadline?.signal.addEventListener("abort", () => abandon(new Error("timed out"), ABANDON_AFTER_MS));
   let waits = 0;
-  const run = () => {
-    if (leftMs === undefined) return;
-    sinceMs = performance.now();
-    timer = setTimeout(() => {
-      passed = true;
-      abandon(new Error("timed out"), ABANDON_AFTER_MS);
-    }, leftMs);
-  };
-  run();
   return {
     /** Runs a wait for the store, which does not count as the tool's own time. */
     outside: async <T>(wait: () => Promise<T>): Promise<T> => {
       waits += 1;
-      if (waits === 1 && leftMs !== undefined && !passed) {
-        clearTimeout(timer);
-        leftMs = Math.max(0, leftMs - (performance.now() - sinceMs));
-      }
+      deadline?.pause();
       try {
         return await wait();
       } finally {
         waits -= 1;
-        if (waits === 0 && !passed && !isOver) run();
+        if (waits === 0) deadline?.resume();
       }
     },
     signal: inner.signal,
     passed: passing,
     /** Ends the tool before its time limit. */
     leave: onOuter,
-    hasPassed: () => passed,
+    hasPassed: () => deadline?.hasPassed === true,
     clear: () => {
-      isOver = true;
-      clearTimeout(timer);
+      deadline?.dispose();
       outer.removeEventListener("abort", onOuter);
     },
   };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure, Context } from "@temporalio/activity";
 import { DELEGATE_UPDATE, type DelegateRequest, type DelegateResult } from "../../core/job/team-messages.ts";
+import { computePauseMs } from "../../platform/async/back-off.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
@@ -85,8 +86,7 @@ async function checkAgents(team: TeamHandle, value: unknown, { transcript }: Tea
 }
 
 /** How often the job is polled. The end of an agent is noticed within the longer interval. */
-const FIRST_POLL_MS = 100;
-const POLL_INTERVAL_MS = 2_000;
+const POLL_BACK_OFF = { firstMs: 100, longestMs: 2_000 };
 
 /** Less than the limit of a tool without a time limit of its own. */
 const MAX_WAIT_MS = 50 * 60_000;
@@ -96,7 +96,7 @@ async function waitForAgents(team: TeamHandle, value: unknown, call: TeamCall): 
   const { transcript, signal, timeoutMs = MAX_WAIT_MS } = call;
   const untilMs =
     Date.now() + Math.min(timeoutMs, MAX_WAIT_MS, (timeoutSecs ?? Number.POSITIVE_INFINITY) * 1000);
-  for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(POLL_INTERVAL_MS, pauseMs * 2)) {
+  for (let polls = 1; ; polls += 1) {
     const { members } = await queryTeam(team, ids);
     const running = members.filter(({ status }) => status === "running").length;
     const leftMs = untilMs - Date.now();
@@ -104,7 +104,7 @@ async function waitForAgents(team: TeamHandle, value: unknown, call: TeamCall): 
       const note = running === 0 ? "" : `The timeout has passed; agents that still run: ${running}.\n\n`;
       return buildOutput(`${note}${await formatTeam(members, transcript)}`, { agents: members });
     }
-    await sleep(Math.min(pauseMs, leftMs), undefined, { signal });
+    await sleep(Math.min(computePauseMs(POLL_BACK_OFF, polls), leftMs), undefined, { signal });
   }
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Holdfast,
   HoldfastError,
@@ -7,6 +6,7 @@ import {
   type Session,
   type WaitingCall,
 } from "../../client/index.ts";
+import { raceTimeout } from "../../platform/async/race.ts";
 import { getCallKey } from "./approval-dialog.ts";
 import { ApprovalPoller } from "./approval-poller.ts";
 import { formatApprovalRequest } from "./approval-view.ts";
@@ -67,7 +67,7 @@ export class AttachedSession {
       clearInterval(retries);
       this.#approvals.stop();
       const settled = Promise.all([this.#approvals.waitUntilIdle(), this.#retryCheck]);
-      await Promise.race([settled, sleep(MAX_DETACH_MS, undefined, { ref: false })]);
+      await raceTimeout(settled, MAX_DETACH_MS);
     }
     return signal.aborted ? undefined : await this.#reportResult();
   }

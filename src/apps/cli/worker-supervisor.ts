@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { computePauseMs } from "../../platform/async/back-off.ts";
 import { endWorker, type WorkerChild, type WorkerEnd, type WorkerReady } from "./worker-child.ts";
 
 export type WorkerEvent =
@@ -7,14 +8,13 @@ export type WorkerEvent =
 
 /** A worker that polled for this long is restarted immediately when it dies. */
 const MIN_HEALTHY_MS = 10_000;
-const FIRST_DELAY_MS = 250;
-const MAX_DELAY_MS = 10_000;
+const BACK_OFF = { firstMs: 250, longestMs: 10_000 };
 /** After this many starts without ever becoming ready, further starts do not help. */
 const MAX_STARTS_BEFORE_READY = 3;
 
 /** Returns the delay before the next start: none after a long life, doubled after each short one. */
 export function getRestartDelayMs(shortLives: number): number {
-  return shortLives === 0 ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (shortLives - 1));
+  return shortLives === 0 ? 0 : computePauseMs(BACK_OFF, shortLives);
 }
 
 /** Supervises one worker: restarts it when it dies. */

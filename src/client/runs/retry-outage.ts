@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { computePauseMs, randomisePauseMs } from "../../platform/async/back-off.ts";
 import { wrapWithRetry } from "../../store/transcript/retrying-transcript.ts";
 import { STORE_MAY_RECOVER, StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -8,7 +9,7 @@ import type { Storage } from "../sessions/storage.ts";
 // Long waits outlast a temporary outage of a server or a store: they last until they have their answer, or until
 // the caller aborts them.
 
-const PAUSE_MS = { first: 250, longest: 5_000 };
+const BACK_OFF = { firstMs: 250, longestMs: 5_000 };
 
 /**
  * The status codes of a Temporal server that restarts, has lost its own database, or is overloaded. By their definition,
@@ -45,19 +46,17 @@ export async function retryWhile<Answer>(
   isTransient: (error: unknown) => boolean,
   signal: AbortSignal | undefined,
 ): Promise<Answer> {
-  for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
-    const result = performance.now();
+  for (let failures = 1; ; failures += 1) {
+    const beganMs = performance.now();
     try {
       return await call();
     } catch (error) {
       if (!isTransient(error) || signal?.aborted === true) throw error;
       // A call that was open for long was being answered before it failed.
-      if (performance.now() - result > PAUSE_MS.longest) pauseMs = PAUSE_MS.first;
+      if (performance.now() - beganMs > BACK_OFF.longestMs) failures = 1;
     }
-    // The random pause prevents all clients from retrying at once.
-    await sleep(pauseMs * (0.5 + Math.random()), undefined, { ...(signal && { signal }) }).catch(
-      () => undefined,
-    );
+    const pauseMs = randomisePauseMs(computePauseMs(BACK_OFF, failures));
+    await sleep(pauseMs, undefined, { ...(signal && { signal }) }).catch(() => undefined);
   }
 }
 

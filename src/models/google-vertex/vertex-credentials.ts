@@ -1,4 +1,6 @@
 import type { AuthClient, JWTInput } from "google-auth-library";
+import { limitSignal } from "../../platform/async/deadline.ts";
+import { raceAbort } from "../../platform/async/race.ts";
 import { asObject, parseJson } from "../../platform/text/json.ts";
 import { asNonEmptyText } from "../json.ts";
 import { ProviderError, type ProviderFault } from "../provider-error.ts";
@@ -45,9 +47,9 @@ export class VertexCredentials {
   ): Promise<Record<string, string>> {
     const vendor: Vendor = { name, mask: createMask(listSecrets(source)), retryServerErrors: false };
     const { timeoutMs = TOKEN_TIMEOUT_MS } = this.#options;
-    const limit = AbortSignal.timeout(timeoutMs);
+    const limited = limitSignal(signal, timeoutMs);
     try {
-      const headers = await raceAbort(AbortSignal.any([signal, limit]), this.#requestHeaders(source));
+      const headers = await raceAbort(this.#requestHeaders(source), limited);
       return Object.fromEntries(headers.entries());
     } catch (error) {
       this.invalidate(source);
@@ -55,7 +57,7 @@ export class VertexCredentials {
       if (signal.aborted) {
         throw new ProviderError("cancelled", `the request to ${name} was cancelled`, { cause: error });
       }
-      if (limit.aborted) {
+      if (limited.aborted) {
         throw new ProviderError("network", `${name}: no token from Google within ${timeoutMs} ms`, {
           cause: error,
         });
@@ -112,17 +114,6 @@ async function readAccount(account: string): Promise<{ readonly credentials: JWT
 function listSecrets({ account }: VertexTokenSource): readonly (string | undefined)[] {
   const privateKey = asObject(parseJson(account ?? ""));
   return ["private_key", "client_secret", "refresh_token"].map((name) => asNonEmptyText(privateKey?.[name]));
-}
-
-/** Returns the result of `work`, unless the signal aborts first. The result is then ignored. */
-async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  work.catch(() => {});
-  return await new Promise<T>((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 /** Codes of connection failures, which may be retried. All other failures concern the credentials. */

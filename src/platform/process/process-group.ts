@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { computePauseMs } from "../async/back-off.ts";
 import {
   findCarriers,
   HAS_PROCESS_TABLE,
@@ -97,17 +98,19 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
+const POLL_BACK_OFF = { firstMs: 1, longestMs: 50 };
+
 async function pollUntilGone(
   pgid: number,
   giveUpAfterMs: number,
   isGone: () => Promise<boolean>,
 ): Promise<void> {
   const giveUpAt = performance.now() + giveUpAfterMs;
-  for (let pauseMs = 1; !(await isGone()); pauseMs = Math.min(pauseMs * 2, 50)) {
+  for (let polls = 1; !(await isGone()); polls += 1) {
     if (performance.now() > giveUpAt) {
       throw new Error(`Process group ${pgid} is still alive ${giveUpAfterMs} ms after SIGKILL`);
     }
-    await delay(pauseMs);
+    await delay(computePauseMs(POLL_BACK_OFF, polls));
   }
 }
 

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { raceTimeout } from "../../platform/async/race.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { DatabaseTarget } from "./database-target.ts";
 import { TYPES } from "./values.ts";
@@ -76,12 +77,7 @@ export class ConnectionPool {
 
   /** Waits for connections in use, but not for an unresponsive server. */
   async close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CONNECT_MS);
-    });
-    await Promise.race([this.#pool.end(), timeout]);
-    clearTimeout(timer);
+    await raceTimeout(this.#pool.end(), CONNECT_MS);
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { computePauseMs, randomisePauseMs } from "../../platform/async/back-off.ts";
 import {
   ATTEMPT_COLUMNS,
   buildGiveUpSql,
@@ -25,7 +26,7 @@ export type DatabaseOptions = {
 
 const DEADLINE_MS = 10_000;
 const LIMITS: ConnectionLimits = { statementMs: 30_000, lockMs: 10_000, idleMs: 30_000 };
-const PAUSE_MS = { first: 25, longest: 1_000 };
+const BACK_OFF = { firstMs: 25, longestMs: 1_000 };
 /** The shortest limit of a write's wait for earlier writes. An unreachable server must not delay a whole queue of them. */
 const MIN_WAIT_MS = 1_000;
 /** The maximum number of consecutive conflicts with other transactions. */
@@ -201,7 +202,7 @@ export class Database {
   /** Retries until it succeeds, a retry is useless, or the deadline has passed. */
   async #retryUntil<T>(operation: string, deadline: number, attempt: () => Promise<T>): Promise<T> {
     let conflicts = 0;
-    for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
+    for (let failures = 1; ; failures += 1) {
       let failure: unknown;
       try {
         return await attempt();
@@ -216,6 +217,7 @@ export class Database {
       const { cause } = failure;
       const { fault, retry: again } = diagnose(cause);
       if (again === "at-once") conflicts += 1;
+      const pauseMs = computePauseMs(BACK_OFF, failures);
       const isOver = this.#closed || performance.now() + pauseMs > deadline || conflicts > MAX_CONFLICTS;
       if (again === "never" || isOver) {
         const tried = again === "never" ? "" : `, after retries for ${this.#deadlineMs} ms`;
@@ -227,7 +229,7 @@ export class Database {
         );
       }
       // Random, so that waiting processes do not stay synchronised.
-      await sleep(pauseMs * (0.5 + Math.random()));
+      await sleep(randomisePauseMs(pauseMs));
     }
   }
 
@@ -235,7 +237,7 @@ export class Database {
    * Checks whether a write whose connection was lost during its commit was committed. If not, it can no longer be committed.
    */
   async #checkCommitted({ attempt, cause }: UnknownOutcomeError, deadline: number): Promise<boolean> {
-    for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
+    for (let failures = 1; ; failures += 1) {
       let refusal: unknown;
       try {
         return await this.#giveUpCommit(attempt);
@@ -243,6 +245,7 @@ export class Database {
         if (error instanceof PostgresError) throw error;
         refusal = error;
       }
+      const pauseMs = computePauseMs(BACK_OFF, failures);
       if (performance.now() + pauseMs > deadline) {
         const answer = `its outcome could not be determined for ${this.#deadlineMs} ms`;
         const what = `the connection was lost during a commit, and ${answer}: ${getErrorMessage(refusal)}`;

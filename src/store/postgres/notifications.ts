@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { computePauseMs, randomisePauseMs } from "../../platform/async/back-off.ts";
+import { raceTimeout } from "../../platform/async/race.ts";
 import { buildConnectionConfig, destroyClient } from "./connection-pool.ts";
 import type { DatabaseTarget } from "./database-target.ts";
 import { quoteIdentifier } from "./quote-identifier.ts";
 
-const PAUSE_MS = { first: 100, longest: 5_000 };
+const BACK_OFF = { firstMs: 100, longestMs: 5_000 };
 /** The interval of pings: a silent connection may be broken without notice. */
 const PING_MS = 10_000;
 /** The poll interval of subscribers if listening is off. */
@@ -55,7 +57,7 @@ export class Notifications {
     }, FALLBACK_POLL_MS);
     signal.addEventListener("abort", () => clearInterval(poll), { once: true });
     if (!this.#target.usesNotifications) return;
-    for (let pauseMs = PAUSE_MS.first; !signal.aborted; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
+    for (let failures = 1; !signal.aborted; failures += 1) {
       const client = new pg.Client(buildConnectionConfig(this.#target, LIMITS));
       const lost = new Promise<void>((resolve) => {
         client.on("error", () => resolve());
@@ -68,7 +70,7 @@ export class Notifications {
         await client.query(`LISTEN ${quoteIdentifier(this.#channel)}`);
         this.#isDisconnected = false;
         this.#wakeAll();
-        pauseMs = PAUSE_MS.first;
+        failures = 1;
         await this.#waitUntilLost(client, lost);
       } catch {
         // The connection is restored below.
@@ -77,7 +79,8 @@ export class Notifications {
         destroyClient(client);
       }
       this.#wakeAll();
-      await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
+      const pauseMs = randomisePauseMs(computePauseMs(BACK_OFF, failures));
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -87,9 +90,7 @@ export class Notifications {
       isLost = true;
     });
     while (!isLost) {
-      const pause = new AbortController();
-      await Promise.race([over, sleep(PING_MS, undefined, { signal: pause.signal }).catch(() => undefined)]);
-      pause.abort();
+      await raceTimeout(over, PING_MS);
       if (!isLost) await client.query("SELECT 1");
     }
   }

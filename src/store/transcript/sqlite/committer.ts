@@ -1,3 +1,4 @@
+import { computePauseMs, randomisePauseMs } from "../../../platform/async/back-off.ts";
 import { reachKillPoint } from "../../../platform/kill-point.ts";
 import { StoreError, type StoreFault } from "../store-error.ts";
 import { FileIdentity } from "./file-identity.ts";
@@ -17,7 +18,7 @@ export type Answer =
 const WRITE_PRAGMAS: ReadonlySet<StoreFault> = new Set(["other", "behind", "ahead"]);
 
 /** The time between two checks of a lock that another process holds. */
-const LOCK_PAUSE_MS = { first: 0.5, longest: 10 };
+const LOCK_BACK_OFF = { firstMs: 0.5, longestMs: 10, factor: 1.5 };
 
 const SETTINGS = `
 PRAGMA synchronous = FULL;
@@ -156,8 +157,7 @@ export class Committer {
 
   #retryWrite<T>(attempt: () => T): T {
     const deadline = performance.now() + this.#busyMs;
-    let pauseMs = LOCK_PAUSE_MS.first;
-    for (;;) {
+    for (let failures = 1; ; failures += 1) {
       try {
         return attempt();
       } catch (failure) {
@@ -173,8 +173,7 @@ export class Committer {
         }
       }
       // Random, so that two waiting processes do not stay synchronised.
-      Atomics.wait(this.#wait, 0, 0, pauseMs * (0.5 + Math.random()));
-      pauseMs = Math.min(pauseMs * 1.5, LOCK_PAUSE_MS.longest);
+      Atomics.wait(this.#wait, 0, 0, randomisePauseMs(computePauseMs(LOCK_BACK_OFF, failures)));
     }
   }
 }

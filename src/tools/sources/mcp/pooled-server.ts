@@ -1,12 +1,13 @@
+import { Deadline, limitSignal } from "../../../platform/async/deadline.ts";
+import { raceAbort } from "../../../platform/async/race.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { McpServer } from "../../../schema/mcp.ts";
-import { BackOff } from "./back-off.ts";
-import { Deadline } from "./deadline.ts";
 import type { ConnectionEvents, McpConnection, Progress, RequestOptions } from "./mcp-connection.ts";
 import { findErrorReason, McpError } from "./mcp-error.ts";
 import type { PooledServerOptions, ServerListing } from "./pooled-server-options.ts";
-import { raceAbort, runWithDeadline } from "./run-with-deadline.ts";
+import { requestWithDeadline } from "./request-with-deadline.ts";
 import { Semaphore } from "./semaphore.ts";
+import { ServerBackOff } from "./server-back-off.ts";
 import { type PendingCall as Asked, ServerRequests } from "./server-requests.ts";
 import type { ToolCallOptions, ToolCallResult } from "./tool-call.ts";
 
@@ -34,7 +35,7 @@ export class PooledServer {
   readonly #options: PooledServerOptions;
   readonly #semaphore: Semaphore;
   readonly #serverRequests = new ServerRequests();
-  readonly #backOff = new BackOff();
+  readonly #backOff = new ServerBackOff();
   #live: Promise<LiveConnection> | undefined;
   #lastListing: ServerListing | undefined;
   #activeRequests = 0;
@@ -71,7 +72,7 @@ export class PooledServer {
   async refreshIfStale(signal: AbortSignal): Promise<void> {
     const live = await this.#live?.catch(() => undefined);
     if (live?.isStale !== true) return;
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(REFRESH_TIMEOUT_MS)]);
+    const deadline = limitSignal(signal, REFRESH_TIMEOUT_MS);
     await this.#semaphore.run(deadline, async () => await this.#refresh(live, deadline)).catch(() => {});
   }
 
@@ -144,10 +145,11 @@ export class PooledServer {
   ): Promise<Result> {
     const live = await this.#connect(signal);
     const { timeoutMs, maxTimeoutMs = DEFAULT_MAX_TIMEOUT_MS } = this.#server;
-    return await runWithDeadline(
+    const deadline = new Deadline(timeoutMs, maxTimeoutMs);
+    return await requestWithDeadline(
       signal,
-      new Deadline(timeoutMs, maxTimeoutMs),
-      async (request, deadline) => {
+      deadline,
+      async (request) => {
         pendingCall?.begin(deadline);
         const report = (progress: Progress) => {
           deadline.extend();
@@ -165,11 +167,11 @@ export class PooledServer {
 
   async #connect(signal: AbortSignal): Promise<LiveConnection> {
     if (this.#isClosed) throw new McpError("closed", "is not started: the worker is shutting down");
-    if (this.#live !== undefined) return await raceAbort(signal, this.#live);
+    if (this.#live !== undefined) return await raceAbort(this.#live, signal);
     await this.#backOff.wait(signal);
     // Other callers may have waited as long.
     this.#live ??= this.#start();
-    return await raceAbort(signal, this.#live);
+    return await raceAbort(this.#live, signal);
   }
 
   #start(): Promise<LiveConnection> {
@@ -177,9 +179,9 @@ export class PooledServer {
     const timeoutMessage = `did not list its tools within ${startTimeoutMs} ms (if the server starts slowly, increase \`startTimeoutMs\`)`;
     this.#lastProtocolError = "";
     // The first caller may leave: others wait for the same start.
-    const starting: Promise<LiveConnection> = runWithDeadline(
+    const starting: Promise<LiveConnection> = requestWithDeadline(
       new AbortController().signal,
-      new Deadline(startTimeoutMs, startTimeoutMs),
+      new Deadline(startTimeoutMs),
       async (request) => {
         const connection = await this.#options.open(
           this.#createEvents(() => starting),
@@ -239,9 +241,9 @@ export class PooledServer {
     const { timeoutMs } = this.#server;
     live.isStale = false;
     try {
-      const tools = await runWithDeadline(
+      const tools = await requestWithDeadline(
         signal,
-        new Deadline(timeoutMs, timeoutMs),
+        new Deadline(timeoutMs),
         async (request) => await live.connection.listTools(request),
         () => this.#formatTimeout(`did not list its tools within ${timeoutMs} ms`),
       );

@@ -1,4 +1,4 @@
-import type { Deadline } from "./deadline.ts";
+import type { Deadline } from "../../../platform/async/deadline.ts";
 import type { ElicitRequest as AskedOfPerson, Elicit, ElicitResult, Sample } from "./mcp-connection.ts";
 import { McpError } from "./mcp-error.ts";
 

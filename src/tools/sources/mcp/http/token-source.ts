@@ -1,3 +1,4 @@
+import { raceAbort } from "../../../../platform/async/race.ts";
 import { asNumber, asObject, asText, type JsonObject, parseJson } from "../../../../platform/text/json.ts";
 import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { McpAuth } from "../../../../schema/mcp.ts";
@@ -81,7 +82,7 @@ export class TokenSource {
       this.#pendingToken = undefined;
     });
     const pending = this.#pendingToken;
-    const token = await (signal === undefined ? pending : Promise.race([pending, rejectOnAbort(signal)]));
+    const token = await (signal === undefined ? pending : raceAbort(pending, signal));
     this.#token = token;
   }
 
@@ -172,12 +173,4 @@ function formatTokenError(status: number, fields: JsonObject | undefined, text: 
 
 function createStaticToken(value: string): Token {
   return { value, expiresAtMs: Number.POSITIVE_INFINITY };
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const abort = () => reject(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true });
-  });
 }

@@ -2,6 +2,7 @@ import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { raceTimeout } from "../../../../platform/async/race.ts";
 import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { ServerFetch } from "../http/server-fetch.ts";
 import type { SignInProvider } from "./sign-in-provider.ts";
@@ -64,10 +65,7 @@ export class HttpTransport implements Transport {
 
   async close(): Promise<void> {
     const sessionEnd = this.#inner.terminateSession().catch(() => {});
-    await Promise.race([
-      sessionEnd,
-      new Promise((resolve) => setTimeout(resolve, SESSION_END_TIMEOUT_MS).unref()),
-    ]);
+    await raceTimeout(sessionEnd, SESSION_END_TIMEOUT_MS);
     await this.#inner.close();
     await this.#fetch.close();
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { raceTimeout } from "../../../../platform/async/race.ts";
 import { buildCleanEnvironment } from "../../../../platform/process/clean-environment.ts";
 import {
   CALL_VARIABLE,
@@ -142,7 +143,7 @@ export class ServerProcess {
   }
 
   async #toPipeError(cause: Error): Promise<McpError> {
-    const exit = await this.#waitForExit(EXIT_WAIT_MS);
+    const exit = await raceTimeout(this.#exited, EXIT_WAIT_MS);
     return exit === undefined
       ? new McpError("io", `cannot be written to: ${findErrorReason(cause)}`, { cause })
       : new McpError("closed", exit, { cause });
@@ -169,30 +170,16 @@ export class ServerProcess {
     child.stdin?.end();
     // A process that has not started yet waits for its line: closing the parent pipe ends it.
     if (!this.#hasBegun) parentPipe.end();
-    if ((await this.#waitForExit(GRACE_MS)) === undefined) signalGroup(pgid, "SIGTERM");
-    if ((await this.#waitForExit(GRACE_MS)) === undefined) signalGroup(pgid, "SIGKILL");
+    if ((await raceTimeout(this.#exited, GRACE_MS)) === undefined) signalGroup(pgid, "SIGTERM");
+    if ((await raceTimeout(this.#exited, GRACE_MS)) === undefined) signalGroup(pgid, "SIGKILL");
     await this.#exited;
-  }
-
-  /** Resolves with how the server has exited, or with undefined after the given time. */
-  async #waitForExit(milliseconds: number): Promise<string | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), milliseconds);
-    });
-    const exit = await Promise.race([this.#exited, timeout]);
-    clearTimeout(timer);
-    return exit;
   }
 
   /** Kills the processes that the server left. The watcher is in the group, so the group's number cannot be reused. */
   async #cleanUp(): Promise<void> {
     const { child, pgid, parentPipe } = this.#started;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    await Promise.race([
-      Promise.all(streams.map(waitForEnd)),
-      new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref()),
-    ]);
+    await raceTimeout(Promise.all(streams.map(waitForEnd)), DRAIN_MS);
     signalGroup(pgid, "SIGKILL");
     for (const stream of [...streams, child.stdin]) stream?.destroy();
     await waitUntilGone(pgid).catch(() => {});

@@ -1,15 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { computePauseMs } from "../../../platform/async/back-off.ts";
 import { McpError } from "./mcp-error.ts";
 
-/** The delay after the first failure. It doubles with each further failure. */
-const BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = 30_000;
+const BACK_OFF = { firstMs: 500, longestMs: 30_000 };
 
 /** A longer delay does not hold up the caller: the call fails with the time until the retry. */
 const MAX_INLINE_WAIT_MS = 5_000;
 
 /** Decides when a failed server is retried. */
-export class BackOff {
+export class ServerBackOff {
   #failures = 0;
   #notBeforeMs = 0;
   #reason = "";
@@ -22,7 +21,7 @@ export class BackOff {
   recordFailure(reason: string): number {
     this.#failures += 1;
     this.#reason = reason;
-    const pauseMs = Math.min(BACKOFF_MS * 2 ** (this.#failures - 1), MAX_BACKOFF_MS);
+    const pauseMs = computePauseMs(BACK_OFF, this.#failures);
     this.#notBeforeMs = performance.now() + pauseMs;
     return pauseMs;
   }
