@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { writeMode } from "../../src/config/agent-file/write-mode.ts";
 import { formatProblem } from "../../src/config/problem.ts";
 import { FORMATS } from "../../src/config/source/source-format.ts";
 import { WorkMode as Mode, type WorkMode, type WorkModeInput } from "../../src/schema/mode.ts";
 import { listProblems, load, PROVIDER } from "./agent-files.ts";
 import { anyDefinition } from "./any-definition.ts";
+import { writeMode } from "./write-mode.ts";
 
 const TEAM = `${PROVIDER}cost = { input_per_million = 1 }
 [[agent.instances]]

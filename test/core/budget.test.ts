@@ -10,7 +10,6 @@ import fc, {
 import { describe, expect, test } from "vitest";
 import {
   computeRemaining,
-  extendDeadline,
   openAccount,
   release,
   setOwnAllowance,
@@ -162,13 +161,6 @@ describe("an account", () => {
     expect(computeRemaining(setOwnAllowance(account, allowed({ tokens: 50 })), spent, 0)).toMatchObject({
       tokens: 0,
     });
-  });
-
-  test("extends its own deadline by excluded time, but not the parent's", () => {
-    const account = openAccount(allowed({ deadlineMs: 100 }), allowed({ deadlineMs: 150 }));
-    expect(computeRemaining(extendDeadline(account, 30), UNSPENT, 50).timeMs).toBe(80);
-    expect(computeRemaining(extendDeadline(account, 300), UNSPENT, 50).timeMs).toBe(100);
-    expect(extendDeadline(openAccount(FREE), 30)).toEqual(openAccount(FREE));
   });
 
   test("sums dollars exactly over ten thousand children, where floating-point sums drift", () => {

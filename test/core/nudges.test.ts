@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NUDGE_DEFAULTS, TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
+import { TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
 import { AgentDefinition, NudgeSettings } from "../../src/schema/definition.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
@@ -9,7 +9,7 @@ import { calls, type Reply, says } from "./support/script.ts";
 
 const RUNS = Math.min(500, getRunCount(500));
 const NUDGE = `machine: ${TOOL_INTENT_NUDGE}`;
-const MAX = NUDGE_DEFAULTS.maxNudges;
+const MAX = 2;
 
 const announcing = (what = "soon"): Reply => says(`Let me check ${what}`);
 const forever = Array.from({ length: 60 }, () => announcing());
@@ -217,7 +217,6 @@ describe("the definition", () => {
       model: { ...model, baseUrl: "http://127.0.0.1:1", contextWindow: 200_000 },
     });
     expect(nudges).toEqual({ enabled: true, max: 2 });
-    expect(nudges).toEqual({ enabled: NUDGE_DEFAULTS.enabled, max: NUDGE_DEFAULTS.maxNudges });
   });
 
   test("rejects unknown fields and invalid values, and names the field [IRON-02]", () => {

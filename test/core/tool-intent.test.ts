@@ -1,12 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  announcesToolCall,
-  decideNudge,
-  NUDGE_DEFAULTS,
-  TOOL_INTENT_NUDGE,
-} from "../../src/core/machine/tool-intent.ts";
+import { announcesToolCall, decideNudge, TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
 import { cpuMs } from "../support/cpu-time.ts";
+
+const DEFAULTS = { enabled: true, maxNudges: 2 };
 
 describe("a text that announces a call", () => {
   test.each([
@@ -84,7 +81,7 @@ describe("the nudge", () => {
   test("is sent for the first two of three announcements, and the third one is the answer [IRON-02, IRON-10, IRON-11]", () => {
     let nudges = 0;
     const verdicts = [1, 2, 3].map(() => {
-      const verdict = decideNudge(NUDGE_DEFAULTS, { intent: true, mayCall: true, nudges });
+      const verdict = decideNudge(DEFAULTS, { intent: true, mayCall: true, nudges });
       nudges = verdict.nudges;
       return verdict;
     });
@@ -96,7 +93,7 @@ describe("the nudge", () => {
   });
 
   test("is counted from zero after a text without an announcement [IRON-11]", () => {
-    expect(decideNudge(NUDGE_DEFAULTS, { intent: false, mayCall: true, nudges: 2 })).toEqual({
+    expect(decideNudge(DEFAULTS, { intent: false, mayCall: true, nudges: 2 })).toEqual({
       nudge: false,
       nudges: 0,
     });
@@ -106,6 +103,6 @@ describe("the nudge", () => {
     const intent = { intent: true, mayCall: true, nudges: 0 };
     expect(decideNudge({ enabled: false, maxNudges: 2 }, intent).nudge).toBe(false);
     expect(decideNudge({ enabled: true, maxNudges: 0 }, intent).nudge).toBe(false);
-    expect(decideNudge(NUDGE_DEFAULTS, { ...intent, mayCall: false })).toEqual({ nudge: false, nudges: 0 });
+    expect(decideNudge(DEFAULTS, { ...intent, mayCall: false })).toEqual({ nudge: false, nudges: 0 });
   });
 });

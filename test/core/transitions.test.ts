@@ -1,11 +1,11 @@
 import fc, { asyncProperty, oneof } from "fast-check";
 import { expect, test } from "vitest";
 import { STEPS } from "../../src/core/machine/steps.ts";
-import { ALWAYS_ACCEPTED, TRANSITIONS } from "../../src/core/machine/transitions.ts";
 import { must } from "../support/must.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import type { Setting } from "./support/script.ts";
+import { ALWAYS_ACCEPTED, TRANSITIONS } from "./transitions.ts";
 
 /** The target phases of each phase and event. */
 const table = new Map<string, ReadonlySet<string>>(

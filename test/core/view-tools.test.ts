@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
-import { replayPruned, toPrunedState } from "../../src/conversation/pruning/replay-prunes.ts";
+import { replayPruned } from "../../src/conversation/pruning/replay-prunes.ts";
 import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
 import { addLabels, parseLabel } from "../../src/core/view/labels.ts";
 import { sumViewTokens } from "../../src/core/view/view.ts";
@@ -9,6 +9,7 @@ import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import { getRunCount, isThorough } from "../support/test-depth.ts";
 import { type Action, act, anyActions, finish, settings } from "./actions.ts";
 import { throughJson } from "./support/invariants.ts";
+import { toPrunedState } from "./support/pruned-state.ts";
 import { play } from "./support/run.ts";
 import { type CallScript, calls, type Setting, says, TOOLS } from "./support/script.ts";
 

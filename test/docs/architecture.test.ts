@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { STEPS } from "../../src/core/machine/steps.ts";
-import { TRANSITIONS } from "../../src/core/machine/transitions.ts";
+import { TRANSITIONS } from "../core/transitions.ts";
 
 const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
 /** Of the table of phases: the command that `next` gives and the events that lead on, by phase. */

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import QuickFirstSequencer, { SLOWEST } from "./quick-first-sequencer.ts";
 
 /** About no file that is mutated, and slow. */
-const OTHERS = ["extract-json.test.ts", "streamed-turn.test.ts"];
+const OTHERS = ["extract-json.test.ts"];
 const isQuick = process.env["MUTATION_QUICK"] !== undefined;
 /** Names of test files, with stars perhaps: what they kill is dead, what they leave is tried again with all. */
 const only = process.env["MUTATION_TESTS"]?.split(",") ?? ["**/*"];

@@ -78,7 +78,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
   };
 
   describe("reads the same answer", () => {
-    test("whole, byte by byte, and in slices of any size", async () => {
+    test("whole, byte by byte, and in slices of any size [RIG-08]", async () => {
       for (const slices of [
         [joined()],
         sliceBytes(joined()),
@@ -183,7 +183,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       deep: [[[{ a: null }]]],
     });
 
-    test("are read from hundreds of chunks", async () => {
+    test("are read from hundreds of chunks [RIG-08]", async () => {
       const pieces = Array.from(long);
       expect(pieces.length).toBeGreaterThan(500);
       expectWhole(await answered([joined(frames(call(...pieces)))]), call(...pieces));

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeMode } from "../../src/config/agent-file/write-mode.ts";
 import { WorkMode, type WorkModeInput } from "../../src/schema/mode.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { writeMode } from "../config/write-mode.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createJobName, createMembers } from "./support/job-agents.ts";
 import { runCommandLine } from "./support/test-client.ts";

@@ -1,5 +1,5 @@
 import { buildFadingTag, type LiveTag } from "../../core/view/tag.ts";
-import type { MemoRef, Span } from "../../core/view/view.ts";
+import type { MemoRef } from "../../core/view/view.ts";
 import type { PositionRange } from "../../core/view/view-request.ts";
 import type { EventBody } from "../../schema/record.ts";
 
@@ -81,13 +81,4 @@ function mergeRanges(ranges: readonly PositionRange[]): readonly PositionRange[]
     else all.push({ from, to });
   }
   return all;
-}
-
-/** Returns the same state of a view, which agrees with the events of its loops while nothing was compacted. */
-export function toPrunedState(spans: readonly Span[], tags: readonly LiveTag[] = []): PrunedState {
-  return {
-    pruned: mergeRanges(spans.filter(({ isPruned }) => isPruned === true)),
-    memos: spans.flatMap(({ from, memos = [] }) => memos.map((memo) => ({ ...memo, at: from }))),
-    tags: tags.map(({ category, position }) => ({ category, position })),
-  };
 }

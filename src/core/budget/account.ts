@@ -22,14 +22,6 @@ export function setOwnAllowance(account: Account, own: Allowance): Account {
   return { ...account, own };
 }
 
-/** Extends the agent's own deadline by time that does not count, such as waiting for the user. It counts for the parent. */
-export function extendDeadline(account: Account, byMs: number): Account {
-  const { deadlineMs } = account.own;
-  return deadlineMs === null
-    ? account
-    : setOwnAllowance(account, { ...account.own, deadlineMs: deadlineMs + byMs });
-}
-
 export function getAllowance({ own, allocation }: Account): Allowance {
   return allocation === undefined ? own : minAllowance(own, allocation);
 }

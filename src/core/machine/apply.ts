@@ -36,7 +36,7 @@ import { handleWaitTimer, stopWaiting } from "./vendor-wait.ts";
 
 /**
  * Folds an event into the state. Total over what can happen: a second answer to a call that has its result changes
- * nothing, and an answer in a phase that did not ask for it is a `ProtocolError`. transitions.ts lists which phase leads
+ * nothing, and an answer in a phase that did not ask for it is a `ProtocolError`. test/core/transitions.ts lists which phase leads
  * to which.
  */
 export function apply(before: State, event: RunEvent): State {

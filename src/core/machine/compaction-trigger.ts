@@ -5,11 +5,6 @@ import type { ReportedSize } from "./state/compaction.ts";
 
 // When a view is too large, as arithmetic: CTX-05, CTX-09.
 
-/** Computes the tokens of the window that messages may fill (CTX-11). */
-export function computeMessageBudget(config: ContextConfig): number {
-  return Math.max(0, config.maxContextTokens - config.systemPromptTokens);
-}
-
 /** The largest part of a window that we count for the longest answer. */
 const ANSWER_SHARE = 0.25;
 
@@ -34,17 +29,8 @@ export function buildContextConfig(context: ContextConfig, asking: ModelBounds):
 }
 
 /**
- * Computes the part of the window that is left before `compactAtPct`, 0 to 1; negative when it is exceeded (CTX-09).
- *
- * For display only; `isCompactionDue` decides.
- */
-export function computeHeadroom(config: ContextConfig, currentTokens: number): number {
-  const { maxContextTokens, systemPromptTokens, compaction } = config;
-  return compaction.compactAtPct - systemPromptTokens / maxContextTokens - currentTokens / maxContextTokens;
-}
-
-/**
- * Computes the most message tokens that do not trigger a compaction; 81,000 with the defaults.
+ * Computes the most message tokens that do not trigger a compaction (CTX-09): with them, the part of the window that is
+ * left before `compactAtPct` is `budgetThresholdPct`. 81,000 with the defaults.
  *
  * A compaction aims at the same size, so it always changes something when it is triggered (X-11).
  */
@@ -57,11 +43,6 @@ export function computeTriggerLevel(config: ContextConfig): number {
 /** Rounds away the error of binary fractions such as 0.1: a millionth of a token is not significant. */
 function roundTokens(tokens: number): number {
   return Math.round(tokens * 1e6) / 1e6;
-}
-
-/** Reports whether the headroom is below `budgetThresholdPct` (CTX-09). */
-export function isCompactionDue(config: ContextConfig, currentTokens: number): boolean {
-  return currentTokens > computeTriggerLevel(config);
 }
 
 /**

@@ -102,10 +102,7 @@ function removeCode(text: string): string {
   return kept.join("\n");
 }
 
-/** Defaults: IRON-02. */
 export type NudgeConfig = { readonly enabled: boolean; readonly maxNudges: number };
-
-export const NUDGE_DEFAULTS: NudgeConfig = { enabled: true, maxNudges: 2 };
 
 /**
  * Decides what an answer without calls means for the count of nudges in a row.

@@ -1,9 +1,10 @@
-import { replayPruned, toPrunedState } from "../../../src/conversation/pruning/replay-prunes.ts";
+import { replayPruned } from "../../../src/conversation/pruning/replay-prunes.ts";
 import type { CallModelCommand } from "../../../src/core/machine/state/command.ts";
 import type { Span } from "../../../src/core/view/view.ts";
 import type { MemoryTranscript } from "../../../src/devkit/scenario/memory-transcript.ts";
 import type { Message } from "../../../src/schema/message.ts";
 import type { Entry } from "../../../src/schema/record.ts";
+import { toPrunedState } from "./pruned-state.ts";
 import { expectNoOrphans, must, same } from "./rules.ts";
 import type { Setting } from "./script.ts";
 

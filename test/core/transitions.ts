@@ -1,7 +1,7 @@
-import type { RunEvent } from "./state/run-event.ts";
-import type { Phase } from "./state/state.ts";
+import type { RunEvent } from "../../src/core/machine/state/run-event.ts";
+import type { Phase } from "../../src/core/machine/state/state.ts";
 
-/** Phases in which `apply` leaves a run; a run only passes through the others (see advance.ts). */
+/** Phases in which `apply` leaves a run; a run only passes through the others (see src/core/machine/advance.ts). */
 type StablePhase = Exclude<Phase["type"], "turn-pending" | "turn-ended" | "loop-ended">;
 
 /** Messages from users and the passing of time: accepted in every phase, which stays the same unless a row differs. */

@@ -1,11 +1,7 @@
-import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { AgentDefinition } from "../../schema/definition.ts";
-import { JobLimits, type WorkMode } from "../../schema/mode.ts";
-import type { SourceFormat } from "../source/source-format.ts";
-import { SECTION_FIELDS } from "./agent-file-schema.ts";
-import { MODEL_FIELDS } from "./fields/model.ts";
-import { PROFILE_FIELDS } from "./fields/profile.ts";
-import { MODE_LIMIT_FIELDS } from "./resolve-mode.ts";
+import { SECTION_FIELDS } from "../../src/config/agent-file/agent-file-schema.ts";
+import { MODEL_FIELDS } from "../../src/config/agent-file/fields/model.ts";
+import { PROFILE_FIELDS } from "../../src/config/agent-file/fields/profile.ts";
+import { MODE_LIMIT_FIELDS } from "../../src/config/agent-file/resolve-mode.ts";
 import {
   addSubAgents,
   buildFallbacks,
@@ -14,7 +10,11 @@ import {
   type FileTable,
   writeFields,
   writeTable,
-} from "./write-agent.ts";
+} from "../../src/config/agent-file/write-agent.ts";
+import type { SourceFormat } from "../../src/config/source/source-format.ts";
+import { omitUndefined } from "../../src/platform/text/omit-undefined.ts";
+import type { AgentDefinition } from "../../src/schema/definition.ts";
+import { JobLimits, type WorkMode } from "../../src/schema/mode.ts";
 
 /** Writes a file for a mode with all of its agents. Defaults of agents are left out. */
 export function writeMode(mode: WorkMode, format: SourceFormat): string {
