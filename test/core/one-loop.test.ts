@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { buildAllowance } from "../../src/core/budget/amounts.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { apply } from "../../src/core/machine/apply.ts";
 import { next } from "../../src/core/machine/next.ts";
@@ -25,6 +26,51 @@ describe("a prompt and a turn limit [RIG-06]", () => {
     expect(types(prompted).filter((type) => type !== "wait")).toEqual(types(started));
     expect(prompted.eventLines()).toEqual(started.eventLines());
     expect(prompted.lines).toEqual(started.lines);
+  });
+});
+
+describe("one loop for three consumers", () => {
+  const replies = [calls("bash", "read"), says("well"), says("end")];
+  const share = buildAllowance(NO_LIMITS, { maxDepth: 1, maxChildren: null }, 1000);
+  const consumers = {
+    program: () => play({ prompts: ["hi"], replies }),
+    chat: () => play({ prompts: ["hi"], replies, mode: "interactive" }),
+    job: () => play({ prompts: ["hi"], replies, share }),
+  };
+  const played = async (start: () => Run) =>
+    await start().until("call-tools").steer("faster").followUp("more").settle();
+
+  test("a program, a chat and a part of a job give the same requests, messages and events [IRON-01]", async () => {
+    const program = await played(consumers.program);
+    expect(program.lines).toHaveLength(8);
+    for (const start of [consumers.chat, consumers.job]) {
+      const other = await played(start);
+      expect(other.lines).toEqual(program.lines);
+      expect(other.eventLines()).toEqual(program.eventLines());
+      expect(other.asked.map(({ view }) => view)).toEqual(program.asked.map(({ view }) => view));
+      expect(types(other)).toEqual(types(program));
+    }
+  });
+
+  test("they differ in what follows the loop: an end, the next prompt, or a report [IRON-01]", async () => {
+    const [program, chat, job] = await Promise.all(Object.values(consumers).map(played));
+    expect(program?.command).toMatchObject({ type: "finish", last: { outcome: { type: "answered" } } });
+    expect(program?.command).not.toHaveProperty("report");
+    expect(chat?.command).toEqual({ type: "wait", untilMs: undefined });
+    expect(job?.command).toMatchObject({
+      type: "finish",
+      report: { session: "s", outcome: { type: "answered" }, used: { turns: 3 } },
+    });
+  });
+
+  test("what a consumer does itself is a hook or a step; the loop between them is the same [IRON-01]", async () => {
+    const hooks = ["before-turn", "before-tool", "after-turn", "on-text"] as const;
+    const plain = await played(consumers.program);
+    const hooked = await played(() => play({ prompts: ["hi"], replies, hooks }));
+    expect(types(hooked).filter((type) => type !== "run-hook")).toEqual(types(plain));
+    expect(types(hooked)).toContain("run-hook");
+    expect(hooked.lines).toEqual(plain.lines);
+    expect(hooked.eventLines()).toEqual(plain.eventLines());
   });
 });
 

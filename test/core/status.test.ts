@@ -7,7 +7,7 @@ import { calls, says } from "./support/script.ts";
 const bytes = (text: string) => Buffer.byteLength(text);
 
 describe("status", () => {
-  test("has a code for each state of a run [IRON-01]", async () => {
+  test("has a code for each state of a run", async () => {
     const word = (run: Run) => getStatusCode(run.state);
     expect(word(play({ held: true }))).toBe("running");
     expect(word(await play().until("call-model"))).toBe("running");
@@ -22,7 +22,7 @@ describe("status", () => {
     );
   });
 
-  test("describes the current step in plain text [IRON-01]", async () => {
+  test("describes the current step in plain text", async () => {
     const doing = (run: Run) => buildStatus(run.state).statusText;
     expect(doing(play({ held: true }))).toBe("opening the loop");
     expect(doing(await play().until("call-model"))).toBe("calling the model (turn 0)");
@@ -37,7 +37,7 @@ describe("status", () => {
     expect(doing(await play().until("close-loop").steer("x").step())).toBe("recording the remaining events");
   });
 
-  test("covers turns, cost and queues of all loops of the run [IRON-01]", async () => {
+  test("covers turns, cost and queues of all loops of the run", async () => {
     const run = play({
       mode: "interactive",
       replies: [says("a", { costUsd: 1 }), { ...calls("bash"), costUsd: 2 }],
@@ -69,7 +69,7 @@ describe("status", () => {
 });
 
 describe("dashboard", () => {
-  test("lists status, goal, agent, model, turns, cost, budget, context, queues and last text [IRON-01]", async () => {
+  test("lists status, goal, agent, model, turns, cost, budget, context, queues and last text", async () => {
     const run = play({
       prompts: ["mend the test"],
       limits: { maxTurns: 9 },
@@ -91,13 +91,13 @@ describe("dashboard", () => {
     expect(formatDashboard(play({ held: true }).state)).toContain("none yet");
   });
 
-  test("has a fixed number of lines, whatever users and models write [IRON-01]", async () => {
+  test("has a fixed number of lines, whatever users and models write", async () => {
     const run = await play({ prompts: ["a\n\nb\r\n# c"], replies: [says("x\ny")] }).settle();
     expect(formatDashboard(run.state).split("\n")).toHaveLength(9);
     expect(formatDashboard(run.state)).toContain("a b # c");
   });
 
-  test("has at most 4 KiB, however many calls run and however long the texts are [IRON-01]", async () => {
+  test("has at most 4 KiB, however many calls run and however long the texts are", async () => {
     const many = Array.from({ length: 60 }, () => ({
       name: "bash",
       arguments: { text: "", command: "\u4e16".repeat(40) },
