@@ -90,7 +90,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readLoops("s")).toMatchObject([{ status: "aborted", endedAtMs: 300 }]);
     });
 
-    test("each loop has the previous one as its parent, whatever its kind [X-08]", async () => {
+    test("each loop has the previous one as its parent, whatever its kind, and the first has none [X-08, ID-05]", async () => {
       const tag = "2026-01-01T00:00:00Z";
       const kinds: ContinuationKind[] = [
         { type: "initial" },
@@ -110,25 +110,36 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       );
     });
 
-    test("loops are numbered per segment, and each has the previous one as its parent", async () => {
+    test("loops are numbered from 1 for each session and segment, and the session names the newest [ID-03]", async () => {
       const ids: unknown[] = [];
-      for (const [number, segment] of ["a", "a", "b"].entries()) {
+      const runs = [
+        ["s", "a"],
+        ["s", "a"],
+        ["s", "b"],
+        ["other", "a"],
+        ["s", "a"],
+      ] as const;
+      for (const [number, [session, segment]] of runs.entries()) {
         const opened = await transcript.openLoop(
-          opening({ step: step({ number }), segment, prompts: [message(`m${number}`)] }),
+          opening({ step: step({ session, number }), segment, prompts: [message(`m${number}`)] }),
         );
         ids.push([opened.loopId, opened.parentLoopId]);
+        expect(await transcript.readSession(session)).toMatchObject({ lastLoopId: opened.loopId });
       }
       expect(ids).toEqual([
         ["s.a.1", undefined],
         ["s.a.2", "s.a.1"],
         ["s.b.1", "s.a.2"],
+        ["other.a.1", undefined],
+        ["s.a.3", "s.b.1"],
       ]);
       expect((await transcript.readLoops("s")).map((loop) => loop.loopId)).toEqual([
         "s.a.1",
         "s.a.2",
         "s.b.1",
+        "s.a.3",
       ]);
-      expect((await transcript.readSession("s"))?.loops).toBe(3);
+      expect((await transcript.readSession("s"))?.loops).toBe(4);
     });
 
     test("the inbox is read before the prompts, in order, and is empty afterwards", async () => {
