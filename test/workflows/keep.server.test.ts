@@ -12,7 +12,7 @@ import {
 import type { AgentMessage } from "../../src/schema/message.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
-import { createAgentTree, createTaskCall } from "./support/agent-tree.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
 import { Gates } from "./support/gates.ts";
 import { connectClient, runCommandLine } from "./support/test-client.ts";
 import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
@@ -139,7 +139,7 @@ describe("a complete session", () => {
     },
   );
 
-  test("links callers and those they have called both ways [SES-10, SES-11, SUB-01]", async () => {
+  test("links callers and those they have called both ways [SES-10, SUB-01]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Told." }],
@@ -155,6 +155,44 @@ describe("a complete session", () => {
     expect(child.parentSpawnRef).toMatchObject({ parentSessionId: parent.id, toolCallId: ref?.toolCallId });
     expect(child.loops[0]?.loopId).toBe(ref?.childLoopId);
   });
+
+  thoroughTest(
+    "links a child to its call from the start: also while the call has not ended, after the child has [SES-11]",
+    async () => {
+      const parent = createAgentTree(
+        stage,
+        [
+          {
+            toolCalls: [createTaskCall("scout", "Look"), { name: "hold", arguments: { gate: "late link" } }],
+          },
+          { text: "Told." },
+        ],
+        { scout: [{ text: "Seen." }] },
+        { tools: ["hold"] },
+      );
+      await parent.start("Go");
+      const { id, spawn } = await findChildSession(stage, parent);
+      const childRun = stage.client.workflow.getHandle(id);
+      await childRun.result();
+      const [calling] = await stage.transcript.readLoops(parent.id);
+      const link = {
+        parentSessionId: parent.id,
+        parentLoopId: calling?.loopId,
+        toolCallId: spawn?.toolCallId,
+        toolName: "scout",
+      };
+      expect((await parent.readEventTypes()).includes("ToolExecutionEnd")).toBe(false);
+      expect(await client.session(id).record()).toMatchObject({
+        parentSpawnRef: link,
+        loops: [{ status: "completed" }],
+      });
+      gates.get("late link").open();
+      await parent.readResult();
+      expect((await client.session(id).record()).parentSpawnRef).toEqual(link);
+      const [ref] = (await client.session(parent.id).record()).loops[0]?.childLoopRefs ?? [];
+      expect(ref).toMatchObject({ toolCallId: spawn?.toolCallId, childSessionId: id });
+    },
+  );
 
   test("is the same for a reader that records it as it happens [SES-14, SES-15]", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
