@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
+import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import {
   followUpSignal,
   steerSignal,
@@ -11,6 +12,7 @@ import { createAgentTree, createTaskCall, findChildSession } from "./support/age
 import { listTexts } from "./support/list-texts.ts";
 import { watchLiveOutput } from "./support/live-output.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 let stage: TestEnvironment;
 
@@ -62,7 +64,7 @@ describe("a sub-agent [SUB-01]", () => {
     },
   );
 
-  test("does the task in a session of its own, and its answer is the call's result [SUB-05, SUB-11, SES-10, SES-11, LOOP-07]", async () => {
+  test("does the task in a session of its own, and its answer is the call's result [SUB-05, SUB-11, SES-10, LOOP-07]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("researcher", "Find the answer.")] }, { text: "It is 42." }],
@@ -214,18 +216,51 @@ describe("a sub-agent [SUB-01]", () => {
     expect(await stage.transcript.findSessions({ limit: 9, spawnedBy: parent.id })).toEqual([]);
   });
 
-  thoroughTest("has no sub-agents of its own unless the definition allows it [SUB-08]", async () => {
-    const parent = createAgentTree(
-      stage,
-      [{ toolCalls: [createTaskCall("middle", "go")] }, { text: "Done." }],
-      {
-        middle: [{ text: "ok" }],
+  describe("whose definition lists sub-agents", () => {
+    /** The agent "middle" has the sub-agent "lowest", which it calls. */
+    function createChain(agent: TestAgentOptions): TestSession {
+      const lowest = stage.session({ replies: [{ text: "From below." }] }).definition;
+      return createAgentTree(
+        stage,
+        [{ toolCalls: [createTaskCall("middle", "go")] }, { text: "Done." }],
+        { middle: [{ toolCalls: [createTaskCall("lowest", "dig")] }, { text: "ok" }] },
+        agent,
+        { tools: ["list_files"], subAgents: [{ name: "lowest", agent: lowest }] },
+      );
+    }
+
+    async function listOffered(parent: TestSession): Promise<unknown> {
+      const [middle] = parent.definition.subAgents ?? [];
+      const conversation = middle?.agent.model.headers?.["x-conversation"];
+      const [request] = stage.model.requests.filter((one) => one.conversation === conversation);
+      const tools = request?.body?.["tools"] as { name: string }[] | undefined;
+      return tools?.map(({ name }) => name);
+    }
+
+    thoroughTest(
+      "is not offered them, and a call of one is answered with an error [SUB-08, X-30]",
+      async () => {
+        const parent = createChain({});
+        await parent.run("Go");
+        expect(await listOffered(parent)).toEqual(["list_files"]);
+        const child = await findChildSession(stage, parent);
+        const [, , result] = await stage.transcript.readEntries(child.id, "main", 0, 9);
+        expect(result?.message).toMatchObject({
+          role: "toolResult",
+          isError: true,
+          content: [{ type: "text", text: "Tool lowest not found" }],
+        });
+        expect(await stage.transcript.findSessions({ limit: 9, spawnedBy: child.id })).toEqual([]);
       },
     );
-    await parent.run("Go");
-    const child = await findChildSession(stage, parent);
-    const definition = await stage.transcript.readDefinition(child.definitionHash);
-    expect(definition?.subAgents).toBeUndefined();
+
+    thoroughTest("has them where the first caller's definition allows two levels", async () => {
+      const parent = createChain({ delegation: { maxDepth: 2 } });
+      await parent.run("Go");
+      expect(await listOffered(parent)).toEqual(["list_files", "lowest"]);
+      const child = await findChildSession(stage, parent);
+      expect(await stage.transcript.findSessions({ limit: 9, spawnedBy: child.id })).toHaveLength(1);
+    });
   });
 
   thoroughTest("ends at its caller's remaining limits [SUB-03]", async () => {
@@ -242,27 +277,30 @@ describe("a sub-agent [SUB-01]", () => {
     );
   });
 
-  thoroughTest("its live output is output of its caller's call, wrapped [SUB-07]", async () => {
-    const parent = createAgentTree(
-      stage,
-      [{ toolCalls: [createTaskCall("talker", "speak")] }, { text: "Done." }],
-      {
-        talker: [
-          { text: "Let me look", toolCalls: [{ name: "list_files", arguments: {} }] },
-          { text: "All is well" },
-        ],
-      },
-    );
-    const live = watchLiveOutput(stage, parent);
-    await parent.run("Go");
-    const shown = await live.all();
-    const told = shown.flatMap(({ body }) =>
-      body.type === "tool-output" && body.toolName === "talker" ? [body.text] : [],
-    );
-    expect(told.join("")).toBe("Let me look[sub-agent calling tool: list_files]\nAll is well");
-    const kinds = (await parent.readEvents()).map(({ body }) => body.type);
-    expect(kinds.filter((kind) => kind === "AgentStart" || kind === "TurnStart")).toHaveLength(3);
-  });
+  thoroughTest(
+    "its live output is output of its caller's call, wrapped; its own events are not in its caller's record [SUB-07, X-30]",
+    async () => {
+      const parent = createAgentTree(
+        stage,
+        [{ toolCalls: [createTaskCall("talker", "speak")] }, { text: "Done." }],
+        {
+          talker: [
+            { text: "Let me look", toolCalls: [{ name: "list_files", arguments: {} }] },
+            { text: "All is well" },
+          ],
+        },
+      );
+      const live = watchLiveOutput(stage, parent);
+      await parent.run("Go");
+      const shown = await live.all();
+      const told = shown.flatMap(({ body }) =>
+        body.type === "tool-output" && body.toolName === "talker" ? [body.text] : [],
+      );
+      expect(told.join("")).toBe("Let me look[sub-agent calling tool: list_files]\nAll is well");
+      const kinds = (await parent.readEvents()).map(({ body }) => body.type);
+      expect(kinds.filter((kind) => kind === "AgentStart" || kind === "TurnStart")).toHaveLength(3);
+    },
+  );
 
   thoroughTest("its cost is part of its caller's cost, and it is in its caller's status", async () => {
     const cost = { input: 1000, output: 2000 };
