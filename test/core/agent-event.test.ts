@@ -60,7 +60,7 @@ describe("recorded events, completed for observers", () => {
     ["is stopped", (run: Run) => run.stop("enough").lose("stored").settle()],
     ["is given up", (run: Run) => run.lose("stored").lose("claimed").lose("claimed").settle()],
   ])(
-    "a turn whose stored compaction was lost ends without an answer when it %s [EVT-05, ABT-02]",
+    "a turn whose stored compaction was lost ends without an answer when it %s [EVT-05]",
     async (_, end) => {
       const replies = [large(calls("edit")), large(calls("edit")), large(calls("edit")), says("done")];
       const run = play({ replies, compactAbove: 300 });

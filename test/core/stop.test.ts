@@ -31,6 +31,11 @@ describe("stop", () => {
     const run = await play().until("call-model").stop().setBack({ type: "cancelled" });
     await ended(run);
     expect(run.lines).toEqual(["prompt: hi", "aborted: enough"]);
+    expect(run.transcript.listEntries("main")[1]?.message).toMatchObject({
+      content: [{ type: "text", text: "" }],
+      stopReason: "aborted",
+    });
+    expect(run.asked).toEqual([]);
     expect(run.state.last?.outcome).toEqual(stopped);
     expect(run.eventLines().slice(-2)).toEqual(["TurnEnd 0 at 1 with 0", "AgentEnd stopped 0..2"]);
   });
@@ -41,7 +46,7 @@ describe("stop", () => {
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("just before an answer with calls arrives: none of the calls is run [PHI-13c, TOOL-08]", async () => {
+  test("just before an answer with calls arrives: none of the calls is run [PHI-13c, TOOL-08, ABT-02]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-model")
       .stop();
@@ -50,7 +55,7 @@ describe("stop", () => {
     expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit!: Cancelled"]);
   });
 
-  test("while tools run: the running calls are cancelled, and the others never start [PHI-13c, X-06]", async () => {
+  test("while tools run: the running calls are cancelled, and the others never start [PHI-13c, X-06, ABT-02]", async () => {
     const run = play({ strategy: { type: "batched", size: 2 }, replies: [calls("bash", "edit", "bash")] });
     await run.until("call-tools").tool(1).stop().setBack({ type: "cancelled" }, "claimed", 0);
     await ended(run);
@@ -152,7 +157,7 @@ describe("stop", () => {
     expect(run.inboxTexts).toEqual(["still"]);
   });
 
-  test("the state has the stop with its reason [ABT-02]", async () => {
+  test("the state has the stop with its reason", async () => {
     const run = await ended(await play().until("call-model").stop());
     expect(run.state.stop).toEqual({ reason: "enough" });
   });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readProcess } from "../../src/platform/process/process-table.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
+import { watchLiveOutput } from "./support/live-output.ts";
 import { isWaitingForVendor, STOP_METHODS } from "./support/stopping.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import type { TestSession } from "./support/test-session.ts";
@@ -30,8 +31,11 @@ async function expectStopped(session: TestSession): Promise<void> {
 }
 
 for (const [way, stop] of STOP_METHODS) {
-  test(`${way} during a model stream closes the vendor's socket and ends the run (LOOP-10, X-01)`, async () => {
-    const session = stage.session({ replies: [{ text: "Never said whole.", holdUntil: "never" }] });
+  test(`${way} during a model stream closes the vendor's socket, drops the partial answer and ends the run (LOOP-10, X-01) [ABT-02]`, async () => {
+    const session = stage.session({
+      replies: [{ text: "Never said whole.", chunkSize: 5, holdUntil: "never" }],
+    });
+    const live = watchLiveOutput(stage, session);
     await session.start("Go");
     const request = await stage.model.waitForHold("never");
     const asked = performance.now();
@@ -42,12 +46,15 @@ for (const [way, stop] of STOP_METHODS) {
     expect(session.listRequests()).toHaveLength(1);
     expect((await session.readEntries()).at(-1)?.message).toMatchObject({
       role: "assistant",
+      content: [{ type: "text", text: "" }],
       stopReason: "aborted",
     });
+    const shown = (await live.all()).flatMap(({ body }) => (body.type === "text" ? [body.text] : []));
+    expect(shown[0]).toBe("Never");
   });
 
   thoroughTest(
-    `${way} during a bash command ends its process group; every call has its result (TOOL-08) [TMP-08]`,
+    `${way} during a bash command ends its process group; every call has its result (TOOL-08) [TMP-08, ABT-02]`,
     async () => {
       const file = `pid-${way.length}`;
       const command = `sleep 300 & echo $! > ${file}.part; mv ${file}.part ${file}; wait`;
