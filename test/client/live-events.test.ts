@@ -135,7 +135,7 @@ describe("an answer while it arrives", () => {
     expect(() => JSON.parse(kinds[3]?.delta ?? "")).toThrow();
   });
 
-  test("that fails has the start that was sent and one end; without any text both are there too [LOOP-23]", () => {
+  test("that fails has the start that was sent and one end; without any text both are there too [LOOP-23, PHI-13d]", () => {
     const failed = answer({
       stopReason: "error",
       errorMessage: "gone",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { buildLoopSegment } from "../../src/conversation/loop-segment.ts";
 import { apply } from "../../src/core/machine/apply.ts";
+import type { Continuation } from "../../src/schema/definition.ts";
 import { throughJson } from "./support/invariants.ts";
 import { play } from "./support/run.ts";
 import { calls, says, usageOf } from "./support/script.ts";
@@ -88,7 +89,7 @@ describe("turns", () => {
     expect(run.state.goal).toBe("1 messages");
   });
 
-  test("the state drops the definition when the loop opens, and retains only its hash [IRON-01]", async () => {
+  test("the state drops the definition when the loop opens, and retains only its hash", async () => {
     const run = play();
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "hash-asked" });
     await run.step();
@@ -187,7 +188,7 @@ describe("events", () => {
     expect((await trigger("branch"))[0]).toBe("TurnStart 0 branch");
   });
 
-  test("of a later loop name its parent [ID-05]", async () => {
+  test("of a later loop name its parent, and the first loop has none [ID-05]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     expect(run.transcript.listEvents("s.test.1")[0]?.body).toEqual({
       type: "AgentStart",
@@ -274,6 +275,26 @@ describe("model failures", () => {
       usage: usageOf(0, 0),
     });
   });
+
+  test.each(["default", "rerun", "branch"] as const)(
+    "every message that was begun is ended, and a continuation of kind %s follows the failure [PHI-13d]",
+    async (type) => {
+      const failed = await play({ replies: [calls("bash")] })
+        .until("call-tools")
+        .until("call-model")
+        .fail("network")
+        .settle();
+      const count = (name: string) => failed.eventLines().filter((line) => line.startsWith(name)).length;
+      expect(count("MessageStart")).toBe(4);
+      expect(count("MessageEnd")).toBe(4);
+      expect(failed.eventLines().at(-2)).toBe("TurnEnd 1 at 3 with 0");
+      const tag = "2026-01-01T00:00:00Z";
+      const kind: Continuation["kind"] = type === "default" ? { type } : { type, tag };
+      const again = await play({ kind, after: failed, run: "later", replies: [says("back")] }).settle();
+      expect(again.state.last?.outcome).toEqual({ type: "answered", stopReason: "stop" });
+      expect(again.lines.slice(-2)).toEqual(["error: it was network", "model: back"]);
+    },
+  );
 
   test("the session continues after a failure, with the failed answer in the record [PHI-13d, X-09]", async () => {
     const run = await play({ mode: "interactive" }).until("call-model").fail("network").settle();

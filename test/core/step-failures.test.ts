@@ -185,7 +185,7 @@ describe("steps that only write", () => {
     expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("fail the run, even an interactive one, if a loop cannot be opened [PHI-13d]", async () => {
+  test("fail the run, even an interactive one, if a loop cannot be opened", async () => {
     for (const mode of ["run", "interactive"] as const) {
       const run = await play({ mode }).fail("definition", "no such tool");
       expect(run.command).toEqual({
@@ -204,7 +204,7 @@ describe("steps that only write", () => {
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("fail the run if the loop's end cannot be written, so that it does not count as answered [PHI-13d]", async () => {
+  test("fail the run if the loop's end cannot be written, so that it does not count as answered", async () => {
     const run = await play().until("close-loop").fail("damaged", "the file is damaged");
     expect(run.command).toMatchObject({
       type: "finish",
