@@ -25,7 +25,7 @@ export type HookAnswer<P extends HookPoint = HookPoint> =
 /** The most bytes of a text for the model. */
 const MAX_TEXT_BYTES = 2048;
 
-/** The reason of a hook that gives none. It stands after the hook's name: `Denied by hook "x": no reason given`. */
+/** The reason of a hook that gives none. It follows the hook's name in the result of a call that the hook denies. */
 const NO_REASON = "no reason given";
 
 /** Converts a function's answer to a verdict, or to a failure when the answer is invalid. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
+import { isUserDenial } from "../../src/core/machine/denial-texts.ts";
 import type { OpenLoopCommand } from "../../src/core/machine/state/command.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
+import { omitUndefined } from "../../src/platform/text/omit-undefined.ts";
 import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
@@ -11,7 +13,7 @@ const bash = (command: string) => calls({ name: "bash", arguments: { text: "", c
 const waiting = (run: ReturnType<typeof play>) =>
   listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
-describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => {
+describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
   test("waits while its sibling calls run, and the events of that time are recorded", async () => {
     const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
     await run.until("call-tools");
@@ -65,6 +67,27 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(bash).toEqual(["ToolExecutionEnd"]);
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
   });
+
+  test.each([
+    ["npm test", undefined, "Command was not confirmed by the user."],
+    ["npm test", "", "Command was not confirmed by the user."],
+    ["npm test", "not now", "Command was not confirmed by the user. Reason: not now"],
+    ["$(cat which)", undefined, "Command was not confirmed by the user."],
+  ])(
+    "of a shell command `%s` that is denied says that it was not confirmed; reason: %s [BIT-03]",
+    async (command, reason, text) => {
+      const run = play({ replies: [bash(command), says("done")], permissions: ASK_BASH });
+      await run.until("wait").tell({
+        type: "approval-answered",
+        toolCallId: "c0.0",
+        answer: { type: "deny", ...omitUndefined({ reason }) },
+      });
+      await run.settle();
+      expect(run.lines[2]).toBe(`bash!: ${text}`);
+      expect(run.executed).toEqual([]);
+      expect(isUserDenial(text)).toBe(true);
+    },
+  );
 
   test("that the policy denies needs no answer, and its result names the rule", async () => {
     const permissions = { rules: [{ tool: "bash", outcome: "deny" as const }] };

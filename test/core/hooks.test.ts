@@ -201,12 +201,14 @@ describe("before-tool", () => {
   const lineOf = (run: ReturnType<typeof play>, name: string) =>
     run.lines.filter((line) => line.startsWith(name));
 
-  test("a denial gives one ToolExecutionEnd with an error and no ToolExecutionStart, and the call never runs [CB-05, X-04, PHI-13k, IRON-08, TOOL-13]", async () => {
+  test("a denial gives one ToolExecutionEnd with an error and no ToolExecutionStart, and the call never runs; its sibling does [CB-05, X-04, PHI-13k, TOOL-13]", async () => {
     const words = saying("before-tool", no("closed"), YES);
     const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
     await run.settle();
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
-    expect(lineOf(run, "bash")).toEqual(['bash!: Denied by hook "guard": closed']);
+    expect(lineOf(run, "bash")).toEqual([
+      'bash!: Tool call skipped by before_tool_execution hook "guard": closed',
+    ]);
     expect(run.story().filter((line) => line.includes("bash"))).toEqual([
       "before-tool bash edit",
       "ToolExecutionEnd bash error",

@@ -197,7 +197,9 @@ describe("a call that waits for a user", () => {
     await chat.addToolApprovalResponse({ id, approved: false, reason: "not on a Sunday" });
     await eventually(() => shown(chat)[1]?.endsWith("I see."), { what: "the answer behind the refusal" });
     expect(toolOf(chat)).toMatchObject({ state: "output-denied" });
-    expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
+    expect((await session.readConversation()).join("\n")).toContain(
+      "Command was not confirmed by the user. Reason: not on a Sunday",
+    );
   });
 
   test("is displayed again on a page that returns while it waits", async () => {

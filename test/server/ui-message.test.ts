@@ -225,6 +225,7 @@ describe("a call that waits for a user", () => {
   test("denied: its output is denied; an error of the tool is an error", async () => {
     for (const [words, state] of [
       ["Denied by the user: not today", "output-denied"],
+      ["Command was not confirmed by the user. Reason: not today", "output-denied"],
       ["exit code 1", "output-error"],
     ] as const) {
       const { message } = await readPage(chunksOf([...before, toolEnd("c1", words, true), agentEnd()]));

@@ -40,7 +40,7 @@ async function refusalOf(update: Promise<unknown>): Promise<string> {
   return String((error?.cause as Error | undefined)?.message ?? error?.message);
 }
 
-describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
+describe("a call that awaits approval [IRON-09, TMP-11]", () => {
   test("runs nothing until the update; it appears in status, search attribute and current details", async () => {
     const session = asking([{ toolCalls: [touch("approved")] }, { text: "Done." }]);
     await session.start("Go");
@@ -90,7 +90,21 @@ describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
     expect(session.listRequests()).toHaveLength(4);
   });
 
-  thoroughTest("is denied with a reason that the model reads", async () => {
+  thoroughTest(
+    "of bash is denied without a reason, and the model reads that it was not confirmed [BIT-03]",
+    async () => {
+      const session = asking([{ toolCalls: [touch("unconfirmed")] }, { text: "I see." }]);
+      await session.start("Go");
+      await waiting(session);
+      await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "deny" }] });
+      await session.readResult();
+      expect(there("unconfirmed")).toBe(false);
+      expect(session.listSeenMessages(1).at(-1)).toBe("user: Command was not confirmed by the user.");
+      expect((await session.readEntries())[2]?.message).toMatchObject({ role: "toolResult", isError: true });
+    },
+  );
+
+  thoroughTest("is denied with a reason that the model reads [BIT-03]", async () => {
     const session = asking([{ toolCalls: [touch("refused")] }, { text: "I see." }]);
     await session.start("Go");
     await waiting(session);
@@ -99,7 +113,9 @@ describe("a call that awaits approval [IRON-09, TMP-11, BIT-03]", () => {
     });
     await session.readResult();
     expect(there("refused")).toBe(false);
-    expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
+    expect((await session.readConversation()).join("\n")).toContain(
+      "Command was not confirmed by the user. Reason: not on a Sunday",
+    );
   });
 
   thoroughTest(

@@ -115,7 +115,9 @@ describe("attached to a session that runs elsewhere", () => {
         await shows("I see.");
       }
       expect(there("denied-there")).toBe(false);
-      expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
+      expect((await session.readConversation()).join("\n")).toContain(
+        "Command was not confirmed by the user. Reason: not on a Sunday",
+      );
     },
   );
 

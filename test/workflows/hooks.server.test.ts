@@ -353,7 +353,7 @@ describe("a rejection", () => {
     },
   );
 
-  test("at before-tool: that call alone is denied, and never runs [CB-05, X-04, IRON-08]", async () => {
+  test("at before-tool: that call alone is denied, and never runs; its sibling does [CB-05, X-04, TOOL-13]", async () => {
     const session = stage.session({
       replies: [
         { toolCalls: [call("talk", { words: ["rm"] }), call("talk", { words: ["ls"] })] },
@@ -363,7 +363,7 @@ describe("a rejection", () => {
     });
     await session.run("Hello");
     expect((await session.readConversation()).slice(2, 4)).toEqual([
-      'toolResult: Denied by hook "guard": rm is closed',
+      'toolResult: Tool call skipped by before_tool_execution hook "guard": rm is closed',
       "toolResult: talked",
     ]);
     const types = await session.readEventTypes();
@@ -537,7 +537,10 @@ describe("a command as a hook", () => {
     });
     await session.run("Hello");
     const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
-    expect(results).toEqual(["toolResult: talked", 'toolResult: Denied by hook "./guard.sh": not that one']);
+    expect(results).toEqual([
+      "toolResult: talked",
+      'toolResult: Tool call skipped by before_tool_execution hook "./guard.sh": not that one',
+    ]);
     expect(readFileSync(join(workspace, "asked"), "utf8")).toBe("before-tool talk\nbefore-tool talk\n");
   });
 });

@@ -1,5 +1,5 @@
 import type { Entry } from "../../client/index.ts";
-import { DENIED_TEXT } from "../../core/machine/approval-answers.ts";
+import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Content, ToolResultMessage } from "../../schema/message.ts";
 import type { ToolOutput } from "./ui-chunk.ts";
@@ -101,7 +101,7 @@ function applyResult(
   const output: ToolOutput = { content, ...omitUndefined({ details }) };
   const done: ToolPart = !isError
     ? { ...known, state: "output-available", output }
-    : errorText.startsWith(DENIED_TEXT)
+    : isUserDenial(errorText)
       ? { ...known, state: "output-denied" }
       : { ...known, state: "output-error", errorText };
   return parts.with(index, done);

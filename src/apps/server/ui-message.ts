@@ -1,5 +1,5 @@
 import type { AgentEvent, Outcome } from "../../client/index.ts";
-import { DENIED_TEXT } from "../../core/machine/approval-answers.ts";
+import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Content, Message, StopReason } from "../../schema/message.ts";
@@ -222,7 +222,7 @@ function isEphemeral({ type }: AgentEvent): boolean {
 function toResultChunk({ toolCallId, result, isError }: EventOfType<"ToolExecutionEnd">): UiChunk {
   if (!isError) return { type: "tool-output-available", toolCallId, output: result, dynamic: true };
   const errorText = joinText(result.content);
-  if (errorText.startsWith(DENIED_TEXT)) return { type: "tool-output-denied", toolCallId };
+  if (isUserDenial(errorText)) return { type: "tool-output-denied", toolCallId };
   return { type: "tool-output-error", toolCallId, errorText, dynamic: true };
 }
 

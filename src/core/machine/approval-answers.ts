@@ -4,6 +4,7 @@ import { addGrant, buildGrant } from "../permission/grants.ts";
 import { buildRunningStatus, refuseCall, replaceCall, runCall, takesOutbox } from "./begin-call.ts";
 import { CANCELLED_TEXT, continueCalls, isFlushing } from "./call-batches.ts";
 import { reserveShares } from "./child-shares.ts";
+import { formatUserDenial } from "./denial-texts.ts";
 import { completeDispatch, dispatch } from "./dispatch.ts";
 import { addQuestion, endQuestion } from "./finished-calls.ts";
 import { markStuck, resetRepeats } from "./repeated-failures.ts";
@@ -13,8 +14,6 @@ import type { State } from "./state/state.ts";
 
 // What happens to calls that wait for approval, while other calls of the same answer continue.
 
-/** Begins the result that the model reads for a call that the user has denied. */
-export const DENIED_TEXT = "Denied by the user";
 const APPROVAL_TIMEOUT_TEXT = "Denied: the call needed the user's approval, and nobody answered in time";
 
 /** Handles the end of a flush: the outbox is written, or could not be and then goes with the next command. */
@@ -52,8 +51,7 @@ export function applyApprovalAnswer(
     return applyFailureDecision(state, phase, index, call.status.failure, approval);
   }
   if (answer.type === "deny") {
-    const suffix = answer.reason === undefined || answer.reason === "" ? "" : `: ${answer.reason}`;
-    return denyCall(state, phase, index, { answer: "denied", by }, `${DENIED_TEXT}${suffix}`);
+    return denyCall(state, phase, index, { answer: "denied", by }, formatUserDenial(call, answer.reason));
   }
   if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;

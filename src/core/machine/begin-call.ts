@@ -2,6 +2,7 @@ import type { Reservation } from "../budget/reserve.ts";
 import { decidePermit } from "./approvals.ts";
 import { answerCall, buildDoneStatus, buildStartEvent } from "./call-results.ts";
 import { formatRemovedTool, isRemovedTool } from "./definition-update.ts";
+import { formatHookDenial } from "./denial-texts.ts";
 import { emit } from "./outbox.ts";
 import { requirePinned } from "./phase.ts";
 import { type CallFailure, countFailure, markStuck } from "./repeated-failures.ts";
@@ -40,9 +41,7 @@ export function findCallFailure(
   const isDenied = permission.outcome === "deny";
   if (!isDenied && refusal === undefined) return undefined;
   const text =
-    isDenied || refusal === undefined
-      ? `Denied by the policy: ${reason}`
-      : `Denied by hook "${refusal.hook}": ${refusal.reason}`;
+    isDenied || refusal === undefined ? `Denied by the policy: ${reason}` : formatHookDenial(refusal);
   const reasonText = `${text} ${call.summary}`;
   return { text, reason: reasonText, isMalformed: false, ...(isDenied ? { permission } : {}) };
 }
