@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { SkipReporter } from "./test/support/report-skips.ts";
 import { SERVER_SUFFIXES } from "./test/support/test-suffixes.ts";
 
 /**
@@ -36,6 +37,13 @@ export default defineConfig(({ mode }) => ({
       enforce: "pre",
       resolveId: (source, importer) =>
         source === "fast-check" && importer !== BOUNDED_PROPERTIES ? BOUNDED_PROPERTIES : undefined,
+    },
+    {
+      // Beside the reporters that the command line names, which replace those of `test.reporters`.
+      name: "skips-with-their-reasons",
+      configureVitest: ({ vitest }) => {
+        vitest.config.reporters.push(new SkipReporter());
+      },
     },
   ],
   test: {

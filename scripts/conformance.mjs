@@ -20,7 +20,16 @@ const FINISHED = "test/conformance/finished.json";
 const DOCUMENT = "docs/conformance.md";
 
 const ID = /^([A-Z]+)-\d+[a-z]?$/;
-const TITLED_FUNCTIONS = ["test", "it", "describe", "suite", "thoroughTest"];
+const TITLED_FUNCTIONS = [
+  "test",
+  "it",
+  "describe",
+  "suite",
+  "thoroughTest",
+  "thoroughDescribe",
+  "testIf",
+  "describeIf",
+];
 const NON_PROOF_MODIFIERS = ["skip", "todo", "fails"];
 
 const { values } = parseArgs({

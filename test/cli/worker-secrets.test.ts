@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { resolveBuiltFile } from "../../src/testing/built-file.ts";
+import { NO_PROC, testIf } from "../support/skipping.ts";
 
 const KEY = Buffer.alloc(32, 5).toString("base64");
 
 type WorkerChildModule = typeof import("../../src/apps/cli/worker-child.ts");
 
-test.runIf(existsSync("/proc/self/environ"))(
+testIf(existsSync("/proc/self/environ"), NO_PROC)(
   "a worker receives its secrets through a pipe: /proc never exposes them",
   async () => {
     const url = pathToFileURL(resolveBuiltFile("apps/cli/worker-child.js")).href;

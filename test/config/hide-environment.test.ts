@@ -2,8 +2,9 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { resolveBuiltFile } from "../../src/testing/built-file.ts";
+import { NO_PROC, testIf } from "../support/skipping.ts";
 
 const KEY = "0123456789abcdef-key-material";
 
@@ -17,7 +18,7 @@ async function run(code: string, env: Record<string, string>): Promise<unknown> 
 
 const moduleAt = (file: string) => JSON.stringify(pathToFileURL(resolveBuiltFile(file)).href);
 
-test.runIf(existsSync("/proc/self/environ"))(
+testIf(existsSync("/proc/self/environ"), NO_PROC)(
   "a process hides its secrets from /proc and keeps them for itself and its children",
   async () => {
     const seen = await run(

@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect } from "vitest";
-import { findPostgresBinaries, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { afterAll, beforeAll, expect } from "vitest";
+import {
+  findPostgresBinaries,
+  NO_POSTGRES,
+  type PostgresServer,
+  startPostgres,
+} from "../support/postgres.ts";
+import { describeIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts";
 
-describe.skipIf(findPostgresBinaries() === undefined)("with the transcript in PostgreSQL", () => {
+describeIf(findPostgresBinaries() !== undefined, NO_POSTGRES)("with the transcript in PostgreSQL", () => {
   const { play } = openCampaignEnvironment();
   let postgres: PostgresServer;
   beforeAll(async () => {

@@ -1,14 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { findPostgresBinaries, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import {
+  findPostgresBinaries,
+  NO_POSTGRES,
+  type PostgresServer,
+  startPostgres,
+} from "../support/postgres.ts";
+import { describeIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
 
 const call = (name: string, label: string) => ({ name, arguments: { label } });
 
-describe.skipIf(findPostgresBinaries() === undefined)("runs whose store is PostgreSQL", () => {
+describeIf(findPostgresBinaries() !== undefined, NO_POSTGRES)("runs whose store is PostgreSQL", () => {
   let server: PostgresServer;
   let stage: CrashEnvironment;
   let hub: PostgresHub;

@@ -155,9 +155,8 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       expectWhole(await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
     });
 
-    test.runIf(wire.isText)(
-      "with other line endings, a byte order mark, comments and unknown fields",
-      async () => {
+    if (wire.isText)
+      test("with other line endings, a byte order mark, comments and unknown fields", async () => {
         const text = joined().toString("utf8");
         const shapes = [
           text.replaceAll("\n", "\r\n"),
@@ -170,8 +169,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
           expectWhole(await answered([encodeText(shape)]));
           expectWhole(await answered(sliceRandomly(encodeText(shape), 4)));
         }
-      },
-    );
+      });
   });
 
   describe("arguments", () => {
@@ -193,12 +191,13 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       for (const said of [call(), call(""), call("{}")]) expectWhole(await answered(frames(said)), said);
     });
 
-    test.runIf(wire.rawArguments)("that are not JSON, or not an object, are unchanged", async () => {
-      const asked = async (text: string) => (await answered(frames(call(...Array.from(text))))).content[0];
-      expect(await asked('{"path": "a')).toMatchObject({ arguments: '{"path": "a' });
-      expect(await asked("not json")).toMatchObject({ arguments: "not json" });
-      expect(await asked("[1,2]")).toMatchObject({ arguments: [1, 2] });
-    });
+    if (wire.rawArguments)
+      test("that are not JSON, or not an object, are unchanged", async () => {
+        const asked = async (text: string) => (await answered(frames(call(...Array.from(text))))).content[0];
+        expect(await asked('{"path": "a')).toMatchObject({ arguments: '{"path": "a' });
+        expect(await asked("not json")).toMatchObject({ arguments: "not json" });
+        expect(await asked("[1,2]")).toMatchObject({ arguments: [1, 2] });
+      });
   });
 
   describe("is a fault", () => {

@@ -1,15 +1,16 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { NO_ENCRYPTION, resolveEncryption } from "../../src/platform/encryption/resolve-encryption.ts";
 import { createEncryptedLineCodec } from "../../src/store/stream/encrypted-line-codec.ts";
 import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { containsText } from "../support/encoded-text.ts";
-import { findPostgresBinaries, startPostgres } from "../support/postgres.ts";
-import { isThorough, thoroughTest } from "../support/test-depth.ts";
+import { findPostgresBinaries, NO_POSTGRES, startPostgres } from "../support/postgres.ts";
+import { describeIf, testIf } from "../support/skipping.ts";
+import { thoroughDescribe, thoroughTest } from "../support/test-depth.ts";
 import { findMissingPostgres, PostgresFixture } from "../transcript/postgres-fixture.ts";
 import { createDelta, readNext, testHubContract } from "./hub-contract.ts";
 
-describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL", () => {
+describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("live output in PostgreSQL", () => {
   const bench = PostgresFixture.forEachTest();
 
   testHubContract("PostgresHub", async () => {
@@ -27,7 +28,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
     resolveEncryption({ keys: "a=env:LIVE_KEY" }, { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") }),
   );
 
-  describe.skipIf(!isThorough)("encrypted", () =>
+  thoroughDescribe("encrypted", () =>
     testHubContract("PostgresHub with keys", async () => {
       const hub = new PostgresHub(bench.url, { codec });
       return {
@@ -141,7 +142,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL"
   );
 });
 
-test.skipIf(findPostgresBinaries() === undefined)(
+testIf(findPostgresBinaries() !== undefined, NO_POSTGRES)(
   "after a killed server restarts, offsets, subscribers and publishers continue, and dropped output is announced",
   async () => {
     const server = await startPostgres();

@@ -38,6 +38,9 @@ const SERVER_SCRIPT = `exec 3<&0
 exec 3<&-
 wait $server; code=$?; kill $! 2>/dev/null; exit $code`;
 
+/** Why tests with PostgreSQL are skipped. */
+export const NO_POSTGRES = "PostgreSQL is not installed (Debian: apt-get install postgresql)";
+
 /** Finds PostgreSQL's binaries, which Debian's packages do not put on PATH. */
 export function findPostgresBinaries(): string | undefined {
   const packaged = "/usr/lib/postgresql";

@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { describeIf, testIf } from "./skipping.ts";
 
 // The depth of a test run: `npm test` tests every feature briefly, `npm run test:all` (vitest's mode `all`) runs all tests.
 
@@ -7,8 +7,13 @@ export const QUICK_RUNS = 30;
 
 export const isThorough = process.env["HOLDFAST_TESTS"] === "all";
 
+const THOROUGH = "thorough: npm run test:all runs them";
+
 /** A test that only `npm run test:all` runs; `npm test` has a quicker one of the same feature. */
-export const thoroughTest = isThorough ? test : test.skip;
+export const thoroughTest = testIf(isThorough, THOROUGH);
+
+/** A `describe` whose tests only `npm run test:all` runs. */
+export const thoroughDescribe = describeIf(isThorough, THOROUGH);
 
 /** Returns the number of runs of a property: FC_RUNS if it is set, as by `npm run test:all`; otherwise a few. */
 export function getRunCount(maxRuns: number): number {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   buildCommitSql,
   buildGiveUpSql,
@@ -13,11 +13,13 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { type CuttingProxy, cutOnce, startCuttingProxy } from "../support/cutting-proxy.ts";
 import {
   findPostgresBinaries,
+  NO_POSTGRES,
   type PostgresServer,
   startPostgres,
   startStandby,
   waitForStandby,
 } from "../support/postgres.ts";
+import { describeIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { runQuery } from "./postgres-fixture.ts";
 import { EMPTY_OUTBOX, entry, opening, readTexts, step, write } from "./sample-writes.ts";
@@ -26,7 +28,7 @@ import { catchStoreError } from "./sqlite-fixture.ts";
 /** Includes the end of the message, because a BEGIN with an isolation level contains the word too. */
 const COMMIT = "COMMIT\0";
 
-describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that fails", () => {
+describeIf(findPostgresBinaries() !== undefined, NO_POSTGRES)("a PostgreSQL server that fails", () => {
   let server: PostgresServer;
   let proxy: CuttingProxy;
   let url: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import pg from "pg";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { rekeyTranscript } from "../../src/client/sessions/rekey.ts";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { vacuumTables } from "../../src/store/transcript/postgres/vacuum-tables.ts";
@@ -8,7 +8,9 @@ import { ENCRYPTED_TABLES } from "../../src/store/transcript/sql/encrypted-colum
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { createKeyEnvironment } from "../codec/key-environment.ts";
 import { containsText } from "../support/encoded-text.ts";
-import { isThorough, thoroughTest } from "../support/test-depth.ts";
+import { NO_POSTGRES } from "../support/postgres.ts";
+import { describeIf } from "../support/skipping.ts";
+import { thoroughDescribe, thoroughTest } from "../support/test-depth.ts";
 import { isUnencrypted, LONG, MARKER, readAll, writeMarkedSession } from "./marked-session.ts";
 import { findMissingPostgres, PostgresFixture, runQuery } from "./postgres-fixture.ts";
 import { event, step, write } from "./sample-writes.ts";
@@ -20,7 +22,7 @@ const A = { keys: "a=env:TEST_PG_A" };
 const B = { keys: "b=env:TEST_PG_B" };
 const BA = { keys: `${B.keys},${A.keys}` };
 
-describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with keys", () => {
+describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in PostgreSQL with keys", () => {
   const bench = PostgresFixture.forEachTest();
   const files = SqliteFixture.forEachTest();
 
@@ -62,7 +64,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
   let made = 0;
 
   // `npm test` runs the contract on each back end once, without keys.
-  describe.runIf(isThorough)("the contract of all back ends", () => {
+  thoroughDescribe("the contract of all back ends", () => {
     testTranscriptContract("PostgresTranscript with keys", async () => {
       const schema = `${bench.schema}_${made++}`;
       const url = bench.formatUrl({ schema });

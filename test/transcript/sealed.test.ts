@@ -6,7 +6,7 @@ import { ENCRYPTED_TABLES } from "../../src/store/transcript/sql/encrypted-colum
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { createKeyEnvironment } from "../codec/key-environment.ts";
-import { isThorough } from "../support/test-depth.ts";
+import { thoroughDescribe } from "../support/test-depth.ts";
 import { listLines } from "./archive-contract.ts";
 import { isUnencrypted, LONG, MARKER, readAll, writeMarkedSession } from "./marked-session.ts";
 import { event, step, write } from "./sample-writes.ts";
@@ -46,7 +46,7 @@ function bytesOfFiles(): string {
 let made = 0;
 
 // `npm test` runs the contract on each back end once, without keys.
-describe.runIf(isThorough)("the contract of all back ends", () => {
+thoroughDescribe("the contract of all back ends", () => {
   testTranscriptContract("SqliteTranscript with keys", async () => {
     const path = join(bench.folder, `${made++}.db`);
     return {

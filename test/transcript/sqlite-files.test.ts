@@ -12,6 +12,7 @@ import {
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import type { StoreFault } from "../../src/store/transcript/store-error.ts";
+import { testIf } from "../support/skipping.ts";
 import { answer, EMPTY_OUTBOX, entry, event, opening, readTexts, step, write } from "./sample-writes.ts";
 import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
 
@@ -158,7 +159,7 @@ describe("migrations", () => {
 });
 
 describe("disks", () => {
-  /** Whether this process may mount file systems; if not, the tests below are skipped. */
+  /** Whether this process may mount file systems. */
   const mounts = ((): boolean => {
     try {
       execFileSync("sh", ["-c", "d=$(mktemp -d) && mount -t tmpfs none $d && umount $d && rmdir $d"], {
@@ -166,12 +167,11 @@ describe("disks", () => {
       });
       return true;
     } catch {
-      console.warn("SKIPPED: full and read-only disks need the right to mount");
       return false;
     }
   })();
 
-  test.skipIf(!mounts)(
+  testIf(mounts, "this process may not mount file systems")(
     "a full disk is reported as full, and the store continues with all its data when there is room",
     async () => {
       const disk = join(bench.folder, "disk");
@@ -214,7 +214,7 @@ describe("disks", () => {
     },
   );
 
-  test.skipIf(!mounts)(
+  testIf(mounts, "this process may not mount file systems")(
     "a read-only disk is reported as such, can be read, and the store continues when it is writable",
     async () => {
       const real = join(bench.folder, "real");

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { FencedError } from "../../src/store/transcript/store-error.ts";
+import { NO_POSTGRES } from "../support/postgres.ts";
+import { describeIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { spawnPostgresChild } from "./postgres-child.ts";
 import { findMissingPostgres, PostgresFixture } from "./postgres-fixture.ts";
@@ -10,7 +12,7 @@ import { testTranscriptContract } from "./transcript-contract.ts";
 
 const KILL_POINT = new URL("../../dist/platform/kill-point.js", import.meta.url).href;
 
-describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL", () => {
+describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a transcript in PostgreSQL", () => {
   const bench = PostgresFixture.forEachTest();
 
   let made = 0;

@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { startModelServer } from "../../src/testing/model-server/server.ts";
 import { createWorker, type HoldfastWorker } from "../../src/worker.ts";
+import { describeIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 
 const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (BROWSER === undefined)
-  console.log("!!! NO CHROMIUM: what an operator sees in the Temporal UI is not checked here");
+
+const NO_BROWSER = "Chromium is not installed (Debian: apt-get install chromium)";
 
 /** Flags for a browser that sends requests only to the page's server. */
 const QUIET = [
@@ -27,7 +28,7 @@ const QUIET = [
 /** Screenshots for manual inspection. */
 const PICTURES = join(tmpdir(), "holdfast-screenshots");
 
-describe.skipIf(BROWSER === undefined)("what an operator sees in the Temporal UI", () => {
+describeIf(BROWSER !== undefined, NO_BROWSER)("what an operator sees in the Temporal UI", () => {
   const { address, namespace, uiUrl } = inject("temporal");
   const taskQueue = randomUUID();
   const session = randomUUID();

@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { connect } from "../../src/client/index.ts";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { NO_POSTGRES } from "../support/postgres.ts";
+import { describeIf } from "../support/skipping.ts";
 import { findMissingPostgres, PostgresFixture } from "../transcript/postgres-fixture.ts";
 import { expectComplete } from "./support/expect-complete.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
@@ -17,7 +19,7 @@ const double = defineTool({
   execute: async ({ n }) => `${2 * n}`,
 });
 
-describe.skipIf(findMissingPostgres() !== undefined)("a run whose store is PostgreSQL", () => {
+describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a run whose store is PostgreSQL", () => {
   const bench = PostgresFixture.forEachTest();
   let stage: TestEnvironment;
   let url: string;
