@@ -4,6 +4,8 @@ import { anthropic } from "../../src/config/vendor-models.ts";
 import { AnthropicAssembler } from "../../src/models/anthropic-messages/anthropic-assembler.ts";
 import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
+import { anthropicStreams, hasMoreRecordings, NO_MORE_RECORDINGS } from "../support/recordings.ts";
+import { testIf } from "../support/skipping.ts";
 import {
   type context,
   createHttp,
@@ -14,7 +16,6 @@ import {
 } from "./answer-reader.ts";
 import { LoopbackServer, writeSlices } from "./loopback-server.ts";
 import { pickCutPoints, sliceBytes, sliceRandomly } from "./slices.ts";
-import { anthropicStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (given: typeof context) => new AnthropicAssembler(given);
 const pool = createHttp();
@@ -100,8 +101,10 @@ function expectDeltasToAddUp(bytes: Uint8Array): void {
   }
 }
 
-describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
-  test("there are some", () => expect(anthropicStreams.length).toBeGreaterThanOrEqual(11));
+describe("recorded replies of Anthropic", () => {
+  testIf(hasMoreRecordings, NO_MORE_RECORDINGS)("there are many", () =>
+    expect(anthropicStreams.length).toBeGreaterThanOrEqual(11),
+  );
 
   test.each(anthropicStreams)("$file: same as the SDK, in slices of every size", async ({ bytes }) => {
     const expected = translated(await sdkMessage(bytes));

@@ -8,6 +8,13 @@ import { bedrock } from "../../src/config/vendor-models.ts";
 import { BedrockConverse } from "../../src/models/bedrock-converse/bedrock-converse.ts";
 import { ProviderError, type ProviderFault } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
+import {
+  bedrockErrors,
+  bedrockStreams,
+  hasMoreRecordings,
+  NO_MORE_RECORDINGS,
+} from "../support/recordings.ts";
+import { testIf } from "../support/skipping.ts";
 import { catchProviderError, createHttp, createRequest, joinDeltas } from "./answer-reader.ts";
 import {
   call,
@@ -26,7 +33,6 @@ import {
 } from "./bedrock-stream.ts";
 import { LoopbackServer, writeSlices } from "./loopback-server.ts";
 import { sliceBytes, sliceRandomly } from "./slices.ts";
-import { bedrockErrors, bedrockStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const pool = createHttp();
 afterAll(async () => await pool.close());
@@ -173,8 +179,8 @@ function placesIn(length: number, step: number): readonly number[] {
   return Array.from({ length: Math.ceil(length / steps) }, (_, index) => index * steps);
 }
 
-describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]", () => {
-  test("there are some", () => {
+describe("recorded replies of Bedrock [PROV-25, X-26]", () => {
+  testIf(hasMoreRecordings, NO_MORE_RECORDINGS)("there are many", () => {
     expect(bedrockStreams.length).toBeGreaterThanOrEqual(3);
     expect(bedrockErrors.length).toBeGreaterThanOrEqual(8);
   });

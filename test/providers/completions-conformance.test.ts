@@ -5,6 +5,8 @@ import { CompletionsAssembler } from "../../src/models/openai-completions/comple
 import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
+import { completionStreams, hasMoreRecordings, NO_MORE_RECORDINGS } from "../support/recordings.ts";
+import { testIf } from "../support/skipping.ts";
 import {
   catchProviderError,
   type context,
@@ -16,7 +18,6 @@ import {
 } from "./answer-reader.ts";
 import { LoopbackServer, writeSlices } from "./loopback-server.ts";
 import { pickCutPoints, sliceBytes, sliceRandomly } from "./slices.ts";
-import { completionStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (given: typeof context) => new CompletionsAssembler(given);
 const pool = createHttp();
@@ -130,8 +131,8 @@ async function outcomeOf(bytes: Uint8Array): Promise<AssistantMessage | Provider
 const isBroken = ({ bytes }: { readonly bytes: Buffer }) => bytes.includes("\nevent: error");
 const whole = completionStreams.filter((one) => !isBroken(one));
 
-describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => {
-  test("there are some, of several vendors", () => {
+describe("recorded replies of chat completions", () => {
+  testIf(hasMoreRecordings, NO_MORE_RECORDINGS)("there are many, of several vendors", () => {
     expect(whole.length).toBeGreaterThanOrEqual(30);
     expect(new Set(whole.map(({ host }) => host)).size).toBeGreaterThanOrEqual(5);
   });

@@ -5,9 +5,10 @@ import { anthropic, local } from "../../src/config/vendor-models.ts";
 import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
 import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import type { ProviderFault } from "../../src/models/provider-error.ts";
+import { errorReplies, hasMoreRecordings, NO_MORE_RECORDINGS } from "../support/recordings.ts";
+import { testIf } from "../support/skipping.ts";
 import { catchProviderError, createHttp, createRequest } from "./answer-reader.ts";
 import { LoopbackServer } from "./loopback-server.ts";
-import { errorReplies, VECTORS_PRESENT } from "./vectors.ts";
 
 const pool = createHttp();
 afterAll(async () => await pool.close());
@@ -62,8 +63,10 @@ function sentenceIn(body: string): string {
   return parsed.error?.message ?? parsed.message ?? parsed.detail;
 }
 
-describe.skipIf(!VECTORS_PRESENT)("recorded errors", () => {
-  test("there are some", () => expect(errorReplies.length).toBeGreaterThanOrEqual(16));
+describe("recorded errors", () => {
+  testIf(hasMoreRecordings, NO_MORE_RECORDINGS)("there are many", () =>
+    expect(errorReplies.length).toBeGreaterThanOrEqual(16),
+  );
 
   test.each(errorReplies)(
     "$file ($host, $status): the same kind of error as the SDK's",

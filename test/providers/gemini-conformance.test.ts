@@ -5,6 +5,8 @@ import { GeminiAssembler } from "../../src/models/gemini/gemini-assembler.ts";
 import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/google-generative-ai.ts";
 import { GoogleVertex } from "../../src/models/google-vertex/google-vertex.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
+import { geminiStreams, hasMoreRecordings, NO_MORE_RECORDINGS } from "../support/recordings.ts";
+import { testIf } from "../support/skipping.ts";
 import {
   catchProviderError,
   createHttp,
@@ -16,7 +18,6 @@ import {
 import { joinParts, readSdkAnswer, toParts, type Vendor } from "./gemini-sdk.ts";
 import { LoopbackServer, writeSlices } from "./loopback-server.ts";
 import { sliceBytes, sliceRandomly } from "./slices.ts";
-import { geminiStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (context: AnswerContext) => new GeminiAssembler(context, (call) => `google-fc-${call}`);
 const pool = createHttp();
@@ -76,8 +77,8 @@ function ask(vendor: Vendor, url: string): Promise<AssistantMessage> {
   return new GoogleVertex({ http: pool }).stream(request, options);
 }
 
-describe.skipIf(!VECTORS_PRESENT)("recorded replies of Gemini and Vertex", () => {
-  test("there are some", () => {
+describe("recorded replies of Gemini and Vertex", () => {
+  testIf(hasMoreRecordings, NO_MORE_RECORDINGS)("there are many", () => {
     expect(geminiStreams.length).toBeGreaterThanOrEqual(8);
   });
 

@@ -13,7 +13,7 @@ import { FrameReader } from "../../src/models/bedrock-converse/frame-reader.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
 import { catchProviderError, createHttp, createRequest, plainVendor } from "../providers/answer-reader.ts";
-import { readVectors, VECTORS_PRESENT } from "../providers/vectors.ts";
+import { bedrockStreams } from "../support/recordings.ts";
 import { startServer } from "./vendor-clients.ts";
 
 const pool = createHttp();
@@ -188,7 +188,7 @@ test.each([
   expect((await answer.json()) as { message: string }).toEqual({ message: expect.stringMatching(message) });
 });
 
-test.skipIf(!VECTORS_PRESENT)("our events have the fields of the recorded ones", async () => {
+test("our events have the fields of the recorded ones", async () => {
   const shape = (bytes: Uint8Array) =>
     new Map(
       new FrameReader(plainVendor).read(bytes).map(({ event, data }) => {
@@ -206,6 +206,6 @@ test.skipIf(!VECTORS_PRESENT)("our events have the fields of the recorded ones",
     body: JSON.stringify({ messages: [hi] }),
   });
   const mine = shape(Buffer.from(await answer.arrayBuffer()));
-  for (const { bytes } of readVectors(({ kind }) => kind === "awsstream"))
+  for (const { bytes } of bedrockStreams)
     for (const [event, fields] of shape(bytes)) expect([event, mine.get(event)]).toEqual([event, fields]);
 });

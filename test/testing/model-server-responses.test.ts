@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { azure, openaiResponses } from "../../src/config/vendor-models.ts";
@@ -6,9 +5,8 @@ import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
 import { createHttp, createRequest } from "../providers/answer-reader.ts";
+import { responseStreams } from "../support/recordings.ts";
 import { catchFailure, createOpenAi, startServer } from "./vendor-clients.ts";
-
-const VECTORS = new URL("../../../shared/vectors/", import.meta.url);
 
 const REPLY: Reply = {
   thinking: { text: "Let me see.", signature: "gAAA" },
@@ -159,7 +157,7 @@ test("a request that the vendor would reject is rejected with its text", async (
   expect(server.requests.every(({ fault }) => fault === "invalid-request")).toBe(true);
 });
 
-describe.skipIf(!existsSync(VECTORS))("the fields of recorded streams", () => {
+describe("the fields of recorded streams", () => {
   type Json = Record<string, unknown>;
   const eventsOf = (stream: string) =>
     stream
@@ -168,14 +166,16 @@ describe.skipIf(!existsSync(VECTORS))("the fields of recorded streams", () => {
       .map((line) => JSON.parse(line.slice("data: ".length)) as Json);
   const kindOf = (event: Json) => `${event["type"]} ${(event["item"] as Json | undefined)?.["type"] ?? ""}`;
 
-  const recorded = [
-    "test_openai_responses_thinking_part_iter_0.sse",
-    "test_openai_responses_phase_streamed_on_part_start_0.sse",
-    "test_openai_responses__test_openai_responses_thinking_part_iter_0.sse",
-  ].filter((file) => existsSync(new URL(file, VECTORS)));
+  const recorded = responseStreams.filter(({ file }) =>
+    [
+      "test_openai_responses_thinking_part_iter_0.sse",
+      "test_openai_responses_phase_streamed_on_part_start_0.sse",
+      "test_openai_responses__test_openai_responses_thinking_part_iter_0.sse",
+    ].includes(file),
+  );
 
-  test.each(recorded)("%s: every event of it that we send has its fields", async (file) => {
-    const theirs = eventsOf(readFileSync(new URL(file, VECTORS), "utf8"));
+  test.each(recorded)("$file: every event of it that we send has its fields", async ({ bytes }) => {
+    const theirs = eventsOf(bytes.toString("utf8"));
     const server = await startServer({ replies: [REPLY] });
     const body = JSON.stringify({ ...PARAMS, stream: true });
     const ours = eventsOf(

@@ -1,19 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { getRecording } from "../support/recordings.ts";
 import { createAnthropicRequest, createOpenAiRequest, startServer } from "./vendor-clients.ts";
 
 // Our events must have all fields of the vendors' recorded ones, with the vendor's types.
 
-const VECTORS = new URL("../../../shared/vectors/", import.meta.url);
-const recorded = existsSync(VECTORS);
-
-/** Some folders of recordings name the test's file before the test. */
-function vector(name: string): URL {
-  const found = (recorded ? readdirSync(VECTORS) : []).find(
-    (file) => file === name || file.endsWith(`__${name}`),
-  );
-  return new URL(found ?? name, VECTORS);
-}
+const readStream = (name: string) => getRecording(name).bytes.toString("utf8");
 
 type Json = Record<string, unknown>;
 
@@ -67,12 +58,9 @@ async function streamed(path: string, body: unknown): Promise<string> {
   return answer.text();
 }
 
-describe.skipIf(!recorded)("the fields of recorded streams", () => {
+describe("the fields of recorded streams", () => {
   test("Anthropic", async () => {
-    const theirs = fieldsByKind(
-      readFileSync(vector("test_anthropic_model_thinking_part_stream_0.sse"), "utf8"),
-      anthropicKind,
-    );
+    const theirs = fieldsByKind(readStream("test_anthropic_model_thinking_part_stream_0.sse"), anthropicKind);
     const ours = fieldsByKind(
       await streamed("/v1/messages", { ...createAnthropicRequest(), stream: true }),
       anthropicKind,
@@ -87,8 +75,8 @@ describe.skipIf(!recorded)("the fields of recorded streams", () => {
     ["hello", "test_temporal_agent_iter_0.sse"],
     ["tools", "test_complex_agent_run_0.sse"],
   ] as const;
-  test.each(replies.filter(([, file]) => existsSync(vector(file))))("OpenAI: %s", async (text, file) => {
-    const theirs = fieldsByKind(readFileSync(vector(file), "utf8"), openaiKind);
+  test.each(replies)("OpenAI: %s", async (text, file) => {
+    const theirs = fieldsByKind(readStream(file), openaiKind);
     const ask = { ...createOpenAiRequest(text), stream: true, stream_options: { include_usage: true } };
     const ours = fieldsByKind(await streamed("/v1/chat/completions", ask), openaiKind);
     expect([...ours.keys()]).toEqual([...theirs.keys()]);
