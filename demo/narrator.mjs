@@ -9,9 +9,9 @@ const LAST_WORD = /^ℹ fail/;
 export class Narrator {
   #teller;
   #turn = "";
-  /** The streamed text of the open answer that is not yet printed, and whether any was printed. */
+  /** The streamed text of the open answer that is not yet printed, and how many characters of it were streamed. */
   #text = "";
-  #streamed = false;
+  #streamed = 0;
   /** For each tool call: the incomplete line, and how many lines were printed. */
   #calls = new Map();
 
@@ -19,43 +19,45 @@ export class Narrator {
     this.#teller = teller;
   }
 
-  take(item) {
-    if (item.type === "delta") this.#printDelta(item.delta);
-    else this.#printEvent(item.event.body, item.message);
+  take(event) {
+    switch (event.type) {
+      case "TurnStart":
+        this.#turn = `turn ${event.turnIndex}`;
+        break;
+      case "MessageUpdate":
+        this.#printUpdate(event);
+        break;
+      case "MessageEnd":
+        this.#printMessage(event.message);
+        break;
+      case "ToolExecutionUpdate":
+        this.#print(event.toolCallId, getText(event.partialResult));
+        break;
+    }
   }
 
   /** The stream was cut here. */
   cut() {
     if (this.#text !== "") this.#teller.line(this.#turn, `${this.#text}…`);
     this.#text = "";
-    this.#streamed = false;
+    this.#streamed = 0;
   }
 
-  #printDelta({ body, turn }) {
-    switch (body.type) {
-      case "attempt":
-        this.cut();
-        break;
-      case "text":
-        this.#turn = `turn ${turn}`;
-        this.#stream(body.text);
-        break;
-      case "tool-output":
-        this.#print(body);
-        break;
-    }
+  #printUpdate({ message }) {
+    const text = getText(message);
+    // A retried answer begins anew.
+    if (text.length < this.#streamed) this.cut();
+    this.#stream(text.slice(this.#streamed));
   }
 
-  #printEvent(body, message) {
-    if (body.type === "TurnStart") this.#turn = `turn ${body.turn}`;
-    if (body.type !== "MessageEnd" || message === undefined) return;
+  #printMessage(message) {
     if (message.role === "user") this.#teller.say("you", getText(message), "cyan");
     if (message.role === "assistant") this.#printAnswer(message);
     if (message.role === "toolResult") this.#printResult(message);
   }
 
   #stream(text) {
-    this.#streamed = true;
+    this.#streamed += text.length;
     const lines = `${this.#text}${text}`.split("\n");
     this.#text = lines.pop();
     for (const line of lines) this.#teller.say(this.#turn, line);
@@ -68,17 +70,17 @@ export class Narrator {
   }
 
   #printAnswer(message) {
-    if (!this.#streamed) this.#stream(getText(message));
+    if (this.#streamed === 0) this.#stream(getText(message));
     if (this.#text !== "") this.#teller.line(this.#turn, this.#text);
     this.#text = "";
-    this.#streamed = false;
+    this.#streamed = 0;
     for (const part of message.content) {
       if (part.type === "toolCall")
         this.#teller.line(this.#turn, `→ ${part.name} ${summarizeArguments(part.arguments)}`, "blue");
     }
   }
 
-  #print({ toolCallId, text }) {
+  #print(toolCallId, text) {
     const call = this.#calls.get(toolCallId) ?? { rest: "", told: 0, done: false };
     this.#calls.set(toolCallId, call);
     const lines = `${call.rest}${text}`.split("\n");

@@ -71,9 +71,9 @@ export async function runStory(stage, { model: modelName }, teller) {
   });
 
   const watching = (async () => {
-    for await (const item of session.watch({ signal })) {
-      narrator.take(item);
-      striker.take(item);
+    for await (const { event } of session.events({ signal })) {
+      narrator.take(event);
+      striker.take(event);
     }
   })();
   const result = await Promise.race([

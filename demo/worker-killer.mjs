@@ -15,7 +15,6 @@ const CHUNKS_BEFORE_KILL = 2;
  */
 export class WorkerKiller {
   #parts;
-  #streams = new Map();
   #pieces = 0;
   #killed = new Set();
   #busy = false;
@@ -32,23 +31,21 @@ export class WorkerKiller {
     this.failed.catch(() => {});
   }
 
-  take(item) {
-    if (item.type !== "delta" || this.#busy) return;
-    if (!this.#killed.has("model") && this.#handleStreamDelta(item.delta)) this.#killOnce("model");
-    else if (!this.#killed.has("tool") && this.#handleCommandOutput(item.delta)) this.#killOnce("tool");
+  take(event) {
+    if (this.#busy) return;
+    if (!this.#killed.has("model") && this.#isMidAnswer(event)) this.#killOnce("model");
+    else if (!this.#killed.has("tool") && this.#isMidCommand(event)) this.#killOnce("tool");
   }
 
-  #handleStreamDelta({ body, turn, command, generation, attempt }) {
+  #isMidAnswer({ type, message }) {
     const { strike } = this.#parts;
-    if (!["text", "thinking", "tool-call"].includes(body.type) || turn < strike.turn) return false;
-    const key = `${command} ${generation} ${attempt}`;
-    const characters = (this.#streams.get(key) ?? 0) + body.text.length;
-    this.#streams.set(key, characters);
+    if (type !== "MessageUpdate" || message.turnId.turnIndex < strike.turn) return false;
+    const characters = message.content.reduce((sum, part) => sum + countCharacters(part), 0);
     return characters >= strike.characters;
   }
 
-  #handleCommandOutput({ body }) {
-    if (body.type !== "tool-output" || body.toolName !== "bash") return false;
+  #isMidCommand({ type, toolName }) {
+    if (type !== "ToolExecutionUpdate" || toolName !== "bash") return false;
     const marked = statSync(join(this.#parts.workspace, UNSAFE_LOG), { throwIfNoEntry: false });
     if (marked === undefined || marked.size === 0) return false;
     this.#pieces += 1;
@@ -87,4 +84,9 @@ export class WorkerKiller {
       await delay(POLL_INTERVAL_MS);
     }
   }
+}
+
+function countCharacters({ type, text, thinking, arguments: args }) {
+  if (type === "toolCall") return args.length;
+  return (type === "text" ? text : thinking).length;
 }

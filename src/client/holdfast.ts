@@ -18,7 +18,6 @@ import { type ListOptions, listSessions, type SessionSummary } from "./read/list
 import type { LoopHistory, MessagesOptions } from "./read/read-session.ts";
 import type { RequestOptions, TurnRequest } from "./read/read-turn-request.ts";
 import type { EventsOptions, SessionEvent } from "./read/session-events.ts";
-import type { WatchItem, WatchOptions } from "./read/watch-session.ts";
 import { resolveSessionId } from "./resolve-session-id.ts";
 import { type AcceptResult, acceptDefinition } from "./runs/accept-definition.ts";
 import type { AnswerOptions } from "./runs/answer-call.ts";
@@ -164,10 +163,6 @@ export class Holdfast {
 
   request(session: string, options?: RequestOptions): Promise<TurnRequest> {
     return this.session(session).request(options);
-  }
-
-  watch(session: string, options?: WatchOptions): AsyncIterable<WatchItem> {
-    return this.session(session).watch(options);
   }
 
   setQueueMode(session: string, queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {

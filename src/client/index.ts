@@ -34,7 +34,6 @@ export type { DefinitionChange, Entry, LoopEvent, Outcome, SessionOrigin } from 
 export type { RecordedLoop, RecordedSession, RecordedTurn } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
 export type { UserQuestion, UserValues } from "../schema/user-question.ts";
-export type { Delta } from "../store/stream/stream-hub.ts";
 export type { EditResult } from "../store/transcript/archive.ts";
 export type { LoopRecord } from "../store/transcript/loop.ts";
 export type {
@@ -76,7 +75,6 @@ export type { LoopHistory, MessagesOptions } from "./read/read-session.ts";
 export type { SessionRecordWithTotals } from "./read/read-session-record.ts";
 export type { RequestOptions, TurnRequest } from "./read/read-turn-request.ts";
 export type { EventsOptions, SessionEvent } from "./read/session-events.ts";
-export type { WatchItem, WatchOptions } from "./read/watch-session.ts";
 export type { AcceptResult } from "./runs/accept-definition.ts";
 export type { AnswerOptions } from "./runs/answer-call.ts";
 export type { AnswerResult, ApproveOptions, DenyOptions } from "./runs/approve-call.ts";

@@ -12,7 +12,6 @@ import { readSessionRecord, type SessionRecordWithTotals } from "./read/read-ses
 import { type RequestOptions, readTurnRequest, type TurnRequest } from "./read/read-turn-request.ts";
 import { createFollowingSession, findCurrentSession } from "./read/rotate-session.ts";
 import { type EventsOptions, type SessionEvent, streamSessionEvents } from "./read/session-events.ts";
-import { type WatchItem, type WatchOptions, watchSession } from "./read/watch-session.ts";
 import { type AnswerOptions, answerCall } from "./runs/answer-call.ts";
 import {
   type AnswerResult,
@@ -68,7 +67,7 @@ import { type RewindResult, rewindSession } from "./sessions/rewind-session.ts";
 /** One session: a conversation that spans any number of runs. `Output` is the type of its structured output. */
 export class Session<Output = unknown> {
   readonly id: string;
-  /** The run that this handle has started. `result`, `events` and `watch` refer to it, or to the newest run if absent. */
+  /** The run that this handle has started. `result` and `events` refer to it, or to the newest run if absent. */
   readonly runId: string | undefined;
   readonly #link: ClientLink;
   readonly #output: ZodType<Output> | undefined;
@@ -225,14 +224,6 @@ export class Session<Output = unknown> {
    */
   events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
     return streamSessionEvents(this.#link, this.id, {
-      ...omitUndefined({ runId: this.runId }),
-      ...options,
-    });
-  }
-
-  /** Follows what `events` is built from: recorded events as stored, and every chunk of live output with its offset. */
-  watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
-    return watchSession(this.#link, this.id, {
       ...omitUndefined({ runId: this.runId }),
       ...options,
     });

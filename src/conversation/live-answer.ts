@@ -5,7 +5,7 @@ import type { AssistantMessage, Content, TurnId } from "../schema/message.ts";
 // An answer while it arrives, as a MessageUpdate contains it. The message that ends it comes from the record, never from
 // here (EVT-16).
 
-export type LivePiece = StreamDelta & {
+export type LivePiece = Pick<StreamDelta, "type" | "delta"> & {
   /** Present for a piece of a call. */
   readonly toolCallId?: string;
   readonly toolName?: string;
@@ -43,7 +43,7 @@ export function addPiece(answer: AssistantMessage, piece: LivePiece): AssistantM
 }
 
 /** Finds the content that a piece belongs to: text and thinking continue until other content begins; calls have an id. */
-function findContentIndex(content: readonly Content[], piece: LivePiece): number {
+export function findContentIndex(content: readonly Content[], piece: LivePiece): number {
   const last = content.length - 1;
   if (piece.type !== "toolCall") return content[last]?.type === piece.type ? last : content.length;
   const known = content.findLastIndex((part) => part.type === "toolCall" && part.id === piece.toolCallId);

@@ -16,7 +16,12 @@ import {
 // about. The record refers to these by position instead (see record.ts).
 
 /** A piece of an answer. A piece of a call is a piece of JSON, which can be parsed when the message has ended. */
-export const StreamDelta = z.object({ type: z.enum(["text", "thinking", "toolCall"]), delta: z.string() });
+export const StreamDelta = z.object({
+  type: z.enum(["text", "thinking", "toolCall"]),
+  delta: z.string(),
+  /** The part of the message's content that the piece extends. Absent in saved events of other programs. */
+  index: z.number().int().nonnegative().optional(),
+});
 export type StreamDelta = z.infer<typeof StreamDelta>;
 
 /** The configuration with which a loop calls its model. It names secrets but contains none. */

@@ -44,4 +44,5 @@ export {
   Outcome,
   TurnTrigger,
 } from "./record.ts";
+export { MessageAddition, SentSessionEvent } from "./session-event.ts";
 export { ReplayClass, ToolDefinition, ToolStrategy } from "./tool.ts";

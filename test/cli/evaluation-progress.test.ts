@@ -1,40 +1,49 @@
 import { expect, test } from "vitest";
 import { EvaluationProgress, formatEvaluation } from "../../src/apps/cli/evaluation-progress.ts";
-import type { EvaluatedBranch, EvaluationOutcome, WatchItem } from "../../src/client/index.ts";
-import type { EventBody } from "../../src/schema/record.ts";
+import type { AgentEvent, EvaluatedBranch, EvaluationOutcome } from "../../src/client/index.ts";
 
 const USAGE = { input: 10, output: 5, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 15 };
 
-const item = (loopId: string, body: EventBody): WatchItem => ({
-  type: "event",
-  event: { loopId, sequence: 0, atMs: 0, body },
+const timestamp = "2026-01-01T00:00:00.000Z";
+const turn = (loopId: string): AgentEvent => ({
+  type: "TurnEnd",
+  loopId,
+  turnIndex: 0,
+  message: {
+    role: "assistant",
+    content: [],
+    stopReason: "stop",
+    model: "m",
+    provider: "p",
+    usage: USAGE,
+    timestamp: 0,
+  },
+  usage: USAGE,
+  timestamp,
+  toolResults: [],
 });
-const turn = (loopId: string) =>
-  item(loopId, { type: "TurnEnd", turn: 0, position: 1, usage: USAGE, results: 0 });
 
 test("each branch reports its activity under its number, and any other loop is the judge", () => {
   const board = new EvaluationProgress();
-  const begun = {
-    type: "ParallelLoopStart" as const,
-    sessionId: "s",
-    loopIds: ["l.1", "l.2"],
-    timestamp: "",
-  };
-  expect(board.formatItem({ type: "group", event: begun })).toBeUndefined();
-  expect(board.formatItem(turn("l.2"))).toBe("branch 2 · 1 turn · 15 tokens");
-  expect(board.formatItem(turn("l.2"))).toBe("branch 2 · 2 turns · 30 tokens");
-  expect(board.formatItem(turn("l.1"))).toBe("branch 1 · 1 turn · 15 tokens");
-  expect(board.formatItem(turn("l.3"))).toBe("judge · 1 turn · 15 tokens");
   expect(
-    board.formatItem(
-      item("l.1", {
-        type: "AgentEnd",
-        from: 0,
-        to: 2,
-        usage: USAGE,
-        outcome: { type: "stopped", reason: "x" },
-      }),
-    ),
+    board.formatEvent({ type: "ParallelLoopStart", sessionId: "s", loopIds: ["l.1", "l.2"], timestamp }),
+  ).toBeUndefined();
+  expect(board.formatEvent(turn("l.2"))).toBe("branch 2 · 1 turn · 15 tokens");
+  expect(board.formatEvent(turn("l.2"))).toBe("branch 2 · 2 turns · 30 tokens");
+  expect(board.formatEvent(turn("l.1"))).toBe("branch 1 · 1 turn · 15 tokens");
+  expect(board.formatEvent(turn("l.3"))).toBe("judge · 1 turn · 15 tokens");
+  const progress = (toolCallId: string): AgentEvent => ({
+    type: "ProgressMessage",
+    loopId: "l.3",
+    toolCallId,
+    toolName: "judge",
+    text: "half",
+  });
+  expect(board.formatEvent(progress("evaluation"))).toBe("half");
+  expect(board.formatEvent(progress("call-1"))).toBeUndefined();
+  const outcome = { type: "stopped" as const, reason: "x" };
+  expect(
+    board.formatEvent({ type: "AgentEnd", loopId: "l.1", messages: [], usage: USAGE, outcome, timestamp }),
   ).toBe("branch 1 ended: stopped");
 });
 

@@ -93,10 +93,12 @@ async function runFile(name: string, text: string, replies: readonly Reply[], ..
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
-  const results = lines.flatMap(({ event, message }) => {
-    const ended = (event as { body: Line } | undefined)?.body.type === "MessageEnd";
-    const said = message as { role?: string; content?: unknown } | undefined;
-    return ended && said?.role === "toolResult" ? [said] : [];
+  const results = lines.flatMap(({ event }) => {
+    const { type, message } = (event ?? {}) as {
+      type?: string;
+      message?: { role: string; content: unknown };
+    };
+    return type === "MessageEnd" && message?.role === "toolResult" ? [message] : [];
   });
   const result = lines.at(-1);
   const [loop] = await stage.transcript.readLoops(String(result?.["session"]));

@@ -20,14 +20,16 @@ afterEach(() => server.close());
 
 /** A session that sends a test's events to any number of readers. */
 function telling(
-  tell: (from: string | undefined, signal: AbortSignal) => AsyncIterable<SessionEvent>,
+  tell: (from: string | undefined, signal: AbortSignal) => AsyncIterable<Omit<SessionEvent, "session">>,
 ): Holdfast {
   const status = { open: true, status: "running", loopId };
   const session = {
     id: "s",
     status: async () => status,
     messages: async () => [],
-    events: ({ from, signal }: { from?: string; signal: AbortSignal }) => tell(from, signal),
+    async *events({ from, signal }: { from?: string; signal: AbortSignal }) {
+      for await (const one of tell(from, signal)) yield { session: "s", ...one };
+    },
   };
   return { namespace: "default", session: () => session } as unknown as Holdfast;
 }
@@ -73,7 +75,7 @@ test("200 simultaneous readers receive everything; one more than the maximum is 
   const late = fetch(`${server.url}${EVENTS}`, { headers: bearer });
   expect((await late).status).toBe(200);
   letGo();
-  expect(new Set(await Promise.all(readers))).toEqual(new Set(["AgentStart AgentEnd end"]));
+  expect(new Set(await Promise.all(readers))).toEqual(new Set(["AgentStart AgentEnd result"]));
   await (await late).text();
   await eventually(() => server.streams === 0);
 });

@@ -1,7 +1,9 @@
 import { request } from "node:http";
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { expect } from "vitest";
 import { type ServeOptions, type Server, serve } from "../../src/apps/server/server.ts";
 import type { Holdfast } from "../../src/client/index.ts";
+import { SentSessionEvent } from "../../src/schema/session-event.ts";
 
 export const TOKEN = "a-token-of-these-tests";
 export const bearer = { authorization: `Bearer ${TOKEN}` };
@@ -48,6 +50,7 @@ export async function sendRequest(
 export type SentEvent = {
   readonly id?: string | undefined;
   readonly event?: string | undefined;
+  /** Of a session's event, the event itself. */
   readonly data: Record<string, unknown>;
 };
 
@@ -66,7 +69,19 @@ export async function* readEvents(
   const parsed = response.body
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
-  for await (const { id, event, data } of parsed) yield { id, event, data: JSON.parse(data) };
+  for await (const { id, event, data } of parsed) yield readSentEvent(id, event, JSON.parse(data));
+}
+
+function readSentEvent(
+  id: string | undefined,
+  event: string | undefined,
+  data: Record<string, unknown>,
+): SentEvent {
+  if (event !== undefined) return { id, event, data };
+  const sent = SentSessionEvent.parse(data);
+  expect(sent.cursor).toBe(id);
+  // The kinds of messages are checked by the schema; unknown fields would be lost in its result.
+  return { id, event, data: data["event"] as Record<string, unknown> };
 }
 
 /** Raw bytes, for requests that no client would send. */

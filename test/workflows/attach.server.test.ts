@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { main } from "../../src/apps/cli/program.ts";
+import { SentSessionEvent } from "../../src/schema/session-event.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { createTerminal } from "../cli/terminal.ts";
 import { thoroughTest } from "../support/test-depth.ts";

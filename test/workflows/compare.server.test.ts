@@ -54,7 +54,7 @@ describe("holdfast compare", () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line) as { type: string });
-    expect(lines[0]).toMatchObject({ type: "group", event: { type: "ParallelLoopStart" } });
+    expect(lines[0]).toMatchObject({ session: expect.any(String), event: { type: "ParallelLoopStart" } });
     expect(lines.at(-1)).toMatchObject({ type: "result", text: "one", otherBranches: [], exitCode: 0 });
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Holdfast, WatchItem } from "../../src/client/index.ts";
+import type { Holdfast, SessionEvent } from "../../src/client/index.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
 import { connectClient, runCommandLine } from "./support/test-client.ts";
@@ -39,8 +39,8 @@ describe("several branches from one position [HITL-03]", () => {
         ],
         { at: 2 },
       );
-    const events: WatchItem[] = [];
-    for await (const item of exploration.watch(1)) events.push(item);
+    const events: SessionEvent[] = [];
+    for await (const item of exploration.events(1)) events.push(item);
     const result = await exploration.result();
     expect(result).toMatchObject({
       outcome: { type: "answered" },
@@ -61,9 +61,9 @@ describe("several branches from one position [HITL-03]", () => {
     expect((await texts(session.id, branches[1] ?? ""))[2]).toBe("That way");
     expect((await texts(session.id, branches[2] ?? ""))[2]).toHaveLength(5500);
     const own = result.branches[1]?.loopId;
-    const named = events.flatMap((item) => (item.type === "event" ? [item.event.loopId] : []));
+    const named = events.flatMap(({ event }) => ("loopId" in event ? [event.loopId] : []));
     expect([...new Set(named)]).toEqual([own]);
-    expect(events.at(-1)).toMatchObject({ type: "event", event: { body: { type: "AgentEnd" } } });
+    expect(events.at(-1)).toMatchObject({ event: { type: "AgentEnd" } });
     expect((await stage.transcript.readSession(session.id))?.headBranch).toBe("main");
     // The session continues from its own position, or on the branch that the user prefers.
     await session.run("Third");

@@ -105,8 +105,8 @@ thoroughTest(
 async function watch(session: string): Promise<string> {
   const holdfast = await connectClient(stage);
   onTestFinished(() => holdfast.close());
-  for await (const item of holdfast.session(session).watch()) {
-    if (item.type === "delta" && item.delta.body.type === "waiting") return item.delta.body.text;
+  for await (const { event } of holdfast.session(session).events()) {
+    if (event.type === "ProgressMessage" && event.toolCallId === "model") return event.text;
   }
   return "nothing";
 }

@@ -6,6 +6,7 @@ import {
   type Session,
   type WaitingCall,
 } from "../../client/index.ts";
+import { isLiveOutput } from "../../client/read/live-events.ts";
 import { raceTimeout } from "../../platform/async/race.ts";
 import { getCallKey } from "./approval-dialog.ts";
 import { ApprovalPoller } from "./approval-poller.ts";
@@ -61,8 +62,7 @@ export class AttachedSession {
       this.#retryCheck = this.#checkRetries();
     }, RETRY_CHECK_AFTER_MS);
     try {
-      if (this.#context.json) await this.#printEvents(from, signal);
-      else await this.#renderItems(from, signal);
+      await this.#showEvents(from, signal);
     } finally {
       clearInterval(retries);
       this.#approvals.stop();
@@ -108,20 +108,13 @@ export class AttachedSession {
     else this.#write(`${this.#context.out.yellow(text)}\n`);
   }
 
-  /** Prints events for scripts, each with the cursor after it. */
-  async #printEvents(from: string, signal: AbortSignal): Promise<void> {
-    for await (const { cursor, event } of this.#session.events({ from, signal })) {
-      this.#printJson({ cursor, event });
-      this.#recordOutput(!event.type.endsWith("Update"));
+  async #showEvents(from: string, signal: AbortSignal): Promise<void> {
+    for await (const item of this.#session.events({ from, signal })) {
+      if (this.#context.json) this.#context.printEvent(item);
+      else this.#renderer.show(item.event);
+      this.#recordOutput(!isLiveOutput(item.event));
     }
-  }
-
-  async #renderItems(from: string, signal: AbortSignal): Promise<void> {
-    for await (const item of this.#session.watch({ from: from as "loop", signal })) {
-      this.#renderer.show(item);
-      this.#recordOutput(item.type === "event");
-    }
-    this.#renderer.endLine();
+    if (!this.#context.json) this.#renderer.endLine();
   }
 
   #recordOutput(isRecorded: boolean): void {

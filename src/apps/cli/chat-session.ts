@@ -3,8 +3,9 @@ import {
   type Holdfast,
   HoldfastError,
   type Session,
-  type WatchItem,
+  type SessionEvent,
 } from "../../client/index.ts";
+import { isLiveOutput } from "../../client/read/live-events.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import {
   type DialogAction,
@@ -19,7 +20,7 @@ import { readCurrentFile } from "./current-file.ts";
 import { CHAT_HELP, type ChatAction, type ChatEvent, type ChatPhase, stepChat } from "./step-chat.ts";
 
 export type ChatOutput = {
-  readonly show: (item: WatchItem) => void;
+  readonly show: (item: SessionEvent) => void;
   readonly report: (text: string) => void;
   readonly onPhase: (phase: ChatPhase) => void;
   readonly showStatus: (session: Session) => Promise<void>;
@@ -253,15 +254,15 @@ export class ChatSession {
     if (this.#activeWatch !== undefined && runId === undefined) return;
     const signal = this.#leaveController.signal;
     const watch = async (): Promise<void> => {
-      for await (const item of this.#session.watch({
+      for await (const item of this.#session.events({
         from,
         signal,
         ...omitUndefined({ runId }),
       })) {
         this.#surface.show(item);
-        if (item.type !== "event") continue;
-        if (item.event.body.type === "AgentStart") this.handleEvent({ type: "began" });
-        if (item.event.body.type === "AgentEnd") this.handleEvent({ type: "ended" });
+        if (isLiveOutput(item.event)) continue;
+        if (item.event.type === "AgentStart") this.handleEvent({ type: "began" });
+        if (item.event.type === "AgentEnd") this.handleEvent({ type: "ended" });
         this.#approvals.poll();
         if (this.#phase === "idle") this.#onIdle();
       }

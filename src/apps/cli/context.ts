@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import type { ConnectOptions } from "../../client/index.ts";
+import type { ConnectOptions, SessionEvent } from "../../client/index.ts";
+import { CompactEvents } from "../../client/read/compact-events.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { print, printJson } from "./output.ts";
 import { createPalette, type Palette } from "./palette.ts";
@@ -44,6 +45,7 @@ export class Context {
   /** Colours of standard output and of standard error. */
   readonly out: Palette;
   readonly err: Palette;
+  readonly #compactEvents = new CompactEvents();
 
   constructor(streams: Streams, options: GlobalOptions) {
     this.streams = streams;
@@ -68,6 +70,11 @@ export class Context {
 
   printJson(value: unknown): void {
     printJson(this.streams.stdout, value);
+  }
+
+  /** Prints a session's event as a line of JSON. */
+  printEvent(sessionEvent: SessionEvent): void {
+    for (const sent of this.#compactEvents.compact(sessionEvent)) this.printJson(sent);
   }
 
   connectOptions(): ConnectOptions {

@@ -1,43 +1,41 @@
-import type { EvaluatedBranch, EvaluationOutcome, LoopEvent, WatchItem } from "../../client/index.ts";
+import type { AgentEvent, EvaluatedBranch, EvaluationOutcome } from "../../client/index.ts";
+import { PROGRESS_SOURCES } from "../../client/read/progress-sources.ts";
 import { formatDollars } from "../../core/budget/limits.ts";
 import { shortenText } from "./text.ts";
 
 // Prints several concurrent branches: a line for each step, and a table of all branches at the end.
 
-type BranchProgress = { turns: number; tokens: number; tools: string };
+type BranchProgress = { turns: number; tokens: number };
 
-/** Formats the watched items of an evaluation as one line for each step of a branch. */
+/** Formats the events of an evaluation as one line for each step of a branch. */
 export class EvaluationProgress {
   readonly #names = new Map<string, string>();
   readonly #progress = new Map<string, BranchProgress>();
 
-  /** @returns A line to print; undefined for items without one. */
-  formatItem(item: WatchItem): string | undefined {
-    if (item.type === "group" && item.event.type === "ParallelLoopStart") {
-      for (const [index, loopId] of item.event.loopIds.entries())
-        this.#names.set(loopId, `branch ${index + 1}`);
+  /** @returns A line to print; undefined for events without one. */
+  formatEvent(event: AgentEvent): string | undefined {
+    if (event.type === "ParallelLoopStart") {
+      for (const [index, loopId] of event.loopIds.entries()) this.#names.set(loopId, `branch ${index + 1}`);
       return undefined;
     }
-    if (item.type === "group" && item.event.type === "ProgressMessage") return item.event.text;
-    return item.type === "event" ? this.#formatEvent(item.event) : undefined;
-  }
-
-  #formatEvent({ loopId, body }: LoopEvent): string | undefined {
+    if (event.type === "ParallelLoopEnd") return undefined;
+    const { loopId } = event;
     const name = this.#names.get(loopId) ?? "judge";
-    const line = this.#progress.get(loopId) ?? { turns: 0, tokens: 0, tools: "" };
+    const line = this.#progress.get(loopId) ?? { turns: 0, tokens: 0 };
     this.#progress.set(loopId, line);
-    switch (body.type) {
+    switch (event.type) {
       case "AgentStart":
         return `${name} started`;
       case "ToolExecutionStart":
-        line.tools = body.toolName;
-        return `${name} · turn ${line.turns + 1} · ${shortenText(body.toolName, 60)}`;
+        return `${name} · turn ${line.turns + 1} · ${shortenText(event.toolName, 60)}`;
       case "TurnEnd":
         line.turns += 1;
-        line.tokens += body.usage.totalTokens;
+        line.tokens += event.usage.totalTokens;
         return `${name} · ${line.turns} turn${line.turns === 1 ? "" : "s"} · ${line.tokens} tokens`;
       case "AgentEnd":
-        return `${name} ended: ${body.outcome.type}`;
+        return `${name} ended: ${event.outcome?.type ?? "without an outcome"}`;
+      case "ProgressMessage":
+        return event.toolCallId === PROGRESS_SOURCES.evaluation ? event.text : undefined;
       default:
         return undefined;
     }

@@ -1,13 +1,17 @@
-import type { AgentMessage, Delta, LoopEvent, WatchItem } from "../../client/index.ts";
+import type { AgentEvent } from "../../client/index.ts";
+import { type AnswerPart, diffUpdate } from "../../client/read/answer-diff.ts";
+import { PROGRESS_SOURCES } from "../../client/read/progress-sources.ts";
+import type { Message } from "../../schema/message.ts";
 import { type Palette, stripControls } from "./palette.ts";
-import { getText, shortenText, summarizeCall } from "./text.ts";
+import { getText, joinText, shortenText, summarizeCall } from "./text.ts";
+
+type EventOfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 /** How many lines of a result are displayed if it was not streamed. */
 const RESULT_LINES = 6;
 const RESULT_LINE_CHARS = 160;
 
-/** The live output of one answer so far. */
-type LiveOutput = { text: string };
+const SOURCES_WITHOUT_CALL: readonly string[] = Object.values(PROGRESS_SOURCES);
 
 export type RenderOptions = {
   readonly write: (text: string) => void;
@@ -20,9 +24,8 @@ export type RenderOptions = {
 export class Renderer {
   readonly #options: RenderOptions;
   #column: "start" | "text" | "dim" = "start";
-  #answer: LiveOutput = { text: "" };
-  #answerKey = "";
-  readonly #calls = new Map<string, string>();
+  /** The displayed parts of each loop's answer. */
+  readonly #answers = new Map<string, readonly AnswerPart[]>();
   readonly #startedCalls = new Set<string>();
   readonly #streamed = new Set<string>();
 
@@ -30,9 +33,44 @@ export class Renderer {
     this.#options = options;
   }
 
-  show(item: WatchItem): void {
-    if (item.type === "delta") this.#renderDelta(item.delta);
-    else if (item.type === "event") this.#renderEvent(item.event, item.message);
+  show(event: AgentEvent): void {
+    const { paint } = this.#options;
+    switch (event.type) {
+      case "MessageUpdate":
+        this.#renderUpdate(event);
+        break;
+      case "MessageEnd":
+        this.#renderMessage(event.message, event.loopId);
+        break;
+      case "ToolExecutionStart":
+        this.#renderCallStart(event, summarizeCall(event.args));
+        break;
+      case "ToolExecutionUpdate":
+        this.#renderCallStart(event);
+        this.#streamed.add(event.toolCallId);
+        this.#writeText(stripControls(joinText(event.partialResult.content)), "dim");
+        break;
+      case "ToolExecutionEnd":
+        this.#renderResult(event);
+        break;
+      case "ProgressMessage":
+        this.#renderProgress(event);
+        break;
+      case "InputRejected":
+        this.#writeLine(paint.red(`input rejected: ${shortenText(event.reason, RESULT_LINE_CHARS)}`));
+        break;
+      case "ModelFallback":
+        this.#writeLine(paint.yellow(formatFallback(event)));
+        break;
+      case "MessageRejected":
+        this.#writeLine(paint.yellow(formatRejectedMessage(event)));
+        break;
+      case "DefinitionChanged":
+        this.#writeLine(paint.yellow(formatDefinitionUpdate(event)));
+        break;
+      default:
+        break;
+    }
   }
 
   /** Ends an incomplete line. */
@@ -41,77 +79,17 @@ export class Renderer {
     this.#column = "start";
   }
 
-  #renderDelta({ body, loopId, turn, attempt }: Delta): void {
-    const { paint } = this.#options;
-    switch (body.type) {
-      case "text":
-        this.#getOutput(`${loopId}/${turn}`).text += body.text;
-        this.#writeText(stripControls(body.text), "text");
-        break;
-      case "thinking":
-        this.#writeText(stripControls(body.text), "dim");
-        break;
-      case "attempt":
-        if (attempt > 1 || this.#getOutput(`${loopId}/${turn}`).text !== "") {
-          this.#writeLine(paint.yellow("(retried: ignore the text of this answer so far)"));
-        }
-        this.#getOutput(`${loopId}/${turn}`).text = "";
-        break;
-      case "waiting":
-        this.#writeLine(paint.dim(`(${stripControls(body.text)})`));
-        break;
-      case "tool-start":
-        this.#renderCallStart(body.toolCallId, body.toolName);
-        break;
-      case "progress":
-        this.#renderCallStart(body.toolCallId, body.toolName);
-        this.#writeLine(paint.dim(stripControls(body.text).trimEnd()));
-        break;
-      case "tool-output":
-        this.#renderCallStart(body.toolCallId, body.toolName);
-        this.#streamed.add(body.toolCallId);
-        this.#writeText(stripControls(body.text), "dim");
-        break;
-      case "dropped":
-        this.#writeLine(paint.dim(`(${body.count} chunks of live output were dropped)`));
-        break;
-      case "tool-call":
-      case "recorded":
-        break;
+  #renderUpdate(event: EventOfType<"MessageUpdate">): void {
+    const { isReset, deltas, parts } = diffUpdate(this.#answers.get(event.loopId) ?? [], event);
+    this.#answers.set(event.loopId, parts);
+    if (isReset)
+      this.#writeLine(this.#options.paint.yellow("(retried: ignore the text of this answer so far)"));
+    for (const { type, text } of deltas) {
+      if (type !== "toolCall") this.#writeText(stripControls(text), type === "text" ? "text" : "dim");
     }
   }
 
-  #renderEvent({ body, loopId }: LoopEvent, message: AgentMessage | undefined): void {
-    switch (body.type) {
-      case "MessageEnd":
-        if (message !== undefined) this.#renderMessage(message, loopId);
-        break;
-      case "ToolExecutionStart":
-        this.#renderCallStart(body.toolCallId, body.toolName);
-        break;
-      case "ToolExecutionEnd":
-        this.#renderResult(body.toolCallId, body.toolName, body.isError, message);
-        break;
-      case "InputRejected":
-        this.#writeLine(
-          this.#options.paint.red(`input rejected: ${shortenText(body.reason, RESULT_LINE_CHARS)}`),
-        );
-        break;
-      case "ModelFallback":
-        this.#writeLine(this.#options.paint.yellow(formatFallback(body)));
-        break;
-      case "MessageRejected":
-        this.#writeLine(this.#options.paint.yellow(formatRefusedMessage(body)));
-        break;
-      case "DefinitionChanged":
-        this.#writeLine(this.#options.paint.yellow(formatDefinitionUpdate(body)));
-        break;
-      default:
-        break;
-    }
-  }
-
-  #renderMessage(message: AgentMessage, loopId: string): void {
+  #renderMessage(message: Message, loopId: string): void {
     const { paint } = this.#options;
     if (message.role === "user") {
       const text = getText(message);
@@ -120,11 +98,10 @@ export class Renderer {
       return;
     }
     if (message.role !== "assistant") return;
-    for (const part of message.content) {
-      if (part.type === "toolCall") this.#calls.set(part.id, summarizeCall(part.arguments));
-    }
     const whole = getText(message);
-    const streamedText = this.#getOutput(`${loopId}/${message.turnId?.turnIndex ?? -1}`).text;
+    const parts = this.#answers.get(loopId) ?? [];
+    const streamedText = parts.map(({ type, text }) => (type === "text" ? text : "")).join("");
+    this.#answers.delete(loopId);
     if (whole.startsWith(streamedText))
       this.#writeText(stripControls(whole.slice(streamedText.length)), "text");
     else {
@@ -136,21 +113,30 @@ export class Renderer {
       this.#writeLine(paint.red(shortenText(message.errorMessage, 400)));
   }
 
-  #renderCallStart(id: string, name: string): void {
-    if (this.#startedCalls.has(id)) return;
-    this.#startedCalls.add(id);
+  #renderCallStart({ toolCallId, toolName }: { toolCallId: string; toolName: string }, summary = ""): void {
+    if (this.#startedCalls.has(toolCallId)) return;
+    this.#startedCalls.add(toolCallId);
     const { paint } = this.#options;
-    const summary = this.#calls.get(id) ?? "";
-    this.#writeLine(`${paint.cyan(`● ${name}`)}${summary === "" ? "" : ` ${summary}`}`);
+    this.#writeLine(`${paint.cyan(`● ${toolName}`)}${summary === "" ? "" : ` ${summary}`}`);
   }
 
-  #renderResult(id: string, name: string, isError: boolean, message: AgentMessage | undefined): void {
+  #renderProgress(event: EventOfType<"ProgressMessage">): void {
     const { paint } = this.#options;
-    this.#renderCallStart(id, name);
+    const text = stripControls(event.text).trimEnd();
+    if (SOURCES_WITHOUT_CALL.includes(event.toolCallId)) {
+      this.#writeLine(paint.dim(`(${text})`));
+      return;
+    }
+    this.#renderCallStart(event);
+    this.#writeLine(paint.dim(text));
+  }
+
+  #renderResult(event: EventOfType<"ToolExecutionEnd">): void {
+    const { paint } = this.#options;
+    const { toolCallId: id, toolName: name, isError } = event;
+    this.#renderCallStart(event);
     this.endLine();
-    const lines = stripControls(message === undefined ? "" : getText(message))
-      .trimEnd()
-      .split("\n");
+    const lines = stripControls(joinText(event.result.content)).trimEnd().split("\n");
     if (isError || !this.#streamed.has(id)) {
       for (const line of lines.slice(0, RESULT_LINES)) {
         if (line !== "") this.#writeLine(paint.dim(`  ${shortenText(line, RESULT_LINE_CHARS)}`));
@@ -159,17 +145,8 @@ export class Renderer {
         this.#writeLine(paint.dim(`  … ${lines.length - RESULT_LINES} more lines`));
     }
     this.#writeLine(isError ? paint.red(`✗ ${name}`) : paint.green(`✓ ${name}`));
-    this.#calls.delete(id);
     this.#startedCalls.delete(id);
     this.#streamed.delete(id);
-  }
-
-  #getOutput(key: string): LiveOutput {
-    if (key !== this.#answerKey) {
-      this.#answerKey = key;
-      this.#answer = { text: "" };
-    }
-    return this.#answer;
   }
 
   #writeText(text: string, kind: "text" | "dim"): void {
@@ -185,27 +162,23 @@ export class Renderer {
   }
 }
 
-function formatFallback({
-  to,
-  from,
-  for: purpose,
-}: Extract<LoopEvent["body"], { type: "ModelFallback" }>): string {
+function formatFallback({ to, from, for: purpose }: EventOfType<"ModelFallback">): string {
   const reasons = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
   const did = purpose === undefined ? "answered" : "summarised";
   return stripControls(`(${did} by ${to.provider}/${to.model}; ${reasons})`);
 }
 
-function formatRefusedMessage(body: Extract<LoopEvent["body"], { type: "MessageRejected" }>): string {
-  const { messageId, queue, waiting, rejected } = body;
+function formatRejectedMessage(event: EventOfType<"MessageRejected">): string {
+  const { messageId, queue, waiting, rejected } = event;
   const total = rejected > 1 ? `; ${rejected} rejected so far` : "";
   const what = `${queue === "steering" ? "steering message" : "follow-up"} ${shortenText(messageId, 80)}`;
   return stripControls(`(the queue is full with ${waiting.messages} messages: ${what} was rejected${total})`);
 }
 
-function formatDefinitionUpdate(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {
-  if (!body.applied) {
-    return `(definition not updated: ${shortenText(body.reason ?? "", RESULT_LINE_CHARS)})`;
+function formatDefinitionUpdate(event: EventOfType<"DefinitionChanged">): string {
+  if (!event.applied) {
+    return `(definition not updated: ${shortenText(event.reason ?? "", RESULT_LINE_CHARS)})`;
   }
-  const fields = body.changes.map(({ field }) => field).join(", ");
+  const fields = event.changes.map(({ field }) => field).join(", ");
   return stripControls(`(definition updated: ${fields})`);
 }

@@ -2,11 +2,15 @@ import type { AgentMessage, Outcome } from "../../client/index.ts";
 import { UNKNOWN_COST } from "../../core/budget/limits.ts";
 import { truncateText } from "../../platform/text/truncate-text.ts";
 import { stripControls } from "./palette.ts";
+import type { Content } from "../../schema/message.ts";
 
 /** Returns the text of a message, without thinking, calls and images. */
 export function getText(message: AgentMessage): string {
-  if (message.role === "extension") return "";
-  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return message.role === "extension" ? "" : joinText(message.content);
+}
+
+export function joinText(content: readonly Content[]): string {
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
 /** The names of arguments that summarise a call best, in order of preference. */

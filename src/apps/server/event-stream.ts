@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type Holdfast, HoldfastError, type Session, type SessionEvent } from "../../client/index.ts";
 import { EventFrames } from "./event-frames.ts";
+import { CompactEvents } from "../../client/read/compact-events.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { isInternalError, toProblem } from "./problem.ts";
 import type { ResponseStream } from "./response-stream.ts";
@@ -19,7 +20,7 @@ export type EventStreamOptions = {
   readonly drop: () => void;
 };
 
-/** Streams the events of a session as Server-Sent Events; `end` is the last one of a run. */
+/** Streams the events of a session as Server-Sent Events; `result` is the last one of a run. */
 export async function streamEvents(
   holdfast: Holdfast,
   streams: OpenStreams,
@@ -34,10 +35,10 @@ export async function streamEvents(
   if (early?.done === true) return new Response(null, { status: 204 });
   const writeEvents = async (outlet: ResponseStream): Promise<void> => {
     source.closeOnAbort(outlet.closedSignal);
-    const frames = new EventFrames();
+    const compactEvents = new CompactEvents();
     try {
       for (let next = await first; next.done !== true; next = await source.next()) {
-        await writeEvent(outlet, frames, next.value);
+        await writeEvent(outlet, compactEvents, next.value);
       }
       if (source.isClosed) return;
       const { status } = await session.status();
@@ -70,10 +71,11 @@ async function assertSessionExists(session: Session): Promise<void> {
 /** Writes an event. A slow reader may miss updates: the next one contains the whole answer. */
 async function writeEvent(
   outlet: ResponseStream,
-  frames: EventFrames,
-  { cursor, event }: SessionEvent,
+  compactEvents: CompactEvents,
+  sessionEvent: SessionEvent,
 ): Promise<void> {
-  if (outlet.isLagging && event.type === "MessageUpdate") return;
-  const text = frames.toText(cursor, event);
+  if (outlet.isLagging && sessionEvent.event.type === "MessageUpdate") return;
+  const sent = compactEvents.compact(sessionEvent);
+  const text = sent.map((data) => formatFrame({ id: data.cursor, data })).join("");
   if (text !== "") await outlet.write(text);
 }

@@ -1,5 +1,5 @@
+import type { AnswerDiff, PartDelta } from "../../client/read/answer-diff.ts";
 import type { Content } from "../../schema/message.ts";
-import type { AnswerDiff, PartDelta } from "./answer-diff.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 const CALL_NOT_MADE = "The answer was requested again, and the new one did not make this call.";

@@ -1,9 +1,10 @@
 import type { AgentEvent, Outcome } from "../../client/index.ts";
+import { type AnswerPart, diffFinalAnswer, diffUpdate } from "../../client/read/answer-diff.ts";
+import { isLiveOutput } from "../../client/read/live-events.ts";
 import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Content, Message, StopReason } from "../../schema/message.ts";
-import { type AnswerPart, diffFinalAnswer, diffUpdate } from "./answer-diff.ts";
 import { UiAnswer } from "./ui-answer.ts";
 import type { FinishReason, ToolOutput, UiChunk, WaitingCallData } from "./ui-chunk.ts";
 
@@ -49,7 +50,7 @@ export class UiMessage {
 
   toChunks(event: AgentEvent): readonly UiChunk[] {
     if (event.type === "AgentStart") this.#startLoop(event);
-    if (!isEphemeral(event)) this.#seenEvents += 1;
+    if (!isLiveOutput(event)) this.#seenEvents += 1;
     return this.#eventToChunks(event);
   }
 
@@ -212,11 +213,6 @@ export function formatApprovalId({
   sinceMs,
 }: Pick<TimedWaitingCall, "toolCallId" | "sinceMs">): string {
   return `${sinceMs}.${toolCallId}`;
-}
-
-/** Tells whether an event is live output, which is not recorded. */
-function isEphemeral({ type }: AgentEvent): boolean {
-  return type === "MessageUpdate" || type === "ToolExecutionUpdate" || type === "ProgressMessage";
 }
 
 function toResultChunk({ toolCallId, result, isError }: EventOfType<"ToolExecutionEnd">): UiChunk {

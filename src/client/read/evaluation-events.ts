@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { EvaluationRecord } from "../../store/transcript/evaluation.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
+import { PROGRESS_SOURCES } from "./progress-sources.ts";
 
 /** The events of an evaluation as a whole: its start, its warning, and its choice. */
 export type GroupEvent = Extract<
@@ -102,7 +103,7 @@ export class EvaluationEvents {
     yield {
       type: "ProgressMessage",
       loopId: judgeLoopId,
-      toolCallId: "evaluation",
+      toolCallId: PROGRESS_SOURCES.evaluation,
       toolName: "judge",
       text: warning,
     };

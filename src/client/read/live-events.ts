@@ -1,9 +1,15 @@
-import { addPiece, buildEmptyAnswer, type LivePiece } from "../../conversation/live-answer.ts";
+import {
+  addPiece,
+  buildEmptyAnswer,
+  findContentIndex,
+  type LivePiece,
+} from "../../conversation/live-answer.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { isOlder } from "../../store/stream/attempt-filter.ts";
 import type { Delta, DeltaBody } from "../../store/stream/stream-hub.ts";
 import { LiveCalls } from "./live-calls.ts";
+import { PROGRESS_SOURCES } from "./progress-sources.ts";
 
 type Execution = Pick<Delta, "run" | "command" | "generation" | "attempt" | "turn">;
 type LiveAnswer = { readonly execution: Execution; readonly message: AssistantMessage };
@@ -27,6 +33,11 @@ class LiveLoop {
   /** The number of dropped chunks that were not reported yet. */
   dropped = 0;
   readonly calls = new LiveCalls();
+}
+
+/** Tells whether an event is live output, which the record does not contain. */
+export function isLiveOutput({ type }: AgentEvent): boolean {
+  return type === "MessageUpdate" || type === "ToolExecutionUpdate" || type === "ProgressMessage";
 }
 
 /** Adds live output to the recorded events of a session. */
@@ -81,7 +92,7 @@ export class LiveEvents {
         beginAnswer(loop, delta, model);
         return [];
       case "waiting":
-        return [{ type: "ProgressMessage", loopId, toolCallId: "model", toolName: "model", text: body.text }];
+        return [createProgress(loopId, PROGRESS_SOURCES.model, body.text)];
       case "dropped":
         loop.dropped += body.count;
         return loop.hasBegun && loop.turn === turn ? toDroppedEvents(loop, loopId) : [];
@@ -186,8 +197,15 @@ function toPieceEvents(
   const message = applyPiece(loop, delta, body, model);
   // A turn whose start is not read yet: its chunks are buffered and emitted with the next one.
   if (message === undefined || !loop.hasBegun || turn !== loop.turn) return [];
-  const { type, delta: deltaText } = toPiece(body);
-  const update: AgentEvent = { type: "MessageUpdate", loopId, message, delta: { type, delta: deltaText } };
+  const piece = toPiece(body);
+  const { type, delta: deltaText } = piece;
+  const index = findContentIndex(message.content, piece);
+  const update: AgentEvent = {
+    type: "MessageUpdate",
+    loopId,
+    message,
+    delta: { type, delta: deltaText, index },
+  };
   if (loop.hasStarted) return [update];
   loop.hasStarted = true;
   return [{ type: "MessageStart", loopId, message: { ...message, content: [] } }, update];
@@ -205,5 +223,9 @@ function toDroppedEvents(loop: LiveLoop, loopId: string): readonly AgentEvent[] 
   if (dropped === 0) return [];
   loop.dropped = 0;
   const text = `${dropped} ${dropped === 1 ? "chunk" : "chunks"} of live output dropped; the record is complete`;
-  return [{ type: "ProgressMessage", loopId, toolCallId: "live-output", toolName: "live-output", text }];
+  return [createProgress(loopId, PROGRESS_SOURCES.liveOutput, text)];
+}
+
+function createProgress(loopId: string, source: string, text: string): AgentEvent {
+  return { type: "ProgressMessage", loopId, toolCallId: source, toolName: source, text };
 }

@@ -8,8 +8,8 @@ import { type FollowStart, followSession, type LiveItem } from "./follow-stream.
 import { LiveEvents } from "./live-events.ts";
 import { RecordedEventReader, type RecordedItem } from "./recorded-event-reader.ts";
 
-/** An event, and the cursor after it: resume with `session.events({ from: cursor })`. */
-export type SessionEvent = { readonly cursor: string; readonly event: AgentEvent };
+/** An event of a session, and the cursor after it: resume with `session.events({ from: cursor })`. */
+export type SessionEvent = { readonly session: string; readonly cursor: string; readonly event: AgentEvent };
 
 export type EventsOptions = {
   /**
@@ -91,7 +91,7 @@ class SessionEventBuilder {
 
   async toSessionEvents(item: RecordedItem | LiveItem): Promise<readonly SessionEvent[]> {
     if (this.#resumed !== undefined) this.#resume(this.#resumed);
-    if (item.type === "group") return [{ cursor: this.#formatCursor(), event: item.event }];
+    if (item.type === "group") return [this.#toSessionEvent(item.event)];
     return item.type === "event" ? await this.#toRecordedEvents(item) : await this.#toLiveEvents(item);
   }
 
@@ -114,7 +114,7 @@ class SessionEventBuilder {
     return events.slice(before).map((event, remaining) => {
       const index = before + remaining;
       const position = index === events.length - 1 ? {} : { next: sequence, delivered: index + 1 };
-      return { cursor: this.#formatCursor(loopId, position), event };
+      return this.#toSessionEvent(event, loopId, position);
     });
   }
 
@@ -123,8 +123,12 @@ class SessionEventBuilder {
     const events = this.#live.addLive(delta, model);
     return events.map((event, index) => {
       if (index === events.length - 1) this.#offset = offset;
-      return { cursor: this.#formatCursor(), event };
+      return this.#toSessionEvent(event);
     });
+  }
+
+  #toSessionEvent(event: AgentEvent, loopId?: string, changed?: Partial<LoopPosition>): SessionEvent {
+    return { session: this.#session, cursor: this.#formatCursor(loopId, changed), event };
   }
 
   #formatCursor(loopId?: string, changed: Partial<LoopPosition> = {}): string {

@@ -8,7 +8,6 @@ import type { ClientLink } from "../connection/client-link.ts";
 import type { Holdfast } from "../holdfast.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import type { EventsOptions, SessionEvent } from "../read/session-events.ts";
-import type { WatchItem, WatchOptions } from "../read/watch-session.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { Session } from "../session.ts";
 import { awaitResult } from "./await-result.ts";
@@ -76,10 +75,6 @@ export class Evaluation {
   /** Streams the events of all branches and the judge. */
   events(options?: EventsOptions): AsyncIterable<SessionEvent> {
     return this.#session.events(options);
-  }
-
-  watch(options?: WatchOptions): AsyncIterable<WatchItem> {
-    return this.#session.watch(options);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   findReplacementPosition,
   type PositionOptions,
 } from "../read/branch-position.ts";
-import { type WatchItem, type WatchOptions, watchSession } from "../read/watch-session.ts";
+import { type EventsOptions, type SessionEvent, streamSessionEvents } from "../read/session-events.ts";
 import { assertDefinitionAccepted } from "./accept-definition.ts";
 import { awaitResult } from "./await-result.ts";
 import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
@@ -80,23 +80,21 @@ export class Exploration {
   }
 
   /** @param index - One branch, from 0; all branches by default. Ends when the watched branches end. */
-  async *watch(index?: number, options: WatchOptions = {}): AsyncGenerator<WatchItem, void, void> {
-    let own: string | undefined;
-    for await (const item of watchSession(this.#link, this.session, { runId: this.runId, ...options })) {
+  async *events(index?: number, options: EventsOptions = {}): AsyncGenerator<SessionEvent, void, void> {
+    // Readers from the beginning learn the branch's loop from the first event.
+    const isLate = index !== undefined && options.from !== undefined;
+    let own = isLate ? (await this.status()).branches?.[index]?.loopId : undefined;
+    const all = streamSessionEvents(this.#link, this.session, { runId: this.runId, ...options });
+    for await (const item of all) {
+      const { event } = item;
       if (index === undefined) yield item;
-      else if (item.type === "group" && item.event.type === "ParallelLoopStart")
-        own = item.event.loopIds[index];
-      else if (own !== undefined && getLoopId(item) === own) {
+      else if (event.type === "ParallelLoopStart") own = event.loopIds[index];
+      else if (own !== undefined && "loopId" in event && event.loopId === own) {
         yield item;
-        if (item.type === "event" && item.event.body.type === "AgentEnd") return;
+        if (event.type === "AgentEnd") return;
       }
     }
   }
-}
-
-function getLoopId(item: WatchItem): string | undefined {
-  if (item.type === "event") return item.event.loopId;
-  return item.type === "delta" ? item.delta.loopId : undefined;
 }
 
 export async function exploreSession(

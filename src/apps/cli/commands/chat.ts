@@ -93,7 +93,7 @@ async function runChat(
   };
   let phase: "idle" | "running" | "stopping" = "idle";
   const session = new ChatSession(holdfast, id, agent, {
-    show: (item) => (context.json ? context.printJson(item) : renderer.show(item)),
+    show: (item) => (context.json ? context.printEvent(item) : renderer.show(item.event)),
     report,
     onPhase: (next) => {
       phase = next;

@@ -148,16 +148,16 @@ async function followEvaluation(
   try {
     const result = evaluation.result({ signal: leave.signal });
     result.catch(() => undefined);
-    for await (const item of evaluation.watch({ signal: leave.signal })) {
-      if (context.json) context.printJson(item);
-      const line = context.json ? undefined : board.formatItem(item);
+    for await (const item of evaluation.events({ signal: leave.signal })) {
+      if (context.json) context.printEvent(item);
+      const line = context.json ? undefined : board.formatEvent(item.event);
       if (line !== undefined) context.report(context.err.dim(stripControls(line)));
     }
     if (leave.signal.aborted) {
       context.report(formatLeftRunning(evaluation, stack));
       return EXIT.interrupted;
     }
-    return reportResult(context, await result);
+    return reportResult(context, await result, await evaluation.status());
   } catch (error) {
     if (!leave.signal.aborted) throw error;
     context.report(formatLeftRunning(evaluation, stack));

@@ -113,9 +113,9 @@ async function followExploration(context: Context, exploration: Exploration): Pr
   try {
     const ended = exploration.result();
     ended.catch(() => undefined);
-    for await (const item of exploration.watch()) {
-      if (context.json) context.printJson(item);
-      const line = context.json ? undefined : board.formatItem(item);
+    for await (const item of exploration.events()) {
+      if (context.json) context.printEvent(item);
+      const line = context.json ? undefined : board.formatEvent(item.event);
       if (line !== undefined) context.report(context.err.dim(stripControls(line)));
     }
     const result = await ended;

@@ -1,6 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Holdfast, RunResult, Session, WaitingCall } from "../../../client/index.ts";
+import { isLiveOutput } from "../../../client/read/live-events.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { getCallKey } from "../approval-dialog.ts";
@@ -161,10 +162,10 @@ export async function followRun(
   try {
     const result = session.result({ signal: leave.signal });
     result.catch(() => undefined);
-    for await (const item of session.watch({ signal: leave.signal })) {
-      if (context.json) context.printJson(item);
-      else renderer.show(item);
-      if (item.type === "event") approvals.poll();
+    for await (const item of session.events({ signal: leave.signal })) {
+      if (context.json) context.printEvent(item);
+      else renderer.show(item.event);
+      if (!isLiveOutput(item.event)) approvals.poll();
     }
     renderer.endLine();
     if (leave.signal.aborted) {

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../../client/index.ts";
+import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { AssistantMessage, Content } from "../../schema/message.ts";
 
 // What one reader has received of a partial answer, and what is new to it. An update contains the whole text of its attempt:
@@ -11,11 +11,13 @@ export type AnswerPart = {
   readonly type: "text" | "thinking" | "toolCall";
   /** For a call: the text of its arguments' JSON so far. */
   readonly text: string;
+  /** The position of the part in the content of the message, which also has parts without text. */
+  readonly contentIndex: number;
   readonly toolCallId?: string;
   readonly toolName?: string;
 };
 
-/** An addition to the part at `index`; the first one of a part has `isFirst`. */
+/** An addition to the part at `index` of the parts with text; the first one of a part has `isFirst`. */
 export type PartDelta = AnswerPart & { readonly index: number; readonly isFirst: boolean };
 
 export type AnswerDiff = {
@@ -66,15 +68,15 @@ function diffParts(
 }
 
 /** Images arrive whole, at the end; empty parts are omitted. */
-function toAnswerParts(part: Content): readonly AnswerPart[] {
+function toAnswerParts(part: Content, contentIndex: number): readonly AnswerPart[] {
   switch (part.type) {
     case "text":
-      return part.text === "" ? [] : [{ type: "text", text: part.text }];
+      return part.text === "" ? [] : [{ type: "text", text: part.text, contentIndex }];
     case "thinking":
-      return part.thinking === "" ? [] : [{ type: "thinking", text: part.thinking }];
+      return part.thinking === "" ? [] : [{ type: "thinking", text: part.thinking, contentIndex }];
     case "toolCall": {
       const text = typeof part.arguments === "string" ? part.arguments : "";
-      return [{ type: "toolCall", text, toolCallId: part.id, toolName: part.name }];
+      return [{ type: "toolCall", text, contentIndex, toolCallId: part.id, toolName: part.name }];
     }
     case "image":
     case "vendor":

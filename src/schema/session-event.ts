@@ -1,0 +1,23 @@
+import { z } from "zod";
+import { AgentEvent, StreamDelta } from "./agent-event.ts";
+
+// The events of a session as they leave the process: lines of the command line's JSON, and data of server-sent events.
+
+/**
+ * A `MessageUpdate` without the answer so far: append `delta.delta` to part `delta.index` of its content. An update has
+ * the whole `message` when it begins an answer or a part of it, when the answer begins anew, and when it is the first
+ * update that a reader receives.
+ */
+export const MessageAddition = z.object({
+  type: z.literal("MessageUpdate"),
+  loopId: z.string(),
+  delta: StreamDelta,
+});
+
+/** An event of a session, and the cursor after it. */
+export const SentSessionEvent = z.object({
+  session: z.string(),
+  cursor: z.string(),
+  event: z.union([AgentEvent, MessageAddition]),
+});
+export type SentSessionEvent = z.infer<typeof SentSessionEvent>;
