@@ -44,7 +44,7 @@ thoroughTest("the commands of docs/serve.md do what the page states, one after t
   const [begun, events, status, messages, sent, stopped, list, approved] = said;
   expect(JSON.parse(begun ?? "")).toMatchObject({ session: "docs-1" });
   expect(events).toMatch(
-    /^retry: 1000\n\nid: \S+\ndata: \{"type":"AgentStart"[\s\S]*\nevent: end\ndata: \{"type":"end"/,
+    /^retry: 1000\n\nid: \S+\ndata: \{"session":"docs-1","cursor":"\S+","event":\{"type":"AgentStart"[\s\S]*\nevent: result\ndata: \{"type":"result"/,
   );
   expect(JSON.parse(status ?? "")).toMatchObject({ session: "docs-1", status: "completed" });
   expect(JSON.parse(messages ?? "").messages).toHaveLength(2);

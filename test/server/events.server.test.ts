@@ -59,7 +59,19 @@ thoroughTest("a session is started, steered, followed and read over HTTP", async
   }
   const told = seen.filter(({ event }) => event !== "steered");
   expect(told.at(0)?.data).toMatchObject({ type: "AgentStart", agentName: "http" });
-  expect(told.at(-1)).toMatchObject({ event: "end", data: { session: session.id, status: "completed" } });
+  expect(told.at(-1)).toMatchObject({
+    event: "result",
+    data: {
+      type: "result",
+      session: session.id,
+      status: "completed",
+      outcome: { type: "answered" },
+      turns: 2,
+      costUsd: 0,
+      usage: { totalTokens: expect.any(Number) },
+      durationMs: expect.any(Number),
+    },
+  });
   expect(told.slice(0, -1).every(({ id }) => /^[\w.-]+$/.test(id ?? ""))).toBe(true);
   // The first update is complete; later ones are as long as the new text.
   const updates = told.filter(({ data }) => data["type"] === "MessageUpdate");
@@ -104,7 +116,7 @@ test("a reader that reconnects continues at its position and is informed when no
   }
   const types = [...before, ...after].map(({ data }) => data["type"] as AgentEvent["type"]);
   const recorded = types.filter((type) => type !== "MessageUpdate");
-  expect(recorded).toEqual([...(await session.readEventTypes()), "end"]);
+  expect(recorded).toEqual([...(await session.readEventTypes()), "result"]);
   // The replacement of the message and its additions are the whole answer.
   let words = "";
   for (const { data } of [...before, ...after]) {

@@ -22,7 +22,7 @@ afterEach(() => server.close());
 function telling(
   tell: (from: string | undefined, signal: AbortSignal) => AsyncIterable<Omit<SessionEvent, "session">>,
 ): Holdfast {
-  const status = { open: true, status: "running", loopId };
+  const status = { session: "s", open: true, status: "running", loopId };
   const session = {
     id: "s",
     status: async () => status,
@@ -138,7 +138,7 @@ test("a slow reader skips updates that a later one contains, and receives everyt
   expect(events.filter((type) => type === "ToolExecutionEnd")).toHaveLength(2_000);
   expect(events.filter((type) => type === "MessageUpdate").length).toBeLessThan(1_900);
   expect(words.startsWith(shown)).toBe(true);
-  expect(events.slice(-3)).toEqual(["MessageEnd", "AgentEnd", "end"]);
+  expect(events.slice(-3)).toEqual(["MessageEnd", "AgentEnd", "result"]);
 });
 
 test("a silent stream sends heartbeats; when the server closes, readers are informed and reconnect", async () => {

@@ -153,7 +153,17 @@ describe("attached to a session that runs elsewhere", () => {
       .map((line) => JSON.parse(line));
     const events = lines.filter(({ event }) => event !== undefined);
     expect(events.map(({ event }) => event.type)).toEqual(await session.readEventTypes());
-    expect(lines.at(-1)).toMatchObject({ session: session.id, type: "result", exitCode: 0 });
+    for (const line of events) expect(SentSessionEvent.parse(line)).toMatchObject({ session: session.id });
+    expect(lines.at(-1)).toMatchObject({
+      session: session.id,
+      type: "result",
+      outcome: { type: "answered" },
+      turns: 1,
+      costUsd: 0,
+      usage: (await stage.transcript.readLoops(session.id))[0]?.usage,
+      durationMs: expect.any(Number),
+      exitCode: 0,
+    });
     const rest = attached(session.id, "--json", "--from", events[2].cursor);
     await rest.code;
     expect(

@@ -7,6 +7,7 @@ import {
   type WaitingCall,
 } from "../../client/index.ts";
 import { isLiveOutput } from "../../client/read/live-events.ts";
+import { readRunSummary } from "../../client/runs/run-summary.ts";
 import { raceTimeout } from "../../platform/async/race.ts";
 import { getCallKey } from "./approval-dialog.ts";
 import { ApprovalPoller } from "./approval-poller.ts";
@@ -16,7 +17,7 @@ import type { Context } from "./context.ts";
 import { ERROR_EXIT_CODES, EXIT, OUTCOME_EXIT_CODES } from "./exit-codes.ts";
 import type { AttachAction } from "./parse-attach-line.ts";
 import { Renderer } from "./render.ts";
-import { describeCost, describeOutcome, formatCount, shortenText } from "./text.ts";
+import { describeOutcome, describeTotals, shortenText } from "./text.ts";
 
 /** After this long without output, the session asks the server whether a step is being retried. */
 const RETRY_CHECK_AFTER_MS = 3_000;
@@ -175,17 +176,13 @@ export class AttachedSession {
   }
 
   async #reportResult(): Promise<number> {
-    const { turns = 0, costUsd = null, outcome } = await this.#session.status();
+    const found = await readRunSummary(this.#session);
+    const { outcome } = found;
     const code = await this.#getExitCode(outcome);
-    if (this.#context.json) this.#printJson({ type: "result", outcome, turns, costUsd, exitCode: code });
+    if (this.#context.json) this.#printJson({ ...found, exitCode: code });
     else {
       const ending = outcome === undefined ? "ended without an outcome" : describeOutcome(outcome);
-      const summary = [
-        ending,
-        formatCount(turns, "turn"),
-        describeCost(costUsd),
-        `session ${this.#session.id}`,
-      ].join(" · ");
+      const summary = `${ending} · ${describeTotals(found)} · session ${this.#session.id}`;
       this.#write(`${code === EXIT.ok ? this.#context.out.dim(summary) : this.#context.out.red(summary)}\n`);
     }
     return code;

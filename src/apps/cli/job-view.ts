@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Holdfast, Job, JobResult, JobState, PartStatus } from "../../client/index.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Context } from "./context.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "./exit-codes.ts";
 import { handleInterrupts } from "./interrupts.ts";
-import { describeCost, describeOutcome, formatCount } from "./text.ts";
+import { describeOutcome, describeTotals } from "./text.ts";
 
 /** The interval between two reads of a job's status. */
 const POLL_INTERVAL_MS = 1000;
@@ -34,7 +35,7 @@ export async function followJob(context: Context, holdfast: Holdfast, job: Job):
       );
       return EXIT.interrupted;
     }
-    return reportResult(context, await result);
+    return await reportResult(context, job, await result);
   } finally {
     off();
   }
@@ -84,11 +85,12 @@ function formatPart({ agent, status, session }: PartStatus): string {
   return status === "needs-approval" ? `${text}; to inspect it: holdfast status ${session}` : text;
 }
 
-function reportResult(context: Context, result: JobResult): number {
-  const { outcome, text, turns, costUsd, job, ref, bytes = 0 } = result;
+async function reportResult(context: Context, job: Job, result: JobResult): Promise<number> {
+  const { outcome, text, turns, costUsd, ref, bytes = 0 } = result;
+  const { durationMs } = await job.status();
   const exitCode = OUTCOME_EXIT_CODES[outcome.type];
   if (context.json) {
-    context.printJson({ type: "result", ...result, exitCode });
+    context.printJson({ type: "result", ...result, ...omitUndefined({ durationMs }), exitCode });
     return exitCode;
   }
   if (text !== undefined) context.print(text);
@@ -99,7 +101,8 @@ function reportResult(context: Context, result: JobResult): number {
       ),
     );
   }
-  const summary = `${describeOutcome(outcome)} · ${formatCount(turns, "turn")} · ${describeCost(costUsd)} · job ${job}`;
+  const totals = describeTotals({ turns, costUsd, ...omitUndefined({ durationMs }) });
+  const summary = `${describeOutcome(outcome)} · ${totals} · job ${job.id}`;
   context.report(exitCode === EXIT.ok ? context.err.dim(summary) : context.err.red(summary));
   return exitCode;
 }

@@ -1,8 +1,9 @@
 import type { AgentMessage, Outcome } from "../../client/index.ts";
+import type { RunSummary } from "../../client/runs/run-summary.ts";
 import { UNKNOWN_COST } from "../../core/budget/limits.ts";
 import { truncateText } from "../../platform/text/truncate-text.ts";
-import { stripControls } from "./palette.ts";
 import type { Content } from "../../schema/message.ts";
+import { stripControls, stripControls } from "./palette.ts";
 
 /** Returns the text of a message, without thinking, calls and images. */
 export function getText(message: AgentMessage): string {
@@ -60,6 +61,26 @@ export function describeOutcome(outcome: Outcome): string {
 export function describeCost(costUsd: number | null): string {
   if (costUsd === null) return UNKNOWN_COST;
   return `$${costUsd.toFixed(costUsd > 0 && costUsd < 0.01 ? 5 : 2)}`;
+}
+
+/** What a run has used, as `readRunSummary` returns it. */
+type Totals = Partial<Pick<RunSummary, "turns" | "usage" | "costUsd" | "durationMs">>;
+
+/** Describes what a run has used, on one line. */
+export function describeTotals({ turns = 0, usage, costUsd = null, durationMs }: Totals): string {
+  return [
+    formatCount(turns, "turn"),
+    ...(usage === undefined ? [] : [formatCount(usage.totalTokens, "token")]),
+    describeCost(costUsd),
+    ...(durationMs === undefined ? [] : [formatElapsed(durationMs)]),
+  ].join(" · ");
+}
+
+/** Formats a measured time: tenths of seconds below a minute, otherwise its two largest units. */
+function formatElapsed(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const minutes = Math.round(ms / 60_000);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Formats a cost for a column of dollars. */

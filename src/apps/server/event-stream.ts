@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type Holdfast, HoldfastError, type Session, type SessionEvent } from "../../client/index.ts";
-import { EventFrames } from "./event-frames.ts";
 import { CompactEvents } from "../../client/read/compact-events.ts";
+import { readRunSummary } from "../../client/runs/run-summary.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { isInternalError, toProblem } from "./problem.ts";
 import type { ResponseStream } from "./response-stream.ts";
@@ -41,8 +41,7 @@ export async function streamEvents(
         await writeEvent(outlet, compactEvents, next.value);
       }
       if (source.isClosed) return;
-      const { status } = await session.status();
-      await outlet.write(formatFrame({ event: "end", data: { type: "end", session: id, status } }));
+      await outlet.write(formatFrame({ event: "result", data: await readRunSummary(session) }));
     } catch (error) {
       if (isInternalError(error)) throw error;
       await outlet.write(formatFrame({ event: "problem", data: toProblem(error, target) }));

@@ -2,6 +2,7 @@ import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { EvaluationStatus } from "../../core/evaluation/evaluation-progress.ts";
 import type { Status, StatusCode } from "../../core/machine/status.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { Usage } from "../../schema/message.ts";
 import type { LoopStatus, Outcome } from "../../schema/record.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import { createUnknownSessionError } from "../client-errors.ts";
@@ -20,6 +21,7 @@ import {
 } from "./open-runs.ts";
 import { listPendingActivities, type PendingActivity } from "./pending-activity.ts";
 import { KEYS } from "./run-labels.ts";
+import { type RunTotals, readRunTotals, sumLoopUsage } from "./run-totals.ts";
 
 export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
   Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
@@ -32,6 +34,10 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
     readonly runId?: string;
     readonly startedAt?: Date;
     readonly closedAt?: Date;
+    /** The tokens of the ended run's own requests, without those of sub-agents. Absent while a run is open. */
+    readonly usage?: Usage;
+    /** From the start of the ended run to its end. */
+    readonly durationMs?: number;
     readonly pending: readonly PendingActivity[];
     /** The number of pending calls of agents below it; absent for none. */
     readonly waitingBelow?: number;
@@ -53,7 +59,8 @@ export async function readSessionStatus(link: ClientLink, session: string): Prom
     ...toRunDescription(description, session),
     pending: await listPendingActivities(link, description),
   };
-  if (!runDescription.open) return { ...runDescription, ...(await readLastLoop(link, session)) };
+  if (!runDescription.open)
+    return { ...runDescription, ...(await readEndedLoops(link, description, session)) };
   const below = findRunsBelow(link, description);
   const [ownStatus, waiting, runs] = await Promise.all([
     askStatus(link, session),
@@ -127,15 +134,17 @@ export function toStatus(
   }
 }
 
-async function readLastLoop(
+async function readEndedLoops(
   link: ClientLink,
+  description: WorkflowExecutionDescription,
   session: string,
-): Promise<{ outcome?: Outcome; loopId?: string }> {
+): Promise<RunTotals & { outcome?: Outcome; loopId?: string }> {
   const transcript = await link.storage.openExistingTranscript();
   if (transcript !== undefined) await readRefreshedSession(link, transcript, session);
   const loops = (await transcript?.readLoops(session)) ?? [];
   const last = findNewestLoop(loops);
-  return { ...omitUndefined({ loopId: last?.loopId }), ...getOutcome(last) };
+  const totals = await readRunTotals(link, description, loops);
+  return { ...omitUndefined({ loopId: last?.loopId }), ...getOutcome(last), ...totals };
 }
 
 async function readStatusFromTranscript(link: ClientLink, session: string): Promise<SessionStatus> {
@@ -155,6 +164,8 @@ async function readStatusFromTranscript(link: ClientLink, session: string): Prom
     costUsd: sumRecordedCost(loops),
     startedAt: new Date(record.createdAtMs),
     closedAt: new Date(record.lastActiveAtMs),
+    durationMs: record.lastActiveAtMs - record.createdAtMs,
+    ...sumLoopUsage(loops),
     pending: [],
     ...omitUndefined({ loopId: last?.loopId }),
     ...getOutcome(last),

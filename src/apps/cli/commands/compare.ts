@@ -5,7 +5,9 @@ import type {
   Evaluation,
   EvaluationOutcome,
   EvaluationStrategy,
+  SessionStatus,
 } from "../../../client/index.ts";
+import { buildRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { PLAIN_STRATEGIES } from "../../../schema/evaluation.ts";
 import { loadAgentFile } from "../agent-file.ts";
@@ -174,11 +176,11 @@ function formatLeftRunning({ session }: Evaluation, { started }: LocalStack): st
 }
 
 /** Prints the selected text on standard output, and the table and the reason on standard error. */
-function reportResult(context: Context, result: EvaluationOutcome): number {
+function reportResult(context: Context, result: EvaluationOutcome, ended: SessionStatus): number {
   const { session, outcome, decision, costUsd, text } = result;
   const exitCode = OUTCOME_EXIT_CODES[outcome.type];
   if (context.json) {
-    context.printJson({ type: "result", ...result, exitCode });
+    context.printJson({ ...buildRunSummary(ended), ...result, exitCode });
     return exitCode;
   }
   for (const row of formatTable(formatEvaluation(result))) context.report(stripControls(row));

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { Exploration, ExploredBranch } from "../../../client/index.ts";
+import { buildRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { loadAgentFile } from "../agent-file.ts";
 import type { Context } from "../context.ts";
@@ -120,7 +121,8 @@ async function followExploration(context: Context, exploration: Exploration): Pr
     }
     const result = await ended;
     const exitCode = OUTCOME_EXIT_CODES[result.outcome.type];
-    if (context.json) context.printJson({ type: "result", ...result, exitCode });
+    if (context.json)
+      context.printJson({ ...buildRunSummary(await exploration.status()), ...result, exitCode });
     else {
       for (const row of formatTable(formatBranchRows(result.branches))) context.print(stripControls(row));
       const tone = exitCode === EXIT.ok ? context.err.dim : context.err.red;

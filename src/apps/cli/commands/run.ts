@@ -2,6 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Holdfast, RunResult, Session, WaitingCall } from "../../../client/index.ts";
 import { isLiveOutput } from "../../../client/read/live-events.ts";
+import { type RunSummary, readRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { getCallKey } from "../approval-dialog.ts";
@@ -18,7 +19,7 @@ import { loadMode } from "../mode-file.ts";
 import { print } from "../output.ts";
 import { formatProblem } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
-import { describeCost, describeOutcome, formatCount } from "../text.ts";
+import { describeOutcome, describeTotals } from "../text.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -211,13 +212,11 @@ async function reportResult(
   session: Session,
   result: RunResult,
 ): Promise<number> {
-  const { turns = 0, costUsd = null } = await holdfast
-    .status(session.id)
-    .catch(() => ({ turns: 0, costUsd: null }));
+  const totals: Partial<RunSummary> = await readRunSummary(holdfast.session(session.id)).catch(() => ({}));
   const exitCode = OUTCOME_EXIT_CODES[result.outcome.type];
-  if (context.json) context.printJson({ type: "result", ...result, turns, costUsd, exitCode });
+  if (context.json) context.printJson({ type: "result", ...totals, ...result, exitCode });
   else {
-    const summary = `${describeOutcome(result.outcome)} · ${formatCount(turns, "turn")} · ${describeCost(costUsd)} · session ${session.id}`;
+    const summary = `${describeOutcome(result.outcome)} · ${describeTotals(totals)} · session ${session.id}`;
     context.report(exitCode === EXIT.ok ? context.err.dim(summary) : context.err.red(summary));
   }
   return exitCode;
