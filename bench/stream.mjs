@@ -90,7 +90,7 @@ async function measureDirectRead(url, reply) {
 
 async function waitForFirstToken(holdfast, session) {
   let after;
-  for await (const { event } of holdfast.events(session)) {
+  for await (const { event } of holdfast.session(session).events()) {
     if (event.type === "MessageUpdate") after ??= now() - Number(event.delta.delta);
   }
   return after;
@@ -104,7 +104,7 @@ async function measureThroughput({ stage, holdfast, url, log }, count, pieces) {
   let begun;
   const watch = async () => {
     let tokenCount = 0;
-    for await (const { event } of holdfast.events(handle.workflowId)) {
+    for await (const { event } of holdfast.session(handle.workflowId).events()) {
       if (event.type !== "MessageUpdate") continue;
       begun ??= performance.now();
       tokenCount += 1;

@@ -105,7 +105,7 @@ function describe(outcome) {
 }
 
 async function measure({ stage, server, session, transcript, model, sent }) {
-  const entries = await session.messages();
+  const entries = await session.messages.list();
   const turns = entries.filter(({ message }) => message.role === "assistant").length;
   const { headBranch } = await transcript.readSession(session.id);
   const length = await transcript.countEntries(session.id, headBranch);

@@ -177,7 +177,7 @@ async function tell(
   const atWork = await whileAtWork(session);
   const [waiting] = await eventually(
     async () => {
-      const calls = await run.approvals();
+      const calls = await run.approvals.list();
       return calls.length === 0 ? undefined : calls;
     },
     { what: "a call that waits for a person" },
@@ -185,7 +185,7 @@ async function tell(
   expect(waiting?.tool).toBe("guarded");
   await run.steer(marks.steering);
   await run.followUp(marks.followUp);
-  await run.deny(undefined, { reason: marks.refusal });
+  await run.approvals.deny(undefined, { reason: marks.refusal });
   expect(await run.result()).toMatchObject({ text: marks.answer });
   await holdfast.schedules.create({
     name: `${name}-nightly`,
@@ -196,7 +196,7 @@ async function tell(
   });
   const other = await holdfast.start({ agent, mode: "interactive", session: `${name}-waits` });
   await other.stop(marks.stop);
-  const told = JSON.stringify(await run.messages());
+  const told = JSON.stringify(await run.messages.list());
   const { stop: _, schedule: __, live: ___, system: ____, ...inRecord } = marks;
   for (const mark of Object.values(inRecord)) expect(told).toContain(mark);
   return { atWork, atEnd: look(world) };

@@ -16,7 +16,9 @@ await runExample(import.meta.url, async ({ holdfast, workspace, agents, model })
 
   check("the assistant answered", outcome.type === "answered");
   check("the project's tests pass", runProjectTests(workspace));
-  const children = (await holdfast.list()).filter(({ session: id }) => id.startsWith(`${session.id}.sub-`));
+  const children = (await holdfast.sessions.list()).filter(({ session: id }) =>
+    id.startsWith(`${session.id}.sub-`),
+  );
   check("sub-agents have their own sessions, which stay readable", children.length >= 2);
   if (model !== undefined) {
     check("three tasks were delegated", children.length === 3);

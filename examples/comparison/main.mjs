@@ -16,7 +16,7 @@ await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
   check("the judge selected a branch", decision.decidedBy === "strategy");
   check("the other branches can be inspected", otherBranches.length === 2);
   check("the tokens of all branches are counted", usage.totalTokens > 0);
-  const messages = await holdfast.messages(evaluation.session);
+  const messages = await holdfast.session(evaluation.session).messages.list();
   const last = messages.at(-1)?.message;
   check(
     "the session continues after the selected branch",

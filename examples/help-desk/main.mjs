@@ -19,7 +19,7 @@ await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
   const { outcome, text } = await session.result();
   console.log(`\n${text}\n`);
 
-  const messages = await holdfast.messages(session.id);
+  const messages = await holdfast.session(session.id).messages.list();
   const results = messages.flatMap(({ message }) => (message.role === "toolResult" ? [message] : []));
   const gave = (tool, words) =>
     results.some(({ toolName, isError, content }) => {

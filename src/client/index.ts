@@ -49,6 +49,8 @@ export type { Health, HealthOptions } from "./connection/check-health.ts";
 export { type ConnectOptions, connect } from "./connection/connect.ts";
 export { Holdfast } from "./holdfast.ts";
 export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./holdfast-error.ts";
+export type { Jobs } from "./holdfast-jobs.ts";
+export type { CreateSessionOptions, ResumeOptions, Sessions } from "./holdfast-sessions.ts";
 export {
   buildUserMessage,
   getTurnId,
@@ -71,8 +73,8 @@ export type {
   SessionsPage,
 } from "./read/find-sessions.ts";
 export type { ListOptions, SessionSummary } from "./read/list-sessions.ts";
-export type { LoopHistory, MessagesOptions } from "./read/read-session.ts";
-export type { SessionRecordWithTotals } from "./read/read-session-record.ts";
+export type { MessagesOptions } from "./read/read-messages.ts";
+export type { SessionRecordWithTotals, StoredLoop } from "./read/read-session-record.ts";
 export type { RequestOptions, TurnRequest } from "./read/read-turn-request.ts";
 export type { EventsOptions, SessionEvent } from "./read/session-events.ts";
 export type { AcceptResult } from "./runs/accept-definition.ts";
@@ -126,6 +128,11 @@ export type { RunMode, StartOptions } from "./runs/start-run.ts";
 export type { UpdateOptions, UpdateResult } from "./runs/update-session.ts";
 export { zodOutput } from "./runs/zod-output.ts";
 export { Session } from "./session.ts";
+export type { SessionApprovals } from "./session-approvals.ts";
+export type { SessionBranches } from "./session-branches.ts";
+export type { SessionCheckpoints } from "./session-checkpoints.ts";
+export type { SessionMessages } from "./session-messages.ts";
+export type { SessionQueues } from "./session-queues.ts";
 export type { BranchOptions, BranchResult } from "./sessions/branch-session.ts";
 export { type AgentSnapshot, loadSnapshot, saveSnapshot } from "./sessions/checkpoint.ts";
 export type { DeleteOptions, DeleteResult } from "./sessions/delete-session.ts";

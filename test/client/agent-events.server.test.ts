@@ -28,7 +28,7 @@ test("events arrive while an answer is produced, and together they match the rec
   await session.start("Go");
   const seen: AgentEvent[] = [];
   let liveWords = "";
-  for await (const { event } of holdfast.events(session.id)) {
+  for await (const { event } of holdfast.session(session.id).events()) {
     expect(AgentEvent.parse(JSON.parse(JSON.stringify(event)))).toEqual(event);
     seen.push(event);
     const isSecond = event.type === "MessageUpdate" && event.message.turnId?.turnIndex === 1;
@@ -61,7 +61,7 @@ test("events arrive while an answer is produced, and together they match the rec
   expect(ends).toEqual(recorded);
   // A reader that connects after the end reads the same events from the record.
   const later: AgentEvent[] = [];
-  for await (const { event } of holdfast.events(session.id)) later.push(event);
+  for await (const { event } of holdfast.session(session.id).events()) later.push(event);
   expect(later.map(({ type }) => type)).toEqual(durable.map(({ type }) => type));
   expect(later.at(-1)).toEqual(seen.at(-1));
 });

@@ -54,7 +54,16 @@ async function asking(...payees: readonly string[]): Promise<TestSession> {
     agent: { tools: ["pay"], permissions: { otherwise: "ask" } },
   });
   await session.start("Pay them");
-  await expect.poll(() => holdfast.approvals(session.id).catch(() => []), POLL).toHaveLength(payees.length);
+  await expect
+    .poll(
+      () =>
+        holdfast
+          .session(session.id)
+          .approvals.list()
+          .catch(() => []),
+      POLL,
+    )
+    .toHaveLength(payees.length);
   return session;
 }
 const POLL = { timeout: 15_000, interval: 20 };
@@ -65,9 +74,9 @@ async function results(session: TestSession): Promise<readonly string[]> {
 
 thoroughTest("client and command line answer pending calls, each with its own answer [TMP-11]", async () => {
   const session = await asking("ann", "bob", "cleo");
-  const status = await holdfast.status(session.id);
+  const status = await holdfast.session(session.id).status();
   expect(status).toMatchObject({ status: "needs-approval", statusText: expect.stringContaining("pay: ann") });
-  const [first] = await holdfast.approvals(session.id);
+  const [first] = await holdfast.session(session.id).approvals.list();
   expect(first).toMatchObject({
     toolCallId: "call-ann",
     tool: "pay",
@@ -80,11 +89,11 @@ thoroughTest("client and command line answer pending calls, each with its own an
   expect(shown.out).toMatch(/waits +pay: ann\n.*reason .*\n.*since .*until it is answered/);
   expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
 
-  await expect(holdfast.approve(session.id)).rejects.toMatchObject({
+  await expect(holdfast.session(session.id).approvals.approve()).rejects.toMatchObject({
     code: "input-invalid",
     message: expect.stringContaining("call-bob"),
   });
-  expect(await holdfast.approve(session.id, "call-ann", { by: "a person" })).toMatchObject({
+  expect(await holdfast.session(session.id).approvals.approve("call-ann", { by: "a person" })).toMatchObject({
     tool: "pay",
     waiting: 2,
   });
@@ -118,7 +127,10 @@ test("an answer while nothing is pending is rejected, and the error says what to
   const { code } = await cli("deny", session.id);
   expect(code).toBe(0);
   await session.readResult();
-  for (const late of [() => holdfast.deny(session.id), () => holdfast.approve(session.id, "call-eve")]) {
+  for (const late of [
+    () => holdfast.session(session.id).approvals.deny(),
+    () => holdfast.session(session.id).approvals.approve("call-eve"),
+  ]) {
     await expect(late()).rejects.toMatchObject({
       code: "approval-unknown",
       message: expect.stringContaining("is idle"),
@@ -126,7 +138,10 @@ test("an answer while nothing is pending is rejected, and the error says what to
   }
   const unknown = await cli("approve", "no-such-session");
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("There is no session") });
-  const long = await holdfast.deny(session.id, undefined, { reason: "x".repeat(40_000) }).catch((e) => e);
+  const long = await holdfast
+    .session(session.id)
+    .approvals.deny(undefined, { reason: "x".repeat(40_000) })
+    .catch((e) => e);
   expect(long).toBeInstanceOf(HoldfastError);
   expect(long.code).toBe("input-too-large");
 });
@@ -140,7 +155,7 @@ test("chat asks for approvals inline, one after the other, and sees answers give
   expect(said.out).not.toContain('"to": "gina"');
   streams.stdin.write("y\r");
   await expect.poll(() => said.out, POLL).toContain('"to": "gina"');
-  await holdfast.approve(session.id, "call-gina");
+  await holdfast.session(session.id).approvals.approve("call-gina");
   await expect.poll(() => said.out, POLL).toContain("No longer waiting: pay: gina");
   await expect.poll(() => said.out, POLL).toContain('"to": "hugo"');
   streams.stdin.write("\u0003");
@@ -190,11 +205,11 @@ test("a waiting run is reported once, with the command that answers it, and then
 test("compact works in an open run, or in a loop of its own when the session is idle; a long focus is rejected [CMP-13]", async () => {
   const session = await asking("ivy");
   expect(await cli("compact", session.id, "--focus", "the payments")).toMatchObject({ code: 0 });
-  expect(await holdfast.compact(session.id)).toEqual({ by: "open-run" });
-  await expect(holdfast.compact(session.id, { focus: "x".repeat(3_000) })).rejects.toMatchObject({
+  expect(await holdfast.session(session.id).compact()).toEqual({ by: "open-run" });
+  await expect(holdfast.session(session.id).compact({ focus: "x".repeat(3_000) })).rejects.toMatchObject({
     code: "input-too-large",
   });
-  await holdfast.approve(session.id);
+  await holdfast.session(session.id).approvals.approve();
   await session.readResult();
   const { events } = await session.handle.fetchHistory();
   const focuses = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
@@ -203,15 +218,16 @@ test("compact works in an open run, or in a loop of its own when the session is 
       : [],
   );
   expect(focuses).toEqual([{ focus: "the payments" }, {}]);
-  expect(await holdfast.compact(session.id)).toMatchObject({ by: "own-loop" });
-  await holdfast.result(session.id);
-  expect((await holdfast.loops(session.id)).at(-1)?.events.map(({ body }) => body.type)).toEqual([
-    "AgentStart",
-    "AgentEnd",
-  ]);
+  expect(await holdfast.session(session.id).compact()).toMatchObject({ by: "own-loop" });
+  await holdfast.session(session.id).result();
+  expect(
+    (await holdfast.session(session.id).record()).storedLoops.at(-1)?.events.map(({ body }) => body.type),
+  ).toEqual(["AgentStart", "AgentEnd"]);
   expect(await cli("compact", session.id)).toMatchObject({
     code: 0,
     out: expect.stringContaining("nothing to compact"),
   });
-  await expect(holdfast.compact("no-such-session")).rejects.toMatchObject({ code: "session-unknown" });
+  await expect(holdfast.session("no-such-session").compact()).rejects.toMatchObject({
+    code: "session-unknown",
+  });
 });

@@ -97,7 +97,12 @@ test("a wrong namespace: the error lists the existing ones, and the command that
 thoroughTest("connecting opens nothing on this machine", async () => {
   const folder = join(home, "not-yet");
   const holdfast = await open({ home: folder });
-  expect(await holdfast.status("nosuch").catch((error) => error.code)).toBe("session-unknown");
+  expect(
+    await holdfast
+      .session("nosuch")
+      .status()
+      .catch((error) => error.code),
+  ).toBe("session-unknown");
   await expect(stat(folder)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
@@ -110,7 +115,9 @@ test("missing search attributes are rejected before the start, with the command;
     facts: { missing: expect.arrayContaining(["HoldfastStatus"]), namespace },
     message: expect.stringMatching(/holdfast doctor --fix.*--name HoldfastStatus --type Keyword/),
   });
-  await expect(holdfast.status(`s-${namespace}`)).rejects.toMatchObject({ code: "session-unknown" });
+  await expect(holdfast.session(`s-${namespace}`).status()).rejects.toMatchObject({
+    code: "session-unknown",
+  });
   const without = await open({ namespace, searchAttributes: false });
   expect((await without.start({ agent, prompt: "hello", session: `t-${namespace}` })).runId).toBeDefined();
   const { attributes } = await holdfast.health({ register: true });
@@ -148,7 +155,7 @@ test("invalid input is reported before anything is started", async () => {
     "input-invalid",
     "input-invalid",
   ]);
-  await expect(holdfast.status(session)).rejects.toMatchObject({ code: "session-unknown" });
+  await expect(holdfast.session(session).status()).rejects.toMatchObject({ code: "session-unknown" });
 });
 
 thoroughTest(
@@ -192,7 +199,7 @@ thoroughTest("a long prompt is stored, and travels as its hash", async () => {
 
 thoroughTest("stop and steer distinguish a session that never existed from an idle one", async () => {
   const holdfast = await open();
-  await expect(holdfast.stop("nosuch")).rejects.toMatchObject({ code: "session-unknown" });
-  await expect(holdfast.prompt("nosuch", "hello")).rejects.toMatchObject({ code: "session-unknown" });
-  await expect(holdfast.messages("nosuch")).rejects.toMatchObject({ code: "session-unknown" });
+  await expect(holdfast.session("nosuch").stop()).rejects.toMatchObject({ code: "session-unknown" });
+  await expect(holdfast.session("nosuch").prompt("hello")).rejects.toMatchObject({ code: "session-unknown" });
+  await expect(holdfast.session("nosuch").messages.list()).rejects.toMatchObject({ code: "session-unknown" });
 });

@@ -20,7 +20,7 @@ afterAll(async () => {
 const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 const texts = async (id: string, branch?: string) =>
-  (await holdfast.messages(id, branch === undefined ? {} : { branch })).map(({ message }) =>
+  (await holdfast.session(id).messages.list(branch === undefined ? {} : { branch })).map(({ message }) =>
     message.role === "extension"
       ? "extension"
       : `${message.role}: ${message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")}`,
@@ -34,9 +34,12 @@ describe("a fork", () => {
       await session.run("First");
       await session.run("Second");
       const own = holdfast.session(session.id);
-      const { branch, from } = await own.fork({ turn: 0, loop: `${session.id}.anthropic.test-model.1` });
+      const { branch, from } = await own.branches.fork({
+        turn: 0,
+        loop: `${session.id}.anthropic.test-model.1`,
+      });
       expect([branch, from.position]).toEqual(["branch-1", 2]);
-      await holdfast.prompt(session.id, "Something else", { branch });
+      await holdfast.session(session.id).prompt("Something else", { branch });
       await own.result();
       expect(session.listSeenMessages(2)).toEqual(["user: First", "assistant: One.", "user: Something else"]);
       expect(await texts(session.id)).toEqual([
@@ -78,7 +81,7 @@ describe("a fork", () => {
     expect((await texts(session.id)).at(-1)).not.toBe("extension");
     expect((await texts(other))[0]).toBe("user: Go");
     expect(await stage.transcript.readBranches(session.id)).toEqual([{ id: "main" }]);
-    const shown = await holdfast.request(other);
+    const shown = await holdfast.session(other).messages.request();
     expect(shown.messages[0]?.message.content).toEqual([{ type: "text", text: "Go" }]);
   });
 
@@ -134,7 +137,7 @@ thoroughTest(
     });
     await session.run("Go");
     const before = session.listRequests().length;
-    const { session: other } = await holdfast.session(session.id).fork({ as: `${session.id}-next` });
+    const { session: other } = await holdfast.session(session.id).branches.fork({ as: `${session.id}-next` });
     stage.model.script({
       conversations: [
         {
@@ -143,12 +146,12 @@ thoroughTest(
         },
       ],
     });
-    await holdfast.prompt(other, "And now?");
+    await holdfast.session(other).prompt("And now?");
     await holdfast.session(other).result();
     const sent = session.listSeenMessages(before);
     expect(sent.some((line) => line.includes("[Summary]"))).toBe(true);
     const shown = async () =>
-      (await holdfast.request(other)).messages.flatMap(({ message }) =>
+      (await holdfast.session(other).messages.request()).messages.flatMap(({ message }) =>
         message.content.map((part) => (part.type === "text" ? part.text : part.type)),
       );
     const made = await shown();
@@ -174,7 +177,7 @@ describe("a rewind", () => {
     const tree = await cli("show", session.id, "--branches");
     expect(tree.out).toMatch(/● main 4 messages\n.*#0 .*initial.*\n.*#2 .*initial/);
     expect(tree.out).toMatch(/ {2}● back-1 from #2 · 4 messages · a rewind.*← head\n.*#2 .*\.3 /);
-    const forward = await holdfast.session(session.id).rewind({ to: { branch: "main" } });
+    const forward = await holdfast.session(session.id).branches.rewind({ to: { branch: "main" } });
     expect(forward).toMatchObject({
       head: { branch: "main", position: 4 },
       previousHead: { branch: "back-1" },
@@ -188,11 +191,11 @@ describe("a rewind", () => {
     await session.run("First");
     await session.run("Second");
     const handle = holdfast.session(session.id);
-    const saved = await handle.saveMessages();
-    const { loopId } = await handle.rewind({ to: { at: 2 } });
-    expect((await handle.checkpoint()).lastLoopId).toBe(loopId);
-    expect((await handle.fork({ turn: 0 })).from).toMatchObject({ branch: "main", position: 2 });
-    expect(await handle.restoreMessages(saved)).toMatchObject({ length: 4 });
+    const saved = (await handle.messages.list()).map(({ message }) => message);
+    const { loopId } = await handle.branches.rewind({ to: { at: 2 } });
+    expect((await handle.checkpoints.create()).lastLoopId).toBe(loopId);
+    expect((await handle.branches.fork({ turn: 0 })).from).toMatchObject({ branch: "main", position: 2 });
+    expect(await handle.messages.replace(saved)).toMatchObject({ length: 4 });
   });
 
   test("is rejected while a run is open, even a waiting one, and possible after that run was terminated", async () => {
@@ -205,7 +208,7 @@ describe("a rewind", () => {
     expect(refused.err).toContain(`holdfast stop ${session.id}`);
     await session.handle.terminate("by hand");
     gates.get("open").open();
-    const { head } = await holdfast.session(session.id).rewind({ to: { at: 1 } });
+    const { head } = await holdfast.session(session.id).branches.rewind({ to: { at: 1 } });
     expect(head.position).toBe(1);
     expect((await stage.transcript.readLoops(session.id))[0]).toMatchObject({ status: "aborted" });
   });
@@ -226,13 +229,13 @@ describe("starting again from a past turn [HITL-01, SES-08, DBG-01]", () => {
     expect(sent.out).toMatch(/● hold \{"gate":"past"\}/);
     expect(sent.out).toMatch(/\[result of hold\] #2 · turn 0 of/);
     expect(JSON.parse((await cli("show", session.id, "--turn", "1", "--as-sent", "--json")).out)).toEqual(
-      JSON.parse(JSON.stringify(await holdfast.request(session.id, { turn: 1 }))),
+      JSON.parse(JSON.stringify(await holdfast.session(session.id).messages.request({ turn: 1 }))),
     );
     const again = await cli("branch", session.id, "--turn", "1", "--json");
     expect(again.code).toBe(0);
     expect(session.listSeenMessages(2)).toEqual(session.listSeenMessages(1));
     const first = `${session.id}.anthropic.test-model.1`;
-    const run = await holdfast.session(session.id).branch({
+    const run = await holdfast.session(session.id).branches.start({
       loop: first,
       turn: 0,
       prompt: "Look elsewhere",
@@ -241,7 +244,9 @@ describe("starting again from a past turn [HITL-01, SES-08, DBG-01]", () => {
     expect((await run.result()).outcome.type).toBe("answered");
     expect(session.listSeenMessages(3)).toEqual(["user: Look elsewhere"]);
     expect(JSON.stringify(session.listRequests()[3]?.body?.["system"])).toContain("Be brief.");
-    const behind = await holdfast.session(session.id).branch({ loop: first, turn: 1, prompt: "And now?" });
+    const behind = await holdfast
+      .session(session.id)
+      .branches.start({ loop: first, turn: 1, prompt: "And now?" });
     await behind.result();
     const asked = session.listSeenMessages(5);
     expect(asked.slice(0, session.listSeenMessages(1).length)).toEqual(session.listSeenMessages(1));
@@ -277,18 +282,18 @@ thoroughTest(
       expect(again.code).toBe(0);
       expect(session.listSeenMessages(request)).toEqual(session.listSeenMessages(1));
     }
-    expect((await holdfast.request(session.id, { turn: 1 })).messages).toHaveLength(3);
-    expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
+    expect((await holdfast.session(session.id).messages.request({ turn: 1 })).messages).toHaveLength(3);
+    expect((await holdfast.session(session.id).messages.request({ turn: 0 })).messages).toHaveLength(1);
     // The position after turn 0 is where turn 1 begins.
-    const { from } = await holdfast.session(session.id).fork({ turn: 0 });
+    const { from } = await holdfast.session(session.id).branches.fork({ turn: 0 });
     expect(from.position).toBe(3);
     const refused = await cli("branch", session.id, "--turn", "2");
     expect(refused.err).toMatch(/no answer/);
     // At the first turn, another prompt replaces the old one, and the count restarts.
-    const anew = await holdfast.session(session.id).branch({ turn: 0, prompt: "Look elsewhere" });
+    const anew = await holdfast.session(session.id).branches.start({ turn: 0, prompt: "Look elsewhere" });
     await anew.result();
     expect(session.listSeenMessages(5)).toEqual(["user: Look elsewhere"]);
-    expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
+    expect((await holdfast.session(session.id).messages.request({ turn: 0 })).messages).toHaveLength(1);
   },
 );
 
@@ -296,7 +301,7 @@ describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () =
   thoroughTest("passes on the agent and its definition, not the conversation", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
-    const next = await holdfast.session(session.id).newSession();
+    const next = await holdfast.sessions.createNext(session.id);
     expect(next.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     await next.prompt("Second");
     expect((await next.result()).outcome.type).toBe("answered");
@@ -316,13 +321,13 @@ describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () =
   test("when it was idle for longer than the limit; messages to the old one reach the new one", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("First");
-    expect(await holdfast.session(session.id).rotateAfter(60_000)).toBeUndefined();
-    const stayed = await holdfast.prompt(session.id, "Second", { rotateAfterMs: 60_000 });
+    expect(await holdfast.sessions.rotateAfter(session.id, 60_000)).toBeUndefined();
+    const stayed = await holdfast.session(session.id).prompt("Second", { rotateAfterMs: 60_000 });
     expect(stayed.session).toBe(session.id);
     await session.readResult();
     const { lastActiveAtMs = 0 } = (await stage.transcript.readSession(session.id)) ?? {};
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, lastActiveAtMs + 5 - Date.now())));
-    const moved = await holdfast.prompt(session.id, "Third", { rotateAfterMs: 1 });
+    const moved = await holdfast.session(session.id).prompt("Third", { rotateAfterMs: 1 });
     expect(moved.session).not.toBe(session.id);
     expect((await holdfast.session(moved.session).result()).outcome.type).toBe("answered");
     expect(session.listSeenMessages(2)).toEqual(["user: Third"]);
@@ -331,7 +336,7 @@ describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () =
       thresholdSecs: 0.001,
       previousSession: session.id,
     });
-    const found = await holdfast.send(session.id, "Fourth", { rotateAfterMs: 3_600_000 });
+    const found = await holdfast.session(session.id).send("Fourth", { rotateAfterMs: 3_600_000 });
     expect(found.session).toBe(moved.session);
     await holdfast.session(moved.session).result();
     const wrong = await cli("send", session.id, "x", "--rotate-after", "soon");

@@ -67,10 +67,10 @@ test("an imported agent is rejected by client, command line and worker until it 
     code: "definition-unaccepted",
     facts: { session: copy, command: `holdfast accept ${copy}` },
   };
-  await expect(holdfast.prompt(copy, "On")).rejects.toMatchObject(refused);
-  await expect(holdfast.session(copy).branch({ prompt: "On" })).rejects.toMatchObject(refused);
+  await expect(holdfast.session(copy).prompt("On")).rejects.toMatchObject(refused);
+  await expect(holdfast.session(copy).branches.start({ prompt: "On" })).rejects.toMatchObject(refused);
   await expect(
-    holdfast.session(copy).branch({ prompt: "On", changes: { temperature: 1 } }),
+    holdfast.session(copy).branches.start({ prompt: "On", changes: { temperature: 1 } }),
   ).rejects.toMatchObject(refused);
   const byCommand = await runCommandLine(stage, "run", "On", "--session", copy, "--json");
   expect(byCommand.code).not.toBe(0);
@@ -89,9 +89,9 @@ test("an imported agent is rejected by client, command line and worker until it 
   const accepted = await runCommandLine(stage, "accept", copy);
   expect(accepted).toMatchObject({ code: 0 });
   expect(accepted.err).toContain("Accepted");
-  await holdfast.prompt(copy, "On");
-  expect(await holdfast.result(copy)).toMatchObject({ text: "Two." });
-  expect(await holdfast.acceptDefinition(copy)).toMatchObject({ wasAccepted: true });
+  await holdfast.session(copy).prompt("On");
+  expect(await holdfast.session(copy).result()).toMatchObject({ text: "Two." });
+  expect(await holdfast.sessions.acceptDefinition(copy)).toMatchObject({ wasAccepted: true });
 }, 90_000);
 
 test("a file with a forged grant is rejected, and starts no run", async () => {
@@ -99,7 +99,7 @@ test("a file with a forged grant is rejected, and starts no run", async () => {
   await session.run("Go");
   for (const grants of [[{ tool: "bash", commands: [[]] }], [null], "x", { length: 1 }]) {
     const file = await forgedFile(session.id, grants);
-    await expect(holdfast.import(file, { newIds: true })).rejects.toMatchObject({
+    await expect(holdfast.sessions.import(file, { newIds: true })).rejects.toMatchObject({
       code: "input-invalid",
       message: expect.stringContaining("grants"),
     });
@@ -110,8 +110,8 @@ test("an import that accepts its agent can be continued at once", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("Go");
   const file = await forgedFile(session.id, undefined);
-  const imported = await holdfast.import(file, { newIds: true, accept: true });
+  const imported = await holdfast.sessions.import(file, { newIds: true, accept: true });
   expect(imported.agents).toMatchObject([{ accepted: true }]);
-  await holdfast.prompt(imported.session, "On");
-  expect(await holdfast.result(imported.session)).toMatchObject({ text: "Two." });
+  await holdfast.session(imported.session).prompt("On");
+  expect(await holdfast.session(imported.session).result()).toMatchObject({ text: "Two." });
 });

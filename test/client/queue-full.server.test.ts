@@ -50,7 +50,10 @@ test("a run whose queue is full rejects one more message: by update, before a si
     maxBytes: MAX_WAITING_BYTES,
   };
   for (const acknowledge of [true, false]) {
-    const refused = await holdfast.steer(session.id, "Too late", { acknowledge }).catch((error) => error);
+    const refused = await holdfast
+      .session(session.id)
+      .steer("Too late", { acknowledge })
+      .catch((error) => error);
     expect(refused).toBeInstanceOf(HoldfastError);
     expect(refused).toMatchObject({ code: "queue-full", facts });
     expect(refused.message).toMatch(
@@ -58,9 +61,11 @@ test("a run whose queue is full rejects one more message: by update, before a si
     );
     expect(toProblem(refused, "/v1")).toMatchObject({ status: 429, code: "queue-full", waiting: 200 });
   }
-  const sent = holdfast.send(session.id, "Too late", { whileRunning: "steer" });
+  const sent = holdfast.session(session.id).send("Too late", { whileRunning: "steer" });
   await expect(sent).rejects.toMatchObject({ code: "queue-full" });
-  expect(await holdfast.steer(session.id, "note 7", { messageId: "f7", acknowledge: true })).toMatchObject({
+  expect(
+    await holdfast.session(session.id).steer("note 7", { messageId: "f7", acknowledge: true }),
+  ).toMatchObject({
     queued: MAX_WAITING_MESSAGES,
   });
   const typed = await runCommandLine(stage, "steer", session.id, "Too late");
@@ -92,7 +97,7 @@ test("a run whose queue is full rejects one more message: by update, before a si
 thoroughTest("a session whose inbox is full accepts no further message while no run is open", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("First");
-  await holdfast.steer(session.id, "note 0", { messageId: "f0" });
+  await holdfast.session(session.id).steer("note 0", { messageId: "f0" });
   for (let sent = 1; sent < MAX_WAITING_MESSAGES; sent++) {
     const { args: _, ...options } = session.createStartRequest();
     await stage.client.workflow.signalWithStart("agent", {
@@ -104,7 +109,7 @@ thoroughTest("a session whose inbox is full accepts no further message while no 
   }
   await eventually(async () => (await stage.transcript.countInbox(session.id)) === MAX_WAITING_MESSAGES);
   await session.readResult();
-  await expect(holdfast.followUp(session.id, "Too late")).rejects.toMatchObject({
+  await expect(holdfast.session(session.id).followUp("Too late")).rejects.toMatchObject({
     code: "queue-full",
     facts: { waiting: MAX_WAITING_MESSAGES },
     message: expect.stringMatching(/its inbox is full\. No run is open, and 200 messages are waiting/),
@@ -112,5 +117,5 @@ thoroughTest("a session whose inbox is full accepts no further message while no 
   await session.run("Second");
   expect(await stage.transcript.countInbox(session.id)).toBe(0);
   expect(session.listSeenMessages(1)).toHaveLength(MAX_WAITING_MESSAGES + 3);
-  await holdfast.followUp(session.id, "Now there is room");
+  await holdfast.session(session.id).followUp("Now there is room");
 });

@@ -34,8 +34,12 @@ async function taken(session: TestSession): Promise<string[]> {
 describe("one call that does what the conversation needs [HITL-04]", () => {
   thoroughTest("no session yet: the call opens it, and needs the agent's definition for it", async () => {
     const session = stage.session({ replies: answers(1) });
-    await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
-    const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
+    await expect(holdfast.session(session.id).send("Hello")).rejects.toMatchObject({
+      code: "session-unknown",
+    });
+    const sent = await holdfast
+      .session(session.id)
+      .send("Hello", { agent: session.definition, messageId: "m1" });
     expect(sent).toMatchObject({ session: session.id, messageId: "m1", delivery: "opened" });
     expect(await session.readResult()).toMatchObject({ text: "Answer 0." });
     expect((await session.readEvents())[0]?.body).toMatchObject({
@@ -48,7 +52,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     const session = stage.session({ agent: { model: { apiKey: "${NOT_THERE}" } } });
     await session.start("Go");
     await session.readFailure();
-    const again = await holdfast.send(session.id, "Go", { agent: session.definition });
+    const again = await holdfast.session(session.id).send("Go", { agent: session.definition });
     expect(again.delivery).toBe("opened");
     await session.readFailure();
   });
@@ -58,7 +62,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     async () => {
       const session = stage.session({ replies: answers(2) });
       await session.run("First");
-      expect(await holdfast.send(session.id, "Second")).toMatchObject({ delivery: "prompted" });
+      expect(await holdfast.session(session.id).send("Second")).toMatchObject({ delivery: "prompted" });
       await session.readResult();
       expect(session.listSeenMessages(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
     },
@@ -73,7 +77,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
       });
       await session.start("First");
       await session.readFailure();
-      expect(await holdfast.send(session.id, "Please")).toMatchObject({ delivery: "continued" });
+      expect(await holdfast.session(session.id).send("Please")).toMatchObject({ delivery: "continued" });
       await session.readResult();
       expect(session.listSeenMessages(1)).toEqual(["user: First", "user: Please"]);
       expect((await stage.transcript.readLoops(session.id)).map(({ kind }) => kind.type)).toEqual([
@@ -94,7 +98,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
       });
       await session.start("First");
       await session.readFailure();
-      expect(await holdfast.send(session.id, "Go on")).toMatchObject({ delivery: "continued" });
+      expect(await holdfast.session(session.id).send("Go on")).toMatchObject({ delivery: "continued" });
       await session.readResult();
       expect(session.listSeenMessages(2)).toEqual([
         "user: First",
@@ -109,20 +113,20 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     const session = stage.session({ replies: answers(2) });
     await session.start("First", { mode: "interactive" });
     await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
-    const sent = await holdfast.send(session.id, "Second");
+    const sent = await holdfast.session(session.id).send("Second");
     expect(sent).toMatchObject({ delivery: "prompted" });
     expect(sent.runId).toBeUndefined();
     await session.waitForRequest(1);
-    await holdfast.stop(session.id);
+    await holdfast.session(session.id).stop();
     await session.readResult();
   });
 
   thoroughTest("a message that is sent again under its id is accepted once", async () => {
     const session = stage.session({ replies: answers(3) });
     const options = { agent: session.definition, messageId: randomUUID() };
-    await holdfast.send(session.id, "Once", options);
+    await holdfast.session(session.id).send("Once", options);
     await session.readResult();
-    await holdfast.send(session.id, "Once", options);
+    await holdfast.session(session.id).send("Once", options);
     await session.readResult();
     expect(session.listSeenMessages(0)).toEqual(["user: Once"]);
     expect(session.listRequests()).toHaveLength(1);
@@ -134,7 +138,10 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
     const session = stage.session({ replies: [hold("busy"), ...answers(1)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.get("busy").arrived;
-    const error = (await holdfast.send(session.id, "Second").catch((thrown) => thrown)) as HoldfastError;
+    const error = (await holdfast
+      .session(session.id)
+      .send("Second")
+      .catch((thrown) => thrown)) as HoldfastError;
     expect(error.code).toBe("session-busy");
     expect(error.message).toContain("Agent is already streaming. Use steer() or follow_up().");
     expect(error.message).toContain('whileRunning: "steer"');
@@ -151,7 +158,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
     const session = stage.session({ replies: [hold(delivery), ...answers(2)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.get(delivery).arrived;
-    expect(await holdfast.send(session.id, "Second", { whileRunning })).toMatchObject({ delivery });
+    expect(await holdfast.session(session.id).send("Second", { whileRunning })).toMatchObject({ delivery });
     gates.get(delivery).open();
     await session.readResult();
     expect(session.listSeenMessages(request).at(-1)).toBe("user: Second");
@@ -165,7 +172,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
       const texts = Array.from({ length: 8 }, (_, n) => `message ${n}`);
       const sent = await Promise.all(
         texts.map((text) =>
-          holdfast.send(session.id, text, { agent: session.definition, whileRunning: "steer" }),
+          holdfast.session(session.id).send(text, { agent: session.definition, whileRunning: "steer" }),
         ),
       );
       expect(sent.some(({ delivery }) => delivery === "opened")).toBe(true);
@@ -180,7 +187,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
       const session = stage.session({ replies: [hold("crowd"), ...answers(9)], agent: { tools: ["hold"] } });
       const texts = Array.from({ length: 6 }, (_, n) => `message ${n}`);
       const sent = await Promise.allSettled(
-        texts.map((text) => holdfast.send(session.id, text, { agent: session.definition })),
+        texts.map((text) => holdfast.session(session.id).send(text, { agent: session.definition })),
       );
       gates.get("crowd").open();
       await session.readResult();

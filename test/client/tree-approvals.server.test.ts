@@ -62,13 +62,22 @@ async function cashiers(ids: { readonly left?: string; readonly right?: string }
     asks,
   );
   await root.start("Pay them");
-  await expect.poll(() => holdfast.approvals(root.id).catch(() => []), POLL).toHaveLength(2);
+  await expect
+    .poll(
+      () =>
+        holdfast
+          .session(root.id)
+          .approvals.list()
+          .catch(() => []),
+      POLL,
+    )
+    .toHaveLength(2);
   return root;
 }
 
 test("pending calls of sub-agents are listed at the root with their owner, and answered there [TMP-11]", async () => {
   const root = await cashiers();
-  const waiting = await holdfast.approvals(root.id);
+  const waiting = await holdfast.session(root.id).approvals.list();
   expect(waiting.map(({ path, tool, arguments: args }) => ({ path, tool, args }))).toEqual(
     expect.arrayContaining([
       { path: ["left"], tool: "pay", args: { to: "ann" } },
@@ -76,31 +85,40 @@ test("pending calls of sub-agents are listed at the root with their owner, and a
     ]),
   );
   for (const { session } of waiting) expect(session).toMatch(`${root.id}.sub-`);
-  expect(await holdfast.status(root.id)).toMatchObject({ status: "running", waitingBelow: 2, approvals: [] });
+  expect(await holdfast.session(root.id).status()).toMatchObject({
+    status: "running",
+    waitingBelow: 2,
+    approvals: [],
+  });
 
   const shown = await runCommandLine(stage, "status", root.id);
   expect(shown.out).toContain("2 calls of its sub-agents wait for the user");
   expect(shown.out).toMatch(/waits +left › pay: ann/);
   expect(shown.out).toMatch(/agents +2 running, 0 ended\n +left \(running\): pay ann · /);
 
-  await expect(holdfast.approve(root.id)).rejects.toMatchObject({
+  await expect(holdfast.session(root.id).approvals.approve()).rejects.toMatchObject({
     code: "input-invalid",
     message: expect.stringContaining("call-bob (pay bob, of "),
   });
-  await expect(holdfast.approve(root.id, "call-nobody")).rejects.toMatchObject({ code: "approval-unknown" });
+  await expect(holdfast.session(root.id).approvals.approve("call-nobody")).rejects.toMatchObject({
+    code: "approval-unknown",
+  });
   const ann = waiting.find(({ toolCallId }) => toolCallId === "call-ann");
-  expect(await holdfast.approve(root.id, "call-ann")).toMatchObject({
+  expect(await holdfast.session(root.id).approvals.approve("call-ann")).toMatchObject({
     session: ann?.session,
     tool: "pay",
     waiting: 1,
   });
-  await expect.poll(() => holdfast.approvals(root.id), POLL).toHaveLength(1);
+  await expect.poll(() => holdfast.session(root.id).approvals.list(), POLL).toHaveLength(1);
   const denied = await runCommandLine(stage, "deny", root.id, "--reason", "owes us");
   expect(denied.out).toMatch(`denied: pay of ${root.id}.sub-`);
   expect(await root.readResult()).toMatchObject({ text: "All paid." });
   expect(done.splice(0)).toEqual(["ann"]);
   await expect
-    .poll(async () => (await holdfast.list()).find(({ session }) => session === ann?.session)?.root, POLL)
+    .poll(
+      async () => (await holdfast.sessions.list()).find(({ session }) => session === ann?.session)?.root,
+      POLL,
+    )
     .toBe(root.id);
   const listed = await runCommandLine(stage, "list");
   expect(listed.out).toMatch(/STARTED \(UTC\) +ROOT\n/);
@@ -111,12 +129,12 @@ thoroughTest(
   "an id that is pending at two agents is ambiguous; each is answered at its own session",
   async () => {
     const root = await cashiers({ left: "call-1", right: "call-1" });
-    await expect(holdfast.approve(root.id, "call-1")).rejects.toMatchObject({
+    await expect(holdfast.session(root.id).approvals.approve("call-1")).rejects.toMatchObject({
       code: "input-invalid",
       message: expect.stringContaining("answer at the session that made the call"),
     });
-    for (const { session, toolCallId } of await holdfast.approvals(root.id)) {
-      await holdfast.approve(session, toolCallId);
+    for (const { session, toolCallId } of await holdfast.session(root.id).approvals.list()) {
+      await holdfast.session(session).approvals.approve(toolCallId);
     }
     await root.readResult();
     expect(done.splice(0).sort()).toEqual(["ann", "bob"]);
@@ -133,9 +151,9 @@ thoroughTest("without search attributes, pending calls of sub-agents are still f
     asks,
   );
   const session = await bare.start({ agent: root.definition, prompt: "Pay", session: root.id });
-  await expect.poll(() => session.approvals().catch(() => []), POLL).toMatchObject([{ path: ["left"] }]);
+  await expect.poll(() => session.approvals.list().catch(() => []), POLL).toMatchObject([{ path: ["left"] }]);
   expect(await session.status()).toMatchObject({ waitingBelow: 1 });
-  await session.approve();
+  await session.approvals.approve();
   await session.result();
   expect(done.splice(0)).toEqual(["ann"]);
   await bare.close();
@@ -151,9 +169,18 @@ thoroughTest("the time that a sub-agent waits for approval does not count agains
     { ...asks, limits },
   );
   await root.start("Pay");
-  await expect.poll(() => holdfast.approvals(root.id).catch(() => []), POLL).toHaveLength(1);
+  await expect
+    .poll(
+      () =>
+        holdfast
+          .session(root.id)
+          .approvals.list()
+          .catch(() => []),
+      POLL,
+    )
+    .toHaveLength(1);
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  await holdfast.approve(root.id);
+  await holdfast.session(root.id).approvals.approve();
   expect(await root.readResult()).toMatchObject({ outcome: { type: "answered" }, text: "Paid in time." });
   const child = await findChildSession(stage, root);
   expect(await stage.transcript.readLoops(child.id)).toMatchObject([{ outcome: { type: "answered" } }]);
@@ -168,11 +195,20 @@ thoroughTest(
       { replies: [{ text: "Nobody is paid." }] },
     ]);
     await contest.start("Pay cid");
-    await expect.poll(() => holdfast.approvals(contest.id).catch(() => []), POLL).toHaveLength(1);
-    expect(await holdfast.approvals(contest.id)).toMatchObject([
+    await expect
+      .poll(
+        () =>
+          holdfast
+            .session(contest.id)
+            .approvals.list()
+            .catch(() => []),
+        POLL,
+      )
+      .toHaveLength(1);
+    expect(await holdfast.session(contest.id).approvals.list()).toMatchObject([
       { toolCallId: "call-cid", path: ["agent-1"] },
     ]);
-    await holdfast.approve(contest.id);
+    await holdfast.session(contest.id).approvals.approve();
     expect(await contest.result()).toMatchObject({ text: "cid has it." });
     expect(done).toContain("cid");
   },

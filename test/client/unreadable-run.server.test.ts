@@ -38,7 +38,7 @@ thoroughTest(
   async () => {
     const id = stage.session().id;
     await startUnreadable(id);
-    expect(await holdfast.stop(id, "it is broken")).toBe(true);
+    expect(await holdfast.session(id).stop("it is broken")).toBe(true);
     const { status } = await stage.client.workflow.getHandle(id).describe();
     expect(status.name).toBe("TERMINATED");
     const { events } = await stage.client.workflow.getHandle(id).fetchHistory();
@@ -64,6 +64,6 @@ test("stop of a working run is left to the run: it ends with a complete record",
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "readable" }] });
   await session.start("Go");
   await stage.model.waitForHold("readable");
-  expect(await holdfast.stop(session.id, "enough")).toBe(true);
+  expect(await holdfast.session(session.id).stop("enough")).toBe(true);
   expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
 });

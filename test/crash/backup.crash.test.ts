@@ -104,7 +104,7 @@ thoroughTest(
       const { answers, claimed } = known.get(session)!;
       for (const turn of asked(session)) expect(turn).toBeGreaterThanOrEqual(answers);
       for (const key of claimed) expect(runs(workspace)[key]).toBe(ranBefore[key]);
-      const messages = await restored.holdfast.session(session).messages();
+      const messages = await restored.holdfast.session(session).messages.list();
       expect(messages.map(({ message }) => message.role).join(" ")).toBe(
         "user assistant toolResult assistant toolResult assistant toolResult assistant",
       );
@@ -171,7 +171,9 @@ thoroughTest(
     expect(JSON.stringify(result.outcome)).toMatch(/3 entries of 5[^"]*older than Temporal's state/);
     expect(asked(session)).toEqual([]);
     expect(runs(workspace)).toEqual(ran);
-    await machine.holdfast.prompt(session, "Go on with what there is", { agent: agent(workspace, session) });
+    await machine.holdfast
+      .session(session)
+      .prompt("Go on with what there is", { agent: agent(workspace, session) });
     expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
   },
   60_000,
@@ -200,9 +202,12 @@ thoroughTest(
     const home = join(await folder(), "home");
     await command("restore", join(copies, "late"), "--home", home, "--only", "transcript");
     const machine = await startMachine(home);
-    expect(await machine.holdfast.status(session)).toMatchObject({ source: "transcript", status: "stopped" });
-    expect(await machine.holdfast.session(session).messages()).toHaveLength(5);
-    await machine.holdfast.prompt(session, "Go on", { agent: agent(workspace, session) });
+    expect(await machine.holdfast.session(session).status()).toMatchObject({
+      source: "transcript",
+      status: "stopped",
+    });
+    expect(await machine.holdfast.session(session).messages.list()).toHaveLength(5);
+    await machine.holdfast.session(session).prompt("Go on", { agent: agent(workspace, session) });
     expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
   },
   60_000,
@@ -218,7 +223,7 @@ thoroughTest(
     const resting = (one: TestMachine, turns: number) =>
       eventually(
         async () => {
-          const status = await one.holdfast.status(session);
+          const status = await one.holdfast.session(session).status();
           return status.status === "waiting" && status.turns === turns;
         },
         { what: `${turns} turns`, timeoutMs: 20_000 },
@@ -231,18 +236,18 @@ thoroughTest(
     });
     await resting(machine, 1);
     await command("backup", join(copies, "early"), "--home", home);
-    await machine.holdfast.prompt(session, "Second");
+    await machine.holdfast.session(session).prompt("Second");
     await resting(machine, 2);
     await command("backup", join(copies, "late"), "--home", home);
     await machine.powerCut();
 
     const restored = await puzzled(copies, "late", "early");
-    await restored.holdfast.prompt(session, "Something else");
+    await restored.holdfast.session(session).prompt("Something else");
     const { outcome } = await restored.holdfast.session(session).result();
     expect(outcome).toMatchObject({ type: "failed", fault: "ahead" });
-    await restored.holdfast.prompt(session, "Something else");
+    await restored.holdfast.session(session).prompt("Something else");
     expect(await restored.holdfast.session(session).result()).toMatchObject({ text: "Three." });
-    const words = (await restored.holdfast.session(session).messages()).map(({ message }) =>
+    const words = (await restored.holdfast.session(session).messages.list()).map(({ message }) =>
       message.role === "extension"
         ? ""
         : message.content.map((part) => (part.type === "text" ? part.text : "")).join(""),

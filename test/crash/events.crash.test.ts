@@ -25,7 +25,7 @@ async function read(
   const client = await connectClient(stage);
   const seen: SessionEvent[] = [];
   try {
-    for await (const one of client.events(session.id, { from })) {
+    for await (const one of client.session(session.id).events({ from })) {
       seen.push(one);
       if (until(one.event)) break;
     }

@@ -33,7 +33,7 @@ thoroughTest(
     const holdfast = await connectClient(stage);
     onTestFinished(() => holdfast.close());
     const running = holdfast.session(session.id);
-    await running.setQueueMode("steering", "all");
+    await running.queues.setMode("steering", "all");
     for (let nth = 0; nth < MESSAGES; nth += 1) await running.steer(`${nth} ${"word ".repeat(CHARS / 5)}`);
     stage.release("large");
     expect(await session.readResult()).toMatchObject({ text: "Read." });

@@ -28,7 +28,7 @@ thoroughTest(
     });
     const holdfast = await connectClient(stage);
     const one = await stage.startWorker();
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: {
         type: "pipeline",

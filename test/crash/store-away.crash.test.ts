@@ -87,7 +87,7 @@ thoroughTest(
       onTestFinished(() => holdfast.close());
       const { pending } = await eventually(
         async () => {
-          const status = await holdfast.status(session.id);
+          const status = await holdfast.session(session.id).status();
           return status.pending[0]?.wait === undefined ? undefined : status;
         },
         { timeoutMs: 20_000, what: "a step that says that it waits" },

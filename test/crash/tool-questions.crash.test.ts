@@ -30,9 +30,14 @@ thoroughTest(
     });
     const waiting = async (id: string) => {
       const ids = async () =>
-        (await holdfast.approvals(session.id).catch(() => [])).map(({ toolCallId }) => toolCallId);
+        (
+          await holdfast
+            .session(session.id)
+            .approvals.list()
+            .catch(() => [])
+        ).map(({ toolCallId }) => toolCallId);
       await expect.poll(ids, POLL).toEqual([id]);
-      const [call] = await holdfast.approvals(session.id);
+      const [call] = await holdfast.session(session.id).approvals.list();
       return call;
     };
     const first = await stage.startWorker();
@@ -53,23 +58,25 @@ thoroughTest(
       /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; default "Ada"/,
     );
     await expect(
-      holdfast.answer(session.id, "one", { values: { name: 7, copies: 2 } }),
+      holdfast.session(session.id).approvals.answer("one", { values: { name: 7, copies: 2 } }),
     ).rejects.toMatchObject({
       code: "input-invalid",
       message: expect.stringMatching(
         /copies: unknown field.*name: found 7, expected a text\. Nothing was sent/,
       ),
     });
-    await expect(holdfast.approve(session.id, "one")).rejects.toMatchObject({ code: "input-invalid" });
+    await expect(holdfast.session(session.id).approvals.approve("one")).rejects.toMatchObject({
+      code: "input-invalid",
+    });
     expect(await runCommandLine(stage, "answer", session.id, "--value", "name=Grace Hopper")).toMatchObject({
       code: 0,
       out: "answered: ask__elicit\n",
     });
 
     await waiting("two");
-    await holdfast.answer(session.id, "two", { answer: "decline", by: "ada" });
+    await holdfast.session(session.id).approvals.answer("two", { answer: "decline", by: "ada" });
     await waiting("three");
-    await holdfast.stop(session.id, "enough");
+    await holdfast.session(session.id).stop("enough");
     expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
     expect((await session.readConversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
       expect.stringContaining('{"action":"accept","content":{"name":"Grace Hopper"}}'),

@@ -77,7 +77,7 @@ async function startResting(): Promise<string> {
 async function resting(session: string, turns: number) {
   return await eventually(
     async () => {
-      const status = await holdfast.status(session);
+      const status = await holdfast.session(session).status();
       return status.source === "run" && status.status === "waiting" && status.turns === turns
         ? status
         : undefined;
@@ -87,7 +87,7 @@ async function resting(session: string, turns: number) {
 }
 
 async function prompted(session: string, turns: number) {
-  await holdfast.prompt(session, "And on");
+  await holdfast.session(session).prompt("And on");
   return await resting(session, turns);
 }
 
@@ -102,7 +102,7 @@ thoroughTest(
     const { now, next } = bundles();
     const first = await worker(now);
     const old = await startResting();
-    const { ruleSet = 0, runId } = await holdfast.status(old);
+    const { ruleSet = 0, runId } = await holdfast.session(old).status();
     expect(ruleSet).toBeGreaterThan(0);
 
     const second = await worker(next);
@@ -114,7 +114,7 @@ thoroughTest(
     await prompted(old, 2);
     const raised = await eventually(
       async () => {
-        const status = await holdfast.status(old);
+        const status = await holdfast.session(old).status();
         return status.runId !== runId && status.ruleSet !== undefined ? status : undefined;
       },
       { what: "the next run of the session" },

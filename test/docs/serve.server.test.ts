@@ -39,7 +39,7 @@ thoroughTest("the commands of docs/serve.md do what the page states, one after t
   for (const command of commands) {
     const { stdout } = await promisify(execFile)("bash", ["-c", command], { env });
     said.push(stdout);
-    if (command.includes("/send")) await holdfast.result("docs-1");
+    if (command.includes("/send")) await holdfast.session("docs-1").result();
   }
   const [begun, events, status, messages, sent, stopped, list, approved] = said;
   expect(JSON.parse(begun ?? "")).toMatchObject({ session: "docs-1" });

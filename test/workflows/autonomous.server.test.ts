@@ -33,7 +33,7 @@ describe("an autonomous agent [ORC-02]", () => {
     const { lone } = createMembers(stage, {
       lone: { replies: [finish("All tests pass."), { text: "Bye." }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Fix it",
       mode: { type: "autonomous", agent: lone.definition },
     });
@@ -52,7 +52,7 @@ describe("an autonomous agent [ORC-02]", () => {
     const { lone } = createMembers(stage, {
       lone: { replies: [sleep(1), { text: "Zzz" }, finish("ok"), { text: "Bye." }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Wait",
       mode: { type: "autonomous", agent: lone.definition },
     });
@@ -69,7 +69,7 @@ describe("an autonomous agent [ORC-02]", () => {
         replies: [sleep(86_400), { text: "1" }, sleep(86_400), { text: "2" }, finish("up"), { text: "3" }],
       },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Wait",
       mode: { type: "autonomous", agent: lone.definition },
     });
@@ -99,7 +99,7 @@ describe("an autonomous agent [ORC-02]", () => {
           replies: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }],
         },
       });
-      const job = await holdfast.startJob({
+      const job = await holdfast.jobs.start({
         task: "Go",
         mode: { type: "autonomous", agent: lone.definition },
       });
@@ -115,7 +115,7 @@ describe("an autonomous agent [ORC-02]", () => {
     const { lone } = createMembers(stage, {
       lone: { replies: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 2 },
     });
@@ -130,7 +130,7 @@ describe("an autonomous agent [ORC-02]", () => {
     const { lone } = createMembers(stage, {
       lone: { replies: Array.from({ length: 9 }, () => ({ text: "hm" })) },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 9, limits: { maxTurns: 3 } },
     });
@@ -144,7 +144,7 @@ describe("an autonomous agent [ORC-02]", () => {
 
   thoroughTest("a stop ends its sleep, and its work", async () => {
     const { lone } = createMembers(stage, { lone: { replies: [sleep(86_400), { text: "Zzz" }] } });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Wait",
       mode: { type: "autonomous", agent: lone.definition },
     });
@@ -157,7 +157,7 @@ describe("an autonomous agent [ORC-02]", () => {
     const says = Array.from({ length: 8 }, () => ({ text: "hm" }));
     const { lone } = createMembers(stage, { lone: { replies: [...says, finish("long"), { text: "." }] } });
     const link = await connectClient(stage, { rotateAfterEvents: 24 });
-    const job = await link.startJob({
+    const job = await link.jobs.start({
       task: "Go",
       mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 20 },
     });

@@ -64,7 +64,7 @@ test("a run with encrypted content works as any other, and its history holds non
   expect(await started.result()).toMatchObject({ text: `${MARKER} it is` });
   expect(await historyOf(session.id)).not.toContain(MARKER);
   expect(await historyOf(session.id)).toContain("binary/encrypted");
-  expect((await holdfast.status(session.id)).outcome).toMatchObject({ type: "answered" });
+  expect((await holdfast.session(session.id).status()).outcome).toMatchObject({ type: "answered" });
 });
 
 test("the text of a failure is encrypted, and readable with the key [TMP-09]", async () => {
@@ -74,14 +74,17 @@ test("the text of a failure is encrypted, and readable with the key [TMP-09]", a
   });
   const holdfast = await client({ encryption: KEYS });
   await holdfast.start({ agent: session.definition, prompt: "Hello", session: session.id });
-  const failure = await eventually(async () => (await holdfast.status(session.id)).pending[0]?.lastFailure, {
-    what: "a failure of the vendor",
-  });
+  const failure = await eventually(
+    async () => (await holdfast.session(session.id).status()).pending[0]?.lastFailure,
+    {
+      what: "a failure of the vendor",
+    },
+  );
   expect(failure).toContain(MARKER);
   expect(await historyOf(session.id)).not.toContain(MARKER);
   const { raw } = await session.handle.describe();
   expect(raw.pendingActivities?.[0]?.lastFailure?.message).toBe("Encoded failure");
-  await holdfast.stop(session.id);
+  await holdfast.session(session.id).stop();
 });
 
 describe("worker and client with different keys are reported on connecting, before anything is sent [TMP-09]", () => {

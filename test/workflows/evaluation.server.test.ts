@@ -82,8 +82,8 @@ describe("an evaluation [PAR-01]", () => {
     ]);
     await contest.run("Compare", { strategy: { type: "token-efficient" } });
     const client = await connectClient(stage);
-    await client.prompt(contest.id, "Go on");
-    expect(await client.result(contest.id)).toMatchObject({ text: "and on" });
+    await client.session(contest.id).prompt("Go on");
+    expect(await client.session(contest.id).result()).toMatchObject({ text: "and on" });
     expect(contest.agents[1]?.listSeenMessages(1)).toEqual([
       "user: Compare",
       "assistant: second",
@@ -95,7 +95,7 @@ describe("an evaluation [PAR-01]", () => {
     const marks: string[] = [];
     for await (const {
       event: { type },
-    } of client.events(contest.id, { from: "session" })) {
+    } of client.session(contest.id).events({ from: "session" })) {
       if (type === "AgentStart" || type.startsWith("Parallel")) marks.push(type);
     }
     expect(marks).toEqual(["ParallelLoopStart", "AgentStart", "AgentStart", "ParallelLoopEnd", "AgentStart"]);
@@ -130,7 +130,7 @@ describe("an evaluation [PAR-01]", () => {
       ]);
       const client = await connectClient(stage);
       const loser = result.otherBranches[0]?.loopId ?? "";
-      const request = await client.request(before.id, { loop: loser, turn: 1 });
+      const request = await client.session(before.id).messages.request({ loop: loser, turn: 1 });
       expect(request.messages.map(({ message }) => message.role)).toEqual([
         "user",
         "assistant",
@@ -286,7 +286,7 @@ describe("a judge [PAR-06]", () => {
     expect(record?.warning).toMatch(/too large for the judge/);
     const client = await connectClient(stage);
     const told: string[] = [];
-    for await (const { event } of client.events(contest.id, { from: "session" })) {
+    for await (const { event } of client.session(contest.id).events({ from: "session" })) {
       if (event.type === "ProgressMessage") told.push(event.loopId, event.text);
     }
     expect(told).toEqual([record?.judgeLoopId, record?.warning]);
@@ -414,21 +414,27 @@ describe("a branch that does not answer", () => {
     await contest.start("Go", { strategy: { type: "transparent" } });
     await stage.model.waitForHold("busy");
     const client = await connectClient(stage);
-    await expect(client.prompt(contest.id, "me too")).rejects.toMatchObject({ code: "session-busy" });
+    await expect(client.session(contest.id).prompt("me too")).rejects.toMatchObject({ code: "session-busy" });
     await contest.handle.signal(steerSignal, { id: "w1", text: "for later" });
-    expect(await client.followUp(contest.id, "and this", { acknowledge: true })).toMatchObject({ queued: 2 });
+    expect(await client.session(contest.id).followUp("and this", { acknowledge: true })).toMatchObject({
+      queued: 2,
+    });
     const { branches } = await contest.handle.query<{ branches: { workflow: string }[] }>("status");
     const workflow = branches[0]?.workflow ?? "";
-    await client.steer(workflow, "Also this");
+    await client.session(workflow).steer("Also this");
     stage.model.release("busy");
     const result = await contest.result();
     expect(await contest.readTexts(result.branch)).toContain("user: Also this");
-    await expect(client.steer(workflow, "too late")).rejects.toMatchObject({ code: "session-unknown" });
+    await expect(client.session(workflow).steer("too late")).rejects.toMatchObject({
+      code: "session-unknown",
+    });
     expect((await stage.transcript.readInbox(contest.id)).map(({ text }) => text)).toEqual([
       "for later",
       "and this",
     ]);
-    expect((await client.list()).filter(({ session }) => session.startsWith(contest.id))).toHaveLength(1);
+    expect(
+      (await client.sessions.list()).filter(({ session }) => session.startsWith(contest.id)),
+    ).toHaveLength(1);
     await client.close();
   });
 });
@@ -467,7 +473,10 @@ test("readers of events see brackets around the loops of all branches, in their 
   expect(new Set(starts).size).toBe(3);
   expect(seen.filter(({ type }) => type === "AgentEnd")).toHaveLength(3);
   // The judge's loop was the last to end; the session continues after another.
-  expect(await client.status(contest.id)).toMatchObject({ status: "completed", loopId: result.loopId });
+  expect(await client.session(contest.id).status()).toMatchObject({
+    status: "completed",
+    loopId: result.loopId,
+  });
   await client.close();
 });
 

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const texts = async (id: string, branch: string) =>
-  (await holdfast.messages(id, { branch })).map(({ message }) =>
+  (await holdfast.session(id).messages.list({ branch })).map(({ message }) =>
     message.role === "extension"
       ? "extension"
       : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
@@ -31,7 +31,7 @@ describe("several branches from one position [HITL-03]", () => {
     await session.run("Second");
     const exploration = await holdfast
       .session(session.id)
-      .explore(
+      .branches.explore(
         [
           { prompt: "This way" },
           { prompt: "That way", changes: { name: "other", systemPrompt: "Be brief." } },
@@ -68,7 +68,7 @@ describe("several branches from one position [HITL-03]", () => {
     // The session continues from its own position, or on the branch that the user prefers.
     await session.run("Third");
     expect(await texts(session.id, "main")).toHaveLength(6);
-    await holdfast.prompt(session.id, "On", { branch: branches[1] ?? "" });
+    await holdfast.session(session.id).prompt("On", { branch: branches[1] ?? "" });
     await session.readResult();
     const last = (await stage.transcript.readLoops(session.id)).at(-1);
     expect(last).toMatchObject({ branch: branches[1], parentLoopId: own });
@@ -90,7 +90,7 @@ describe("several branches from one position [HITL-03]", () => {
       await session.run("Go");
       const exploration = await holdfast
         .session(session.id)
-        .explore([{}, { changes: { tools: [] } }], { turn: 1 });
+        .branches.explore([{}, { changes: { tools: [] } }], { turn: 1 });
       const result = await exploration.result();
       expect(result.branches.map(({ status }) => status.type)).toEqual(["answered", "answered"]);
       expect(session.listSeenMessages(2)).toEqual(session.listSeenMessages(1));
@@ -99,9 +99,9 @@ describe("several branches from one position [HITL-03]", () => {
         replies: [{ toolCalls: [{ name: "hold", arguments: { gate: "stay" } }] }, { text: "Done." }],
         agent: { tools: ["hold"] },
       });
-      const made = await holdfast.session(session.id).fork({ at: 0, as: other.id });
+      const made = await holdfast.session(session.id).branches.fork({ at: 0, as: other.id });
       expect(made.branch).toBe("main");
-      const two = await holdfast.session(other.id).explore([
+      const two = await holdfast.session(other.id).branches.explore([
         { prompt: "A", agent: other.definition },
         { prompt: "B", agent: session.definition },
       ]);
@@ -128,9 +128,9 @@ describe("several branches from one position [HITL-03]", () => {
     );
     expect(err).toContain("All 2 branches are retained.");
     expect((await runCommandLine(stage, "explore", session.id)).code).toBe(2);
-    const nothing = await holdfast.session(session.id).explore([{}]);
+    const nothing = await holdfast.session(session.id).branches.explore([{}]);
     await expect(nothing.result()).rejects.toThrow(/ends with an answer/);
-    await expect(holdfast.session("nobody").explore([{ prompt: "x" }])).rejects.toMatchObject({
+    await expect(holdfast.session("nobody").branches.explore([{ prompt: "x" }])).rejects.toMatchObject({
       code: "session-unknown",
     });
   });

@@ -113,7 +113,7 @@ test("a fallback with another output mode is instructed, checked and displayed b
   expect(JSON.stringify(request?.body?.["tools"])).toContain("structured_output");
   const holdfast = await connectClient(stage);
   try {
-    const shown = await holdfast.session(session.id).request();
+    const shown = await holdfast.session(session.id).messages.request();
     expect(shown.model.id).toBe("test-model");
     expect(shown.tools?.map(({ name }) => name)).toEqual(["structured_output"]);
   } finally {

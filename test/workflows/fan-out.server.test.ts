@@ -32,7 +32,7 @@ describe("a fan-out [ORC-03]", () => {
       red: { replies: [{ text: "R" }] },
       green: { replies: [{ text: "G" }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Which colour?",
       mode: { type: "fan-out", agents: [red.definition, green.definition] },
     });
@@ -51,7 +51,7 @@ describe("a fan-out [ORC-03]", () => {
 
   thoroughTest("gives many tasks to one agent, within its concurrency", async () => {
     const { worker } = createMembers(stage, { worker: { replies: [{ text: "ok", holdUntil: "both" }] } });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Paris",
       mode: {
         type: "fan-out",
@@ -80,7 +80,7 @@ describe("a fan-out [ORC-03]", () => {
       good: { replies: [{ text: "fine" }] },
       bad: { replies: [], faults: [{ fault: "auth" }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: { type: "fan-out", agents: [bad.definition, good.definition], reducer: "first" },
     });
@@ -93,7 +93,10 @@ describe("a fan-out [ORC-03]", () => {
 
   thoroughTest("when no part has an answer, it fails with the reason", async () => {
     const { bad } = createMembers(stage, { bad: { replies: [], faults: [{ fault: "auth" }] } });
-    const job = await holdfast.startJob({ task: "Go", mode: { type: "fan-out", agents: [bad.definition] } });
+    const job = await holdfast.jobs.start({
+      task: "Go",
+      mode: { type: "fan-out", agents: [bad.definition] },
+    });
     expect(await job.result()).toMatchObject({
       outcome: { type: "failed", fault: "no-answer", message: expect.stringContaining("auth") },
     });
@@ -109,7 +112,7 @@ describe("a fan-out [ORC-03]", () => {
       b: { replies: [{ text: "yes" }] },
       c: { replies: [{ text: "Yes." }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Is it?",
       mode: { type: "fan-out", agents: [a.definition, b.definition, c.definition], reducer },
     });
@@ -124,7 +127,7 @@ describe("a fan-out [ORC-03]", () => {
     ["broken", 'The reducer "broken" failed: no idea'],
   ])("the reducer %s fails the job, whose parts keep their answers", async (reducer, message) => {
     const { a } = createMembers(stage, { a: { replies: [{ text: "kept" }] } });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: { type: "fan-out", agents: [a.definition], reducer },
     });
@@ -136,7 +139,7 @@ describe("a fan-out [ORC-03]", () => {
 
   test("its limits are divided, and a part without a share does not begin [SUB-03]", async () => {
     const { a } = createMembers(stage, { a: { replies: [{ text: "one turn" }] } });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       mode: {
         type: "fan-out",
         agents: [a.definition],
@@ -153,7 +156,7 @@ describe("a fan-out [ORC-03]", () => {
 
   thoroughTest("a stop ends the active parts, and begins no other", async () => {
     const { a } = createMembers(stage, { a: { replies: [{ text: "never", holdUntil: "stopped-part" }] } });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       mode: { type: "fan-out", agents: [a.definition], tasks: ["1", "2"], concurrency: 1 },
     });
     await stage.model.waitForHold("stopped-part");

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   connect,
   type Holdfast,
+  messagesFromJson,
+  messagesToJson,
+  type Session,
   SessionRecorder,
   sessionFromJson,
   sessionToJson,
@@ -39,6 +42,10 @@ afterAll(async () => {
 });
 
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
+async function readMessages(session: Session): Promise<readonly AgentMessage[]> {
+  return (await session.messages.list()).map(({ message }) => message);
+}
+
 const said = (text: string): AgentMessage => ({
   role: "user",
   content: [{ type: "text", text }],
@@ -114,9 +121,9 @@ describe("a complete session", () => {
   });
 
   const LOOKS: readonly (readonly [string, (session: string) => Promise<unknown>])[] = [
-    ["loops", (session) => client.loops(session)],
-    ["status", (session) => client.status(session)],
-    ["sessions", () => client.sessions({ limit: 500 })],
+    ["messages", (session) => client.session(session).messages.list()],
+    ["status", (session) => client.session(session).status()],
+    ["sessions", () => client.sessions.find({ limit: 500 })],
     ["the command line", () => runCommandLine(stage, "sessions")],
   ];
 
@@ -229,7 +236,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     const busy = await runCommandLine(stage, "import", file);
     expect(busy).toMatchObject({ code: 0 });
     expect(busy.err).toContain("already exists with the same content");
-    const refused = await other.import(file).catch((error: unknown) => error);
+    const refused = await other.sessions.import(file).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "session-busy" });
     gates.get("mid").open();
     expect(await session.readResult()).toMatchObject({ text: "Here." });
@@ -237,17 +244,17 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(gone).toMatchObject({ code: 2 });
     expect(gone.err).toContain("differs from the file");
 
-    const imported = await other.import(file);
+    const imported = await other.sessions.import(file);
     expect(imported).toMatchObject({ session: session.id, wasImported: false });
-    expect(await other.import(file)).toMatchObject({ wasImported: true });
-    expect((await other.messages(session.id)).map(({ message }) => message.role)).toEqual([
+    expect(await other.sessions.import(file)).toMatchObject({ wasImported: true });
+    expect((await other.session(session.id).messages.list()).map(({ message }) => message.role)).toEqual([
       "user",
       "assistant",
     ]);
     expect((await other.session(session.id).record()).loops[0]?.status).toBe("aborted");
-    const copy = await client.import(file, { as: `${session.id}-copy` });
+    const copy = await client.sessions.import(file, { as: `${session.id}-copy` });
     await (await client.session(copy.session).continue()).result();
-    const roles = (await client.messages(copy.session)).map(({ message }) => message.role);
+    const roles = (await client.session(copy.session).messages.list()).map(({ message }) => message.role);
     expect(roles.slice(0, 2)).toEqual(["user", "assistant"]);
     expect(roles.at(-1)).toBe("assistant");
     const text = await readFile(file, "utf8");
@@ -275,11 +282,13 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
   test("as a snapshot without keys, and as the portable session file [PER-01]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
-    const point = await client.session(session.id).checkpoint();
+    const point = await client.session(session.id).checkpoints.create();
     expect(point).toMatchObject({ sessionId: session.id, lastLoopId: expect.any(String) });
     expect(JSON.stringify(point)).not.toContain("API_KEY");
-    const resumed = await client.resume(point, { agent: session.definition });
-    const [preload] = await client.sessions({ limit: 500 }).then(async () => (await resumed.record()).loops);
+    const resumed = await client.sessions.resume(point, { agent: session.definition });
+    const [preload] = await client.sessions
+      .find({ limit: 500 })
+      .then(async () => (await resumed.record()).loops);
     expect(preload).toMatchObject({ parentLoopId: point.lastLoopId, continuationKind: { type: "branch" } });
     await client
       .start({ agent: session.definition, session: resumed.id, prompt: "On" })
@@ -287,7 +296,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: One.", "user: On"]);
 
     const saved = await client.session(session.id).record();
-    const restored = await client.restoreSession(sessionFromJson(sessionToJson(saved)), {
+    const restored = await client.sessions.restore(sessionFromJson(sessionToJson(saved)), {
       agent: session.definition,
       newIds: true,
     });
@@ -295,7 +304,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(again.agentId).toBe(saved.agentId);
     expect(saved.agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}$/);
     const told: string[] = [];
-    for await (const { event } of client.events(resumed.id)) {
+    for await (const { event } of client.session(resumed.id).events()) {
       if (event.type === "AgentStart") told.push(event.agentId);
     }
     expect(told).toHaveLength(1);
@@ -303,7 +312,10 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(new Set([point.agentId, (await resumed.record()).agentId, ...told])).toEqual(
       new Set([saved.agentId]),
     );
-    const older = await client.resume({ ...point, agentId: "test-agent" }, { agent: session.definition });
+    const older = await client.sessions.resume(
+      { ...point, agentId: "test-agent" },
+      { agent: session.definition },
+    );
     expect((await older.record()).agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
     expect(again.loops.map(({ messages }) => messages.map(({ role }) => role))).toEqual([
       ["user", "assistant"],
@@ -321,8 +333,8 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
     const handle = client.session(session.id);
-    const saved = await handle.saveMessages();
-    await handle.appendMessages(said("By the way"));
+    const saved = messagesToJson(await readMessages(handle));
+    await handle.messages.append(said("By the way"));
     await session.run("More");
     expect(session.listSeenMessages(1)).toEqual([
       "user: Go",
@@ -330,11 +342,11 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
       "user: By the way",
       "user: More",
     ]);
-    await handle.clearMessages();
+    await handle.messages.clear();
     await session.run("Anew");
     expect(session.listSeenMessages(2)).toEqual(["user: Anew"]);
-    await handle.restoreMessages(saved);
-    expect(await handle.saveMessages()).toBe(saved);
+    await handle.messages.replace(messagesFromJson(saved));
+    expect(messagesToJson(await readMessages(handle))).toBe(saved);
     const [first] = (await handle.record()).loops;
     expect(first?.messages).toHaveLength(2);
   });
@@ -355,9 +367,9 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
         timestamp: 4,
       },
     ];
-    const begun = await client.withMessages({ agent, session: id, messages });
+    const begun = await client.sessions.create({ agent, session: id, messages });
     expect(begun.id).toBe(id);
-    expect(JSON.parse(await begun.saveMessages())).toHaveLength(2);
+    expect(await readMessages(begun)).toEqual(messages);
     expect(session.listRequests()).toEqual([]);
     const run = await client.start({ agent, session: id, prompt: "What is my name?" });
     expect(await run.result()).toMatchObject({ text: "Ada." });
@@ -372,8 +384,8 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
       [1, 2],
     ]);
     expect(loops[1]?.parentLoopId).toBe(loops[0]?.loopId);
-    await expect(client.withMessages({ agent, session: id, messages })).rejects.toThrow("already exists");
-    expect(await begun.messages()).toHaveLength(4);
+    await expect(client.sessions.create({ agent, session: id, messages })).rejects.toThrow("already exists");
+    expect(await begun.messages.list()).toHaveLength(4);
   });
 
   test("is rejected while a run is open; a reset ends it first", async () => {
@@ -386,10 +398,10 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
       (await stage.transcript.readSteps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
     );
     const handle = client.session(session.id);
-    await expect(handle.clearMessages()).rejects.toMatchObject({ code: "session-busy" });
+    await expect(handle.messages.clear()).rejects.toMatchObject({ code: "session-busy" });
     await handle.followUp("later");
     await handle.reset();
-    expect(await client.messages(session.id)).toEqual([]);
+    expect(await client.session(session.id).messages.list()).toEqual([]);
     expect(await stage.transcript.readInbox(session.id)).toEqual([]);
     gates.get("reset").open();
     await session.run("Hello");
@@ -407,10 +419,12 @@ describe("when the server has deleted a run", () => {
     const handle = later.session(session.id);
     expect(await handle.result()).toEqual(result);
     expect(await handle.status()).toMatchObject({ status: "completed", source: "transcript" });
-    expect((await later.list({ limit: 500 })).find((one) => one.session === session.id)).toMatchObject({
+    expect(
+      (await later.sessions.list({ limit: 500 })).find((one) => one.session === session.id),
+    ).toMatchObject({
       status: "completed",
     });
-    expect(await handle.messages()).toHaveLength(2);
+    expect(await handle.messages.list()).toHaveLength(2);
     const types: string[] = [];
     for await (const { event } of handle.events({ from: "session" })) types.push(event.type);
     expect([types[0], types.at(-1)]).toEqual(["AgentStart", "AgentEnd"]);
@@ -457,10 +471,10 @@ describe("sessions are found", () => {
     expect((await runCommandLine(stage, "search", "zeppelin", "--since", "2999-01-01")).err).toContain(
       "No messages match",
     );
-    const page = await client.sessions({ agent: "pilot", since: new Date(0) });
+    const page = await client.sessions.find({ agent: "pilot", since: new Date(0) });
     expect(page.sessions).toMatchObject([{ session: session.id, status: "completed", turns: 1, loops: 1 }]);
-    const first = await client.sessions({ limit: 1 });
-    const second = await client.sessions({ limit: 1, after: first.after ?? "" });
+    const first = await client.sessions.find({ limit: 1 });
+    const second = await client.sessions.find({ limit: 1, after: first.after ?? "" });
     expect(second.sessions[0]?.session).not.toBe(first.sessions[0]?.session);
     const listed = await runCommandLine(stage, "sessions", "--agent", "pilot");
     expect(listed.out).toContain(session.id);
@@ -477,7 +491,7 @@ describe("a retention policy", () => {
     await eventually(async () =>
       (await stage.transcript.readSteps(open.id)).some(({ kind }) => kind === "hold") ? true : undefined,
     );
-    await client.session(ended[0]!.id).setRetained();
+    await client.retention.setRetained(ended[0]!.id);
     const set = await runCommandLine(
       stage,
       "retention",
@@ -514,8 +528,8 @@ describe("a retention policy", () => {
         stage.session({ replies: [{ text: "Bye." }, { text: "Bye." }], agent: { name, ...agent } });
       const [plain, kept] = [bye({}), bye({ sessionScope: "persistent" })];
       for (const one of [plain, kept]) await one.run("Go");
-      const loaded = await client.withMessages({ agent: kept.definition, messages: [said("Hello")] });
-      const fork = await client.session(plain.id).fork({ as: `${plain.id}-kept` });
+      const loaded = await client.sessions.create({ agent: kept.definition, messages: [said("Hello")] });
+      const fork = await client.session(plain.id).branches.fork({ as: `${plain.id}-kept` });
       const forked = fork.session;
       await client
         .start({ agent: kept.definition, session: forked, prompt: "On" })
@@ -533,7 +547,7 @@ describe("a retention policy", () => {
       expect(ran).toMatchObject({ deleted: 1, retained: 3 });
       expect(await stage.transcript.readSession(plain.id)).toBeUndefined();
       // The user's setting for one session overrides its agent's.
-      await client.session(kept.id).setRetained(false);
+      await client.retention.setRetained(kept.id, false);
       expect(await client.retention.run()).toMatchObject({ deleted: 1, retained: 2 });
       expect(await stage.transcript.readSession(kept.id)).toBeUndefined();
       for (const id of [loaded.id, forked]) expect(await stage.transcript.readSession(id)).toBeDefined();

@@ -25,7 +25,7 @@ async function statusOf(session: string, wanted: (status: SessionStatus) => bool
   const holdfast = await connectClient(stage);
   onTestFinished(() => holdfast.close());
   return await eventually(async () => {
-    const status = await holdfast.status(session);
+    const status = await holdfast.session(session).status();
     return wanted(status) ? status : undefined;
   });
 }

@@ -29,7 +29,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       writer: { replies: [{ text: "A draft about cats." }] },
       editor: { replies: [{ text: "A better text about cats." }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       job: createJobName(stage),
       task: "Write about cats.",
       mode: {
@@ -68,7 +68,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       first: { replies: [{ text: words }] },
       second: { replies: [{ text: "Read." }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: {
         type: "pipeline",
@@ -91,7 +91,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       },
       second: { replies: [{ text: "Done." }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: {
         type: "pipeline",
@@ -112,7 +112,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
         first: { replies: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
         second: { replies: [{ text: "never" }] },
       });
-      const job = await holdfast.startJob({
+      const job = await holdfast.jobs.start({
         task: "Go",
         mode: {
           type: "pipeline",
@@ -134,7 +134,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       first: { replies: [{ text: "Facts." }] },
       second: { replies: [{ text: "Story." }], faults: [{ fault: "auth" }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: {
         type: "pipeline",
@@ -145,14 +145,14 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       },
     });
     expect(await job.result()).toMatchObject({ endedAt: "tell", outcome: { type: "failed" } });
-    const again = await holdfast.resumePipeline(job.id);
+    const again = await holdfast.jobs.resume(job.id);
     expect(await again.result()).toMatchObject({ outcome: { type: "answered" }, text: "Story." });
     expect(first.listRequests()).toHaveLength(1);
-    const tooLate = await holdfast.resumePipeline(job.id, { from: "nowhere" });
+    const tooLate = await holdfast.jobs.resume(job.id, { from: "nowhere" });
     expect(await tooLate.result()).toMatchObject({
       outcome: { type: "failed", message: expect.stringContaining('no stage "nowhere"') },
     });
-    const redone = await holdfast.resumePipeline(job.id, { from: "tell" });
+    const redone = await holdfast.jobs.resume(job.id, { from: "tell" });
     expect(await redone.result()).toMatchObject({ outcome: { type: "answered" } });
     expect(first.listRequests()).toHaveLength(1);
   });
@@ -162,7 +162,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       first: { replies: [{ text: "never", holdUntil: "slow-stage" }] },
       second: { replies: [{ text: "never" }] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: {
         type: "pipeline",
@@ -178,7 +178,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       statusText: "running: one",
       job: { mode: "pipeline", parts: [{ status: "running" }, { status: "waiting" }] },
     });
-    await expect(holdfast.resumePipeline(job.id)).rejects.toMatchObject({
+    await expect(holdfast.jobs.resume(job.id)).rejects.toMatchObject({
       code: "session-busy",
       message: expect.stringContaining("still running"),
     });
@@ -199,7 +199,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       first: { replies: [call, call, { text: "Three turns." }], tools: ["list_files"] },
       second: { replies: [call, call, { text: "never" }], tools: ["list_files"] },
     });
-    const job = await holdfast.startJob({
+    const job = await holdfast.jobs.start({
       task: "Go",
       mode: {
         type: "pipeline",
@@ -220,16 +220,16 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
   test("a job's id is used once, and an invalid mode is reported before anything is started", async () => {
     const { definition } = createMembers(stage, { one: { replies: [{ text: "ok" }] } }).one;
     const mode = { type: "pipeline" as const, stages: [{ name: "one", agent: definition }] };
-    const job = await holdfast.startJob({ task: "Go", mode });
+    const job = await holdfast.jobs.start({ task: "Go", mode });
     await job.result();
-    await expect(holdfast.startJob({ job: job.id, task: "Go", mode })).rejects.toMatchObject({
+    await expect(holdfast.jobs.start({ job: job.id, task: "Go", mode })).rejects.toMatchObject({
       code: "session-busy",
     });
     const wrong = { ...mode, stages: [{ name: "a b", agent: definition, promt: "x" }] };
-    await expect(holdfast.startJob({ task: "Go", mode: wrong as never })).rejects.toMatchObject({
+    await expect(holdfast.jobs.start({ task: "Go", mode: wrong as never })).rejects.toMatchObject({
       code: "definition-invalid",
       message: expect.stringMatching(/stages\.0\.name[\s\S]*did you mean "prompt"/),
     });
-    await expect(holdfast.startJob({ mode })).rejects.toMatchObject({ code: "input-invalid" });
+    await expect(holdfast.jobs.start({ mode })).rejects.toMatchObject({ code: "input-invalid" });
   });
 });

@@ -108,7 +108,7 @@ describe("with content redacted, what Temporal displays of a run holds none of i
     const details = await detailsOf(session.id);
     expect(details).not.toContain(MARKER);
     expect(details).toContain("**running** · running hold");
-    expect((await holdfast.status(session.id)).lastText).toBe("");
+    expect((await holdfast.session(session.id).status()).lastText).toBe("");
     gates.get(MARKER).open();
     expect(await started.result()).toMatchObject({ text: `${MARKER} three` });
     expect(await shownOf(session.id)).not.toContain(MARKER);
@@ -154,7 +154,7 @@ describe("with content redacted, what Temporal displays of a run holds none of i
     const job = createJobName(stage);
     const agents = [{ name: "scout", agent: scout.definition }];
     const mode = { type: "supervisor" as const, lead: lead.definition, agents };
-    await holdfast.startJob({ mode, task: "Ask for it", job });
+    await holdfast.jobs.start({ mode, task: "Ask for it", job });
     expect(await stage.client.workflow.result(job)).toMatchObject({ text: "Done.", count: 1 });
     for (const id of [job, `${job}.lead`, `${job}.scout-1`]) {
       expect(await shownOf(id)).not.toContain(MARKER);

@@ -53,7 +53,7 @@ async function remade(session: TestSession): Promise<TurnRequest[]> {
   const requests: TurnRequest[] = [];
   for (const { loopId, turns = 0 } of await stage.transcript.readLoops(session.id)) {
     for (let turn = 0; turn < turns; turn++) {
-      requests.push(await holdfast.request(session.id, { loop: loopId, turn }));
+      requests.push(await holdfast.session(session.id).messages.request({ loop: loopId, turn }));
     }
   }
   return requests;
@@ -78,8 +78,8 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
     });
     await session.start("Go");
     await gates.get("origins").arrived;
-    await holdfast.steer(session.id, "Faster", { acknowledge: true, messageId: "m-steer" });
-    await holdfast.followUp(session.id, "And then?", { acknowledge: true });
+    await holdfast.session(session.id).steer("Faster", { acknowledge: true, messageId: "m-steer" });
+    await holdfast.session(session.id).followUp("And then?", { acknowledge: true });
     gates.get("origins").open();
     await session.readResult();
     const made = await expectSame(session);
@@ -103,7 +103,7 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
       limits: { maxTurns: 9 },
     });
     expect(last?.tools?.map(({ name }) => name)).toEqual(["hold"]);
-    expect(await holdfast.request(session.id)).toEqual(last);
+    expect(await holdfast.session(session.id).messages.request()).toEqual(last);
     expect(JSON.stringify(last)).not.toContain("KEYMARKER");
   });
 
@@ -129,17 +129,19 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
       await session.start("Go", { mode: "interactive" });
       const waiting = () => eventually(async () => (await session.readStatus()).status === "waiting");
       await waiting();
-      await holdfast.prompt(session.id, "Second");
+      await holdfast.session(session.id).prompt("Second");
       await session.waitForRequest(7);
       await waiting();
-      await holdfast.stop(session.id);
+      await holdfast.session(session.id).stop();
       await session.readResult();
-      await holdfast.prompt(session.id, "Third");
+      await holdfast.session(session.id).prompt("Third");
       await session.readResult();
       await expectSame(session);
       const loops = await stage.transcript.readLoops(session.id);
       const stands = async (nth: number) => {
-        const { messages } = await holdfast.request(session.id, { loop: loops[nth]?.loopId ?? "", turn: 0 });
+        const { messages } = await holdfast
+          .session(session.id)
+          .messages.request({ loop: loops[nth]?.loopId ?? "", turn: 0 });
         const found = messages.flatMap(({ origin }) =>
           origin.type === "compaction" ? [origin.position] : [],
         );
@@ -157,12 +159,12 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
       agent: { tools: ["list_files"] },
     });
     await session.run("Go");
-    await holdfast.prompt(session.id, "Fails");
+    await holdfast.session(session.id).prompt("Fails");
     await session.readFailure();
-    await holdfast.prompt(session.id, "Again");
+    await holdfast.session(session.id).prompt("Again");
     await session.readResult();
     const [first] = await stage.transcript.readLoops(session.id);
-    await holdfast.session(session.id).rerun({ loop: first?.loopId ?? "" });
+    await holdfast.session(session.id).branches.rerun({ loop: first?.loopId ?? "" });
     await session.readResult();
     const loops = await stage.transcript.readLoops(session.id);
     expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
@@ -225,7 +227,7 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
     });
     await session.run("Go");
     expect(await compactions(session)).toBe(1);
-    await holdfast.prompt(session.id, "Next");
+    await holdfast.session(session.id).prompt("Next");
     await session.readResult();
     const made = await expectSame(session);
     const origins = made.at(-1)?.messages.map(({ origin }) => origin.type) ?? [];
@@ -237,8 +239,12 @@ describe("a request that cannot be rebuilt is reported [PHI-07]", () => {
   test("a turn without an answer, a missing loop and a missing session", async () => {
     const session = stage.session({ replies: [done] });
     await session.run("Go");
-    await expect(holdfast.request(session.id, { turn: 7 })).rejects.toThrow("no answer 7");
-    await expect(holdfast.request(session.id, { loop: "nine" })).rejects.toThrow("no loop nine; it has");
-    await expect(holdfast.request("nobody")).rejects.toMatchObject({ code: "session-unknown" });
+    await expect(holdfast.session(session.id).messages.request({ turn: 7 })).rejects.toThrow("no answer 7");
+    await expect(holdfast.session(session.id).messages.request({ loop: "nine" })).rejects.toThrow(
+      "no loop nine; it has",
+    );
+    await expect(holdfast.session("nobody").messages.request()).rejects.toMatchObject({
+      code: "session-unknown",
+    });
   });
 });

@@ -23,13 +23,14 @@ afterAll(async () => {
 
 const hold = (gate: string) => ({ name: "hold", arguments: { gate } });
 const said = async (session: TestSession, branch?: string) =>
-  (await holdfast.messages(session.id, branch === undefined ? {} : { branch })).map(({ message }) =>
-    message.role === "extension"
-      ? "extension"
-      : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
+  (await holdfast.session(session.id).messages.list(branch === undefined ? {} : { branch })).map(
+    ({ message }) =>
+      message.role === "extension"
+        ? "extension"
+        : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
   );
 const branchesOf = async (session: TestSession) =>
-  (await holdfast.session(session.id).branches()).branches.map(({ id, origin, isHead }) => ({
+  (await holdfast.session(session.id).branches.list()).branches.map(({ id, origin, isHead }) => ({
     id,
     origin,
     isHead,
@@ -64,7 +65,9 @@ describe("a run that an operator resets is a fork of the record", () => {
     expect(session.listSeenMessages(2)).toEqual(["user: Do it", "assistant: An answer.", "user: And more"]);
     const { out } = await runCommandLine(stage, "show", session.id, "--branches");
     expect(out).toMatch(/● main 2 messages\n {2}● fork-\S+ from #1 · 4 messages · a reset: .*← head/);
-    expect(JSON.stringify((await holdfast.request(session.id)).messages)).toContain("And more");
+    expect(JSON.stringify((await holdfast.session(session.id).messages.request()).messages)).toContain(
+      "And more",
+    );
   });
 
   thoroughTest(
@@ -89,7 +92,7 @@ describe("a run that an operator resets is a fork of the record", () => {
     await session.start("First", { mode: "interactive" });
     await session.waitForRequest(0);
     await expect.poll(async () => (await session.readStatus()).status, { timeout: 10_000 }).toBe("waiting");
-    await holdfast.prompt(session.id, "Second");
+    await holdfast.session(session.id).prompt("Second");
     await expect
       .poll(async () => (await stage.transcript.readLoops(session.id))[1]?.status)
       .toBe("completed");
@@ -186,7 +189,7 @@ describe("a run that an operator resets is a fork of the record", () => {
       expect(session.listSeenMessages(session.listRequests().length - 1)).toEqual(
         session.listSeenMessages(2),
       );
-      const request = await holdfast.request(session.id);
+      const request = await holdfast.session(session.id).messages.request();
       expect(request.messages.map(({ message }) => message.role)).toEqual(["user", "user"]);
     },
   );
@@ -221,7 +224,7 @@ describe("a run that an operator resets is a fork of the record", () => {
       expect(session.listRequests().length).toBeGreaterThan(requests);
       expect(await said(session, "main")).toEqual(main);
       expect(session.listSeenMessages(session.listRequests().length - 1)).toEqual(last);
-      const request = await holdfast.request(session.id);
+      const request = await holdfast.session(session.id).messages.request();
       expect(request.messages.some(({ origin }) => origin.type === "compaction")).toBe(true);
       expect((await session.readEventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
     },

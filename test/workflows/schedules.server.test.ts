@@ -48,15 +48,15 @@ test("a schedule starts runs, each in a session of its own [SES-01]", async () =
   await holdfast.schedules.trigger(name);
   const [first = ""] = await started(name, 1);
   expect(first).toMatch(new RegExp(`^${name}-\\d{4}-`));
-  expect(await holdfast.result(first)).toMatchObject({ session: first, text: "Counted." });
+  expect(await holdfast.session(first).result()).toMatchObject({ session: first, text: "Counted." });
   expect(await readConversation(stage, first)).toEqual(["user: Count.", "assistant: Counted."]);
-  expect(await holdfast.status(first)).toMatchObject({ status: "completed", agent: "clerk" });
+  expect(await holdfast.session(first).status()).toMatchObject({ status: "completed", agent: "clerk" });
   // The time stamp in an id counts seconds.
   await eventually(() => new Date().toISOString().slice(0, 19) > first.slice(name.length + 1, -1));
   await holdfast.schedules.trigger(name);
   const [, second = ""] = await started(name, 2);
   expect(second).not.toBe(first);
-  expect(await holdfast.result(second)).toMatchObject({ session: second, text: "Counted." });
+  expect(await holdfast.session(second).result()).toMatchObject({ session: second, text: "Counted." });
 });
 
 thoroughTest("a schedule starts a mode, whose sessions are below the started job", async () => {
@@ -66,7 +66,7 @@ thoroughTest("a schedule starts a mode, whose sessions are below the started job
   await holdfast.schedules.create({ name, cron: "0 2 * * *", timeZone: "Europe/Berlin", mode, task: "Go" });
   await holdfast.schedules.trigger(name);
   const [id = ""] = await started(name, 1);
-  expect(await holdfast.job(id).result()).toMatchObject({
+  expect(await holdfast.jobs.get(id).result()).toMatchObject({
     job: id,
     text: "1. a: A\n\n2. b: B",
     parts: [{ session: `${id}.part-1` }, { session: `${id}.part-2` }],
@@ -84,7 +84,10 @@ test("a schedule wakes a sleeping autonomous agent [ORC-02]", async () => {
       ],
     },
   });
-  const job = await holdfast.startJob({ task: "Wait", mode: { type: "autonomous", agent: lone.definition } });
+  const job = await holdfast.jobs.start({
+    task: "Wait",
+    mode: { type: "autonomous", agent: lone.definition },
+  });
   await eventually(async () => (await job.status()).status === "waiting");
   const name = scheduleName();
   await holdfast.schedules.create({ name, everyMs: 86_400_000, wake: job.id, text: "Good morning." });

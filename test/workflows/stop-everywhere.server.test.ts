@@ -229,7 +229,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
       );
       await parent.start("Go");
       const child = await findChildSession(stage, parent);
-      await eventually(async () => (await holdfast.status(child.id)).status === "needs-approval");
+      await eventually(async () => (await holdfast.session(child.id).status()).status === "needs-approval");
       return { id: parent.id, closed: [parent.id, child.id], asks: [parent, membersOf(own, parent)] };
     },
   ],
@@ -280,7 +280,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
         { name: "one", agent: one.definition },
         { name: "two", agent: one.definition },
       ];
-      const { id } = await holdfast.startJob({ task: "Go", mode: { type: "pipeline", stages } });
+      const { id } = await holdfast.jobs.start({ task: "Go", mode: { type: "pipeline", stages } });
       await hold(own, gate);
       return { id, closed: [`${id}.one`], asks: [asking(own, nameOf(one))] };
     },
@@ -290,7 +290,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
     async (own) => {
       const gate = unique("part");
       const { one } = createMembers(own, { one: { replies: [{ text: "never", holdUntil: gate }] } });
-      const job = await holdfast.startJob({
+      const job = await holdfast.jobs.start({
         mode: { type: "fan-out", agents: [one.definition], tasks: ["1"] },
       });
       deaf.add(`${job.id}.`);
@@ -302,7 +302,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
     "a reducer that ignores its signal",
     async (own) => {
       const { one } = createMembers(own, { one: { replies: [{ text: "1" }] } });
-      const { id } = await holdfast.startJob({
+      const { id } = await holdfast.jobs.start({
         mode: { type: "fan-out", agents: [one.definition], tasks: ["1"], reducer: "stuck" },
       });
       await eventually(() => isActivityRunning(stage, id, "reduce-parts"));
@@ -315,7 +315,7 @@ const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scen
       const { lone } = createMembers(own, {
         lone: { replies: [call("sleep", { seconds: 86_400, reason: "later" }), { text: "Zzz" }] },
       });
-      const job = await holdfast.startJob({
+      const job = await holdfast.jobs.start({
         task: "Wait",
         mode: { type: "autonomous", agent: lone.definition },
       });

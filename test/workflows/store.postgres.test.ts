@@ -58,6 +58,6 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a run whose store 
     expect(JSON.stringify(transcript)).not.toContain("S3CR3T");
     const session = stage.session({ replies: [{ text: "Good day." }] });
     await session.run("Say hello");
-    expect(await holdfast.session(session.id).loops()).toMatchObject([{ loop: { status: "completed" } }]);
+    expect((await holdfast.session(session.id).record()).loops).toMatchObject([{ status: "completed" }]);
   });
 });

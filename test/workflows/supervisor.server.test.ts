@@ -168,10 +168,20 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     const holdfast = await connectClient(stage);
     await team.start();
     await expect
-      .poll(() => holdfast.approvals(team.job).catch(() => []), POLL)
+      .poll(
+        () =>
+          holdfast
+            .session(team.job)
+            .approvals.list()
+            .catch(() => []),
+        POLL,
+      )
       .toMatchObject([{ session: `${team.job}.scout-1`, path: ["scout"], tool: "list_files" }]);
-    expect(await holdfast.status(team.job)).toMatchObject({ status: "running", waitingBelow: 1 });
-    expect(await holdfast.approve(team.job)).toMatchObject({ session: `${team.job}.scout-1`, waiting: 0 });
+    expect(await holdfast.session(team.job).status()).toMatchObject({ status: "running", waitingBelow: 1 });
+    expect(await holdfast.session(team.job).approvals.approve()).toMatchObject({
+      session: `${team.job}.scout-1`,
+      waiting: 0,
+    });
     expect(await team.result()).toMatchObject({ text: "Done." });
     await holdfast.close();
   });
@@ -185,7 +195,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
       });
       const holdfast = await connectClient(stage);
       const agents = [{ name: "scout", agent: scout.definition }];
-      const job = await holdfast.startJob({
+      const job = await holdfast.jobs.start({
         mode: { type: "supervisor", lead: lead.definition, agents },
         task: "Go",
       });

@@ -43,10 +43,12 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
       const session = stage.session({ replies: [{ text: "One.", usage }], agent: { model: unpriced } });
       await session.run("Go");
       const { id } = session;
-      expect((await client.status(id)).costUsd).toBeNull();
-      expect((await client.list({ limit: 500 })).find((one) => one.session === id)?.costUsd).toBeNull();
+      expect((await client.session(id).status()).costUsd).toBeNull();
       expect(
-        (await client.sessions({ limit: 500 })).sessions.find((one) => one.session === id)?.costUsd,
+        (await client.sessions.list({ limit: 500 })).find((one) => one.session === id)?.costUsd,
+      ).toBeNull();
+      expect(
+        (await client.sessions.find({ limit: 500 })).sessions.find((one) => one.session === id)?.costUsd,
       ).toBeNull();
       const record = await client.session(id).record();
       expect(record.totals.costUsd).toBeNull();
@@ -65,7 +67,7 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
       });
       const free = stage.session({ replies: [{ text: "One.", usage }] });
       await free.run("Go");
-      expect((await client.status(free.id)).costUsd).toBe(0);
+      expect((await client.session(free.id).status()).costUsd).toBe(0);
       expect((await runCommandLine(stage, "status", free.id)).out).toMatch(/cost +\$0\.00/);
     },
   );
@@ -92,8 +94,8 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
     stage.model.release("seen");
     await parent.readResult();
     const child = await findChildSession(stage, parent);
-    expect((await client.status(child.id)).costUsd).toBeNull();
-    expect((await client.status(parent.id)).costUsd).toBeNull();
+    expect((await client.session(child.id).status()).costUsd).toBeNull();
+    expect((await client.session(parent.id).status()).costUsd).toBeNull();
     // The price of its own loop is known.
     expect((await stage.transcript.readLoops(parent.id))[0]?.costUsd).toBe(4);
   });
@@ -124,7 +126,7 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
     expect(result.selected).toMatchObject({ index: 1, costUsd: 2 });
     expect(result.otherBranches[0]?.costUsd).toBeNull();
     expect(result.costUsd).toBeNull();
-    expect((await client.status(contest.id)).costUsd).toBeNull();
+    expect((await client.session(contest.id).status()).costUsd).toBeNull();
   });
 
   thoroughTest("of a job, where one part's price is unknown", async () => {
@@ -133,7 +135,7 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
       replies: [{ text: "Two.", usage }],
       agent: { name: "two", model: unpriced },
     });
-    const job = await client.startJob({
+    const job = await client.jobs.start({
       mode: {
         type: "pipeline",
         stages: [
@@ -182,7 +184,7 @@ describe("a cost limit is rejected where a price is unknown, whatever sets it [L
     const handle = client.session(session.id);
     const judge = definition(unpriced);
     const doors = [
-      () => client.startJob({ mode: { type: "autonomous", agent, limits: limited }, task: "x" }),
+      () => client.jobs.start({ mode: { type: "autonomous", agent, limits: limited }, task: "x" }),
       () =>
         client.evaluate({ agents: [agent], strategy: { type: "transparent" }, prompt: "x", limits: limited }),
       () =>
@@ -192,10 +194,10 @@ describe("a cost limit is rejected where a price is unknown, whatever sets it [L
           prompt: "x",
           limits: limited,
         }),
-      () => handle.explore([{ prompt: "x" }], { limits: limited }),
+      () => handle.branches.explore([{ prompt: "x" }], { limits: limited }),
       () => handle.continue({ limits: limited }),
-      () => handle.rerun({ limits: limited }),
-      () => handle.branch({ turn: 0, limits: limited }),
+      () => handle.branches.rerun({ limits: limited }),
+      () => handle.branches.start({ turn: 0, limits: limited }),
     ];
     for (const door of doors) await expect(door()).rejects.toMatchObject(REFUSED);
     const continued = await runCommandLine(stage, "continue", session.id, "--max-cost", "1");
@@ -207,7 +209,7 @@ describe("a cost limit is rejected where a price is unknown, whatever sets it [L
     });
     await waiting.start("Go");
     await stage.model.waitForHold("under a limit");
-    await expect(client.update(waiting.id, definition(unpriced))).rejects.toMatchObject({
+    await expect(client.session(waiting.id).update(definition(unpriced))).rejects.toMatchObject({
       code: "update-rejected",
       message: REFUSED.message,
     });
@@ -252,7 +254,7 @@ test("invalid options of a factory and of a definition are rejected in sentences
     /agents: must be a list/,
   );
   await refused(
-    client.startJob({ mode: { type: "pipelin" as never } as never }),
+    client.jobs.start({ mode: { type: "pipelin" as never } as never }),
     /type: must be .*"pipeline"/,
   );
   await refused(client.session("s").steer(["x"] as never), /steering message: must be a text, not a list/);

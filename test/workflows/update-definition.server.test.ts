@@ -53,8 +53,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
     await session.start("Go");
     await gates.get("move").arrived;
     const { model } = session.definition;
-    const updated = await holdfast.update(
-      session.id,
+    const updated = await holdfast.session(session.id).update(
       other(session, {
         systemPrompt: "You are another.",
         model: { ...model, id: "other-model" },
@@ -69,7 +68,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
       "tools: removed hold",
       "limits: maxTurns 2 → 5",
     ]);
-    expect(await holdfast.status(session.id)).toMatchObject({
+    expect(await holdfast.session(session.id).status()).toMatchObject({
       definitionHash: updated.from,
       pendingDefinitionHash: updated.to,
     });
@@ -92,7 +91,9 @@ describe("a running agent is updated to another definition [3.8]", () => {
 
     const [loop] = await stage.transcript.readLoops(session.id);
     const made = await Promise.all(
-      [0, 1, 2].map((turn) => holdfast.request(session.id, { loop: loop?.loopId ?? "", turn })),
+      [0, 1, 2].map((turn) =>
+        holdfast.session(session.id).messages.request({ loop: loop?.loopId ?? "", turn }),
+      ),
     );
     expect(made.map(wire)).toEqual(session.listRequests().map(({ body }) => JSON.stringify(body)));
     expect(made.map(({ limits }) => limits.maxTurns)).toEqual([2, 5, 5]);
@@ -102,7 +103,9 @@ describe("a running agent is updated to another definition [3.8]", () => {
     const session = stage.session({ replies: [hold("keep"), { text: "Done." }], agent: { tools: ["hold"] } });
     await session.start("Go");
     await gates.get("keep").arrived;
-    await holdfast.update(session.id, other(session, { inputFilters: ["nobody"], systemPrompt: "No." }));
+    await holdfast
+      .session(session.id)
+      .update(other(session, { inputFilters: ["nobody"], systemPrompt: "No." }));
     gates.get("keep").open();
     expect(await session.readResult()).toMatchObject({ text: "Done." });
     const reason = expect.stringContaining('no input filter "nobody"');
@@ -120,7 +123,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
     await session.start("Go");
     await eventually(async () => (await session.readStatus()).approvals.length === 1);
     const { permissions: _, ...open } = session.definition;
-    await expect(holdfast.update(session.id, { ...open, tools: [] })).rejects.toMatchObject({
+    await expect(holdfast.session(session.id).update({ ...open, tools: [] })).rejects.toMatchObject({
       code: "update-rejected",
       facts: {
         problems: [
@@ -129,7 +132,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
         ],
       },
     });
-    const { definitionHash } = await holdfast.status(session.id);
+    const { definitionHash } = await holdfast.session(session.id).status();
     const byHand = session.handle.executeUpdate(updateDefinitionUpdate, {
       args: [{ definitionHash: definitionHash ?? "", tools: [] }],
     });
@@ -138,7 +141,7 @@ describe("a running agent is updated to another definition [3.8]", () => {
       const refused = session.handle.executeUpdate(updateDefinitionUpdate, { args: [words as never] });
       await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/update-rejected" } });
     }
-    await holdfast.approve(session.id);
+    await holdfast.session(session.id).approvals.approve();
     await session.readResult();
     expect(await changes(session)).toEqual([]);
   });
@@ -147,20 +150,20 @@ describe("a running agent is updated to another definition [3.8]", () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.start("Go", { mode: "interactive" });
     await eventually(async () => (await session.readStatus()).status === "waiting");
-    const wrong = holdfast.update(session.id, other(session, { inputFilters: ["nobody"] }));
+    const wrong = holdfast.session(session.id).update(other(session, { inputFilters: ["nobody"] }));
     await expect(wrong).rejects.toMatchObject({ code: "update-rejected" });
-    const now = await holdfast.update(session.id, other(session, { systemPrompt: "Second." }));
+    const now = await holdfast.session(session.id).update(other(session, { systemPrompt: "Second." }));
     expect(now.takesEffect).toBe("now");
-    await holdfast.prompt(session.id, "Again");
+    await holdfast.session(session.id).prompt("Again");
     const system = async (nth: number) =>
       JSON.stringify((await session.waitForRequest(nth)).body?.["system"]);
     expect(await system(1)).toContain("Second.");
     await eventually(async () => (await session.readStatus()).status === "waiting");
-    await holdfast.stop(session.id);
+    await holdfast.session(session.id).stop();
     await session.readResult();
-    const later = await holdfast.update(session.id, other(session, { systemPrompt: "Third." }));
+    const later = await holdfast.session(session.id).update(other(session, { systemPrompt: "Third." }));
     expect(later).toMatchObject({ from: now.to, takesEffect: "next-run" });
-    await holdfast.prompt(session.id, "Once more");
+    await holdfast.session(session.id).prompt("Once more");
     await session.readResult();
     expect(await system(2)).toContain("Third.");
     const hashes = (await stage.transcript.readLoops(session.id)).map(({ definitionHash }) => definitionHash);
@@ -198,10 +201,10 @@ max_turns = 7
     expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
     expect(dry.out).toMatch(/^warning: .*prompt cache/m);
     expect(dry.out).toContain("nothing was changed");
-    expect((await holdfast.status(session.id)).pendingDefinitionHash).toBeUndefined();
+    expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBeUndefined();
     const { code, out } = await runCommandLine(stage, "update", session.id, "--definition", file, "--json");
     expect([code, JSON.parse(out)]).toMatchObject([0, { type: "update", takesEffect: "next-turn" }]);
-    expect((await holdfast.status(session.id)).pendingDefinitionHash).toBe(JSON.parse(out).to);
+    expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBe(JSON.parse(out).to);
     gates.get("table").open();
     await session.readResult();
     const again = await runCommandLine(stage, "update", session.id, "--definition", file);

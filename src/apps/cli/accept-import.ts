@@ -21,7 +21,7 @@ export async function confirmImportedAgent(context: Context, work: () => Promise
     );
     for (const line of problems) context.report(`  ${stripControls(line)}`);
     if (!(await askYesNo(context, "Accept it and continue? y/N "))) throw error;
-    await withHoldfast(context, (holdfast) => holdfast.acceptDefinition(session));
+    await withHoldfast(context, (holdfast) => holdfast.sessions.acceptDefinition(session));
     return await work();
   }
 }

@@ -45,7 +45,7 @@ export class AttachedSession {
     this.#write = write;
     this.#renderer = new Renderer({ write, paint: context.out });
     this.#approvals = new ApprovalPoller(
-      () => this.#session.approvals(),
+      () => this.#session.approvals.list(),
       (calls) => this.#announceCalls(calls),
     );
   }
@@ -129,11 +129,11 @@ export class AttachedSession {
     const isNamed = call !== undefined || action.type === "approve";
     const callId = isNamed ? action.call : undefined;
     const target = call === undefined ? this.#session : this.#holdfast.session(call.session);
-    if (action.type === "approve" && call?.questionRef !== undefined) await target.answer(callId);
-    else if (action.type === "approve") await target.approve(callId);
+    if (action.type === "approve" && call?.questionRef !== undefined) await target.approvals.answer(callId);
+    else if (action.type === "approve") await target.approvals.approve(callId);
     else {
       const reason = [isNamed ? undefined : action.call, action.reason].filter((word) => word !== undefined);
-      await target.deny(callId, reason.length === 0 ? {} : { reason: reason.join(" ") });
+      await target.approvals.deny(callId, reason.length === 0 ? {} : { reason: reason.join(" ") });
     }
     this.#approvals.poll();
   }

@@ -144,9 +144,12 @@ export class ChatSession {
       const owner = this.#holdfast.session(call.session);
       if (call.questionRef !== undefined) {
         const values = answer.type === "deny" ? undefined : (answer.arguments ?? {});
-        await owner.answer(call.toolCallId, values === undefined ? { answer: "decline" } : { values });
-      } else if (answer.type === "deny") await owner.deny(call.toolCallId, answer);
-      else await owner.approve(call.toolCallId, answer);
+        await owner.approvals.answer(
+          call.toolCallId,
+          values === undefined ? { answer: "decline" } : { values },
+        );
+      } else if (answer.type === "deny") await owner.approvals.deny(call.toolCallId, answer);
+      else await owner.approvals.approve(call.toolCallId, answer);
     } catch (error) {
       this.#surface.report((error as Error).message);
       this.#handleDialogEvent({ type: "not-taken", call });
@@ -155,7 +158,7 @@ export class ChatSession {
   }
 
   async #readApprovals(): Promise<readonly ApprovalRequest[]> {
-    const calls = await this.#session.approvals();
+    const calls = await this.#session.approvals.list();
     return Promise.all(
       calls.map(async (call) => {
         const path = getComparedPath(call);

@@ -54,7 +54,10 @@ async function readJobStatus(holdfast: Holdfast, job: Job): Promise<JobState> {
   const waiting = new Set<string>();
   await Promise.all(
     checkedParts.map(async ({ session }) => {
-      const partStatus = await holdfast.status(session).catch(() => undefined);
+      const partStatus = await holdfast
+        .session(session)
+        .status()
+        .catch(() => undefined);
       if (partStatus?.status === "needs-approval") waiting.add(session);
     }),
   );

@@ -3,7 +3,7 @@ import type { RunSummary } from "../../client/runs/run-summary.ts";
 import { UNKNOWN_COST } from "../../core/budget/limits.ts";
 import { truncateText } from "../../platform/text/truncate-text.ts";
 import type { Content } from "../../schema/message.ts";
-import { stripControls, stripControls } from "./palette.ts";
+import { stripControls } from "./palette.ts";
 
 /** Returns the text of a message, without thinking, calls and images. */
 export function getText(message: AgentMessage): string {

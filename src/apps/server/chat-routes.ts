@@ -19,7 +19,7 @@ export function createChatRoutes(chat: Chat): Hono<Env> {
 
   routes.get("/:id", async (context) => {
     const id = context.req.param("id");
-    const entries = await chat.holdfast.session(id).messages({ last: HISTORY_ENTRIES });
+    const entries = await chat.holdfast.session(id).messages.list({ last: HISTORY_ENTRIES });
     return context.json({ id, messages: buildUiHistory(entries) });
   });
 

@@ -56,7 +56,7 @@ async function performIntent(
   }
   const before = await findNewestLoop(session);
   if (intent.type === "prompt") await sendPrompt(chat, session, request, intent);
-  else await session.rerun(omitUndefined({ loop: intent.loopId }));
+  else await session.branches.rerun(omitUndefined({ loop: intent.loopId }));
   return { isPast: (event) => "loopId" in event && event.loopId === before };
 }
 
@@ -105,8 +105,8 @@ async function answerApprovals(
     const denyOptions = omitUndefined({ reason });
     try {
       await (approved
-        ? session.approve(toolCallId, { by })
-        : session.deny(toolCallId, { ...denyOptions, by }));
+        ? session.approvals.approve(toolCallId, { by })
+        : session.approvals.deny(toolCallId, { ...denyOptions, by }));
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "approval-unknown") throw error;
     }
@@ -160,7 +160,7 @@ async function readWaitingCalls(statuses: StatusReader, session: Session): Promi
   try {
     const { approvals = [], running = [], waitingBelow = 0 } = await statuses.read(session);
     const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
-    const all = waitingBelow === 0 ? own : await session.approvals();
+    const all = waitingBelow === 0 ? own : await session.approvals.list();
     return { calls: all.map(toPageCall), isWorking: running.length > 0 };
   } catch (error) {
     // A run that cannot answer now is asked again later.

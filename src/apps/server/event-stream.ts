@@ -60,7 +60,7 @@ export async function streamEvents(
 /** Asks the run itself only if nothing is recorded: hundreds of readers may connect at once. */
 async function assertSessionExists(session: Session): Promise<void> {
   try {
-    await session.messages({ limit: 1 });
+    await session.messages.list({ limit: 1 });
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== "session-unknown") throw error;
     await session.status();

@@ -39,7 +39,7 @@ export function createSessionRoutes(
 
   routes.get("/", async (context) => {
     const { status, agent, limit } = parseQuery(ListQuery, context.req.query());
-    const sessions = await holdfast.list({
+    const sessions = await holdfast.sessions.list({
       ...omitUndefined({ status, agent, limit }),
     });
     return context.json({ sessions });
@@ -65,7 +65,7 @@ export function createSessionRoutes(
   routes.get("/:id/messages", async (context) => {
     const { limit, ...rest } = parseQuery(MessagesQuery, context.req.query());
     // One more than requested shows whether there are more.
-    const found = await session(context.req.param("id")).messages({
+    const found = await session(context.req.param("id")).messages.list({
       ...omitUndefined(rest),
       limit: limit + 1,
     });
@@ -128,27 +128,27 @@ export function createSessionRoutes(
   });
 
   routes.get("/:id/approvals", async (context) => {
-    return context.json({ approvals: await session(context.req.param("id")).approvals() });
+    return context.json({ approvals: await session(context.req.param("id")).approvals.list() });
   });
 
   routes.post("/:id/approve", async (context) => {
     const { toolCallId, by = DEFAULT_ACTOR, ...rest } = await readJsonBody(context, ApproveBody);
     return context.json(
-      await session(context.req.param("id")).approve(toolCallId, omitUndefined({ ...rest, by })),
+      await session(context.req.param("id")).approvals.approve(toolCallId, omitUndefined({ ...rest, by })),
     );
   });
 
   routes.post("/:id/answer", async (context) => {
     const { toolCallId, by = DEFAULT_ACTOR, ...rest } = await readJsonBody(context, AnswerBody);
     return context.json(
-      await session(context.req.param("id")).answer(toolCallId, omitUndefined({ ...rest, by })),
+      await session(context.req.param("id")).approvals.answer(toolCallId, omitUndefined({ ...rest, by })),
     );
   });
 
   routes.post("/:id/deny", async (context) => {
     const { toolCallId, by = DEFAULT_ACTOR, ...rest } = await readJsonBody(context, DenyBody);
     return context.json(
-      await session(context.req.param("id")).deny(toolCallId, omitUndefined({ ...rest, by })),
+      await session(context.req.param("id")).approvals.deny(toolCallId, omitUndefined({ ...rest, by })),
     );
   });
 

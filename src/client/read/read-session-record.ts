@@ -22,8 +22,13 @@ import { readRefreshedSession } from "./abort-cut-off-loops.ts";
 import { EvaluationEvents } from "./evaluation-events.ts";
 import { sumRecordedCost } from "./sum-recorded-cost.ts";
 
+/** A loop as the transcript stores it: its events refer to messages by position. */
+export type StoredLoop = { readonly loop: LoopRecord; readonly events: readonly LoopEvent[] };
+
 /** The whole session (SES-01 to SES-12), with its totals. */
 export type SessionRecordWithTotals = RecordedSession & {
+  /** The same loops as the transcript stores them, in order of start. */
+  readonly storedLoops: readonly StoredLoop[];
   readonly headBranch: string;
   /** The loops from the first one to the one before the head; of parallel branches, only the chosen ones. */
   readonly activeChain: readonly string[];
@@ -65,11 +70,14 @@ async function buildRecord(
   running: boolean,
 ): Promise<SessionRecordWithTotals> {
   const loops = await transcript.readLoops(record.id);
+  const storedLoops = await Promise.all(
+    loops.map(async (loop) => ({ loop, events: await transcript.readEvents(loop.loopId, 0) })),
+  );
   const recorder = new SessionRecorder();
-  for await (const event of readAgentEvents(transcript, record, loops)) recorder.onEvent(event);
+  for await (const event of readAgentEvents(transcript, record, storedLoops)) recorder.onEvent(event);
   if (!running) recorder.abortOpenLoops();
   const recorded = recorder.getSession(record.id);
-  const blocks = await readCompactionBlocks(transcript, record, loops);
+  const blocks = await readCompactionBlocks(transcript, record, storedLoops);
   const loopsFromEvents = new Map(recorded?.loops.map((loop) => [loop.loopId, loop]));
   const all = loops.map((loop) => completeLoop(loop, record, loopsFromEvents, blocks));
   const chosen = findNewestLoop(loops);
@@ -95,6 +103,7 @@ async function buildRecord(
           },
         }),
     loops: all,
+    storedLoops,
     headBranch: record.headBranch,
     activeChain: chain.map(({ loopId }) => loopId),
     totals: {
@@ -167,14 +176,13 @@ function completeLoop(
 async function* readAgentEvents(
   transcript: Transcript,
   record: SessionRecord,
-  loops: readonly LoopRecord[],
+  loops: readonly StoredLoop[],
 ): AsyncGenerator<AgentEvent, void, void> {
   const groups = new EvaluationEvents();
   groups.read(await transcript.readEvaluations(record.id));
   const branches = await transcript.readBranches(record.id);
-  for (const [index, loop] of loops.entries()) {
+  for (const [index, { loop, events }] of loops.entries()) {
     const context = await createEventContext(transcript, record, loop);
-    const events = await transcript.readEvents(loop.loopId, 0);
     const bodies = events.map(({ body }) => body);
     const branchPath = [...findLeftBranches(branches, loop.branch, bodies), loop.branch];
     let branchIndex = 0;
@@ -194,7 +202,7 @@ async function* readAgentEvents(
       );
       if (event.body.type === "RevertApplied" && event.body.applied) branchIndex += 1;
     }
-    const isLast = loops.slice(index + 1).every(({ evaluation }) => evaluation !== loop.evaluation);
+    const isLast = loops.slice(index + 1).every(({ loop: other }) => other.evaluation !== loop.evaluation);
     if (isLast) yield* groups.eventsAfterLoop(loop);
   }
 }
@@ -234,13 +242,11 @@ async function createEventContext(
 async function readCompactionBlocks(
   transcript: Transcript,
   { id }: SessionRecord,
-  loops: readonly LoopRecord[],
+  loops: readonly StoredLoop[],
 ): Promise<ReadonlyMap<string, RecordedLoop["compactionBlock"]>> {
   const blocks = new Map<string, RecordedLoop["compactionBlock"]>();
-  for (const loop of loops) {
-    const last = (await transcript.readEvents(loop.loopId, 0)).findLast(
-      ({ body }) => body.type === "CompactionEnded",
-    );
+  for (const { loop, events } of loops) {
+    const last = events.findLast(({ body }) => body.type === "CompactionEnded");
     if (last?.body.type !== "CompactionEnded") continue;
     const entries = await transcript.readEntries(id, loop.branch, 0, last.body.position + 1);
     for (const [loopId, block] of buildCompactionBlocks(

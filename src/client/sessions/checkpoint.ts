@@ -14,7 +14,7 @@ import { checkMessages, messagesToJson } from "../interop/saved-messages.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { getAgentId } from "../runs/agent-id.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
-import { preloadSession, readSessionMessages, restoreMessages } from "./edit-session.ts";
+import { preloadSession, readSessionMessages, replaceMessages } from "./edit-session.ts";
 
 /** The state of an agent in a portable form, from which it can continue here or elsewhere (HITL-01, HITL-02). */
 export type AgentSnapshot = {
@@ -54,11 +54,11 @@ export async function restoreCheckpoint(
     throw new HoldfastError(
       "input-invalid",
       `The checkpoint belongs to session ${snapshot.sessionId}, not to ${session}: ` +
-        "create a new session from it with `resume`.",
+        "create a new session from it with `holdfast.sessions.resume`.",
       { session },
     );
   }
-  return await restoreMessages(link, session, snapshot.messages);
+  return await replaceMessages(link, session, snapshot.messages);
 }
 
 /** Creates a session of the same agent that continues from the checkpoint, on any machine: a branch after its last loop. */

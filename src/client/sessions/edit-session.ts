@@ -6,7 +6,7 @@ import type { ContinuationKind } from "../../schema/record.ts";
 import type { EditResult, SessionEdit } from "../../store/transcript/archive.ts";
 import { createBusyError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
-import { checkMessages, messagesFromJson, messagesToJson } from "../interop/saved-messages.ts";
+import { checkMessages } from "../interop/saved-messages.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
 import { describeRun, isOpen } from "../runs/open-runs.ts";
 import { validateDefinition } from "../runs/pin-definition.ts";
@@ -14,11 +14,6 @@ import { clearQueues, stopSession } from "../runs/queue-message.ts";
 
 // Changes of a conversation from outside, while no run is open (PER-01, PER-05, PER-06). Nothing is deleted: each change is
 // a loop of the record, and a new beginning is a branch.
-
-/** Returns the session's current conversation as a JSON array. */
-export async function saveMessages(link: ClientLink, session: string): Promise<string> {
-  return messagesToJson(await readSessionMessages(link, session));
-}
 
 export async function readSessionMessages(
   link: ClientLink,
@@ -34,14 +29,17 @@ export async function readSessionMessages(
   }
 }
 
-/** Continues from these messages on a new branch. @param saved - The result of `saveMessages`, or messages. */
-export async function restoreMessages(
+/** Continues from these messages on a new branch. */
+export async function replaceMessages(
   link: ClientLink,
   session: string,
-  saved: string | readonly AgentMessage[],
+  messages: readonly AgentMessage[],
 ): Promise<EditResult> {
-  const messages = typeof saved === "string" ? messagesFromJson(saved) : checkMessages(saved);
-  return await applyEdit(link, session, { at: "empty", kind: createBranchKind(), messages });
+  return await applyEdit(link, session, {
+    at: "empty",
+    kind: createBranchKind(),
+    messages: checkMessages(messages),
+  });
 }
 
 export async function appendMessages(

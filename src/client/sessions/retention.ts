@@ -6,7 +6,9 @@ import type { RetentionRequest, RetentionResult } from "../../workflows/retentio
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { resolveSessionId } from "../resolve-session-id.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "../runs/build-run-options.ts";
+import { setSessionRetained } from "../runs/set-retained.ts";
 
 const RETENTION_WORKFLOW = "retention";
 
@@ -91,6 +93,11 @@ export class Retention {
           if (!(error instanceof ScheduleNotFoundError)) throw error;
         });
     });
+  }
+
+  /** Exempts a session from every policy, or ends the exemption. */
+  setRetained(session: string, isRetained = true): Promise<void> {
+    return setSessionRetained(this.#link, resolveSessionId(session), isRetained);
   }
 
   /** Applies a policy at once: the given one, or the one that is set. */

@@ -133,7 +133,7 @@ export async function waitForEnd(session, limitMs) {
 
 /** The conversation as a judge reads it: `[{ role, text, isError?, calls? }]`. */
 export async function readConversation(session) {
-  return (await session.messages()).map(({ message }) => ({
+  return (await session.messages.list()).map(({ message }) => ({
     role: message.role,
     text: getText(message.content),
     ...(message.role === "toolResult" ? { isError: message.isError } : {}),

@@ -12,7 +12,7 @@ const NEXT_STEP_MS = 60_000;
 export async function waitForNextApproval(session, { not = [] } = {}) {
   return await waitWithin(
     async () => {
-      const waiting = (await session.approvals()).filter(({ toolCallId }) => !not.includes(toolCallId));
+      const waiting = (await session.approvals.list()).filter(({ toolCallId }) => !not.includes(toolCallId));
       if (waiting.length > 0) return waiting;
       const { open } = await session.status();
       return open ? undefined : [];

@@ -45,7 +45,7 @@ export default {
         prepareWorkspace(agents.workspaceOf(session.id));
         const [asked] = (await waitForNextApproval(session)) ?? [];
         if (asked === undefined) return { name, first, second, begun: false };
-        await session.approve(asked.toolCallId, { always: true });
+        await session.approvals.approve(asked.toolCallId, { always: true });
         const next = await waitForNextApproval(session, { not: [asked.toolCallId] });
         await session.stop("enough");
         return {

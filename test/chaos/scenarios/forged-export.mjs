@@ -92,7 +92,7 @@ async function sendPrompt(client, id) {
     return session;
   } catch (error) {
     try {
-      await client.acceptDefinition(id);
+      await client.sessions.acceptDefinition(id);
       await session.prompt("Go on.");
       return session;
     } catch {

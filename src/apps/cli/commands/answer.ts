@@ -59,7 +59,7 @@ async function answer(
   return withHoldfast(context, async (holdfast) => {
     if (kind === undefined) return showWaiting(context, holdfast, session, call);
     const values = kind === "accept" ? await readValues(holdfast, session, call, flags) : {};
-    const result = await holdfast.answer(session, call, { answer: kind, values });
+    const result = await holdfast.session(session).approvals.answer(call, { answer: kind, values });
     return reportAnswer(context, session, kind, result);
   });
 }
@@ -81,7 +81,7 @@ async function showWaiting(
   session: string,
   call: string | undefined,
 ): Promise<number> {
-  const asking = (await holdfast.approvals(session)).filter((one) => matchesCall(one, call));
+  const asking = (await holdfast.session(session).approvals.list()).filter((one) => matchesCall(one, call));
   for (const one of asking) {
     if (context.json) context.printJson({ type: "needs-approval", ...one });
     else for (const line of formatWaitingCall(one, { options: context.options })) context.print(line);
@@ -98,7 +98,9 @@ async function readValues(
 ): Promise<Readonly<Record<string, unknown>>> {
   const all = values === undefined ? {} : readJsonObject("--values", values);
   if (value.length === 0) return all;
-  const [asked, other] = (await holdfast.approvals(session)).filter((one) => matchesCall(one, call));
+  const [asked, other] = (await holdfast.session(session).approvals.list()).filter((one) =>
+    matchesCall(one, call),
+  );
   const schema = asked?.question?.type === "form" && other === undefined ? asked.question.schema : {};
   const typed = value.map((one) => {
     const at = one.indexOf("=");

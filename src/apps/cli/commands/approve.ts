@@ -68,7 +68,7 @@ async function approve(
   const changed = text === undefined ? undefined : readJsonObject("--arguments", text);
   return withHoldfast(context, async (holdfast) => {
     if (always === true && !context.json) await reportCoverage(context, holdfast, session, call);
-    const approved = await holdfast.approve(session, call, {
+    const approved = await holdfast.session(session).approvals.approve(call, {
       ...omitUndefined({ arguments: changed }),
       ...(always === true ? { always } : {}),
     });
@@ -83,7 +83,10 @@ async function reportCoverage(
   session: string,
   call: string | undefined,
 ): Promise<void> {
-  const waiting = await holdfast.approvals(session).catch(() => []);
+  const waiting = await holdfast
+    .session(session)
+    .approvals.list()
+    .catch(() => []);
   const found = waiting.filter(({ toolCallId }) => call === undefined || toolCallId === call);
   for (const line of found.flatMap(formatCoverage)) context.report(line);
 }
@@ -95,7 +98,7 @@ async function deny(
   { reason }: DenyFlags,
 ): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const result = await holdfast.deny(session, call, omitUndefined({ reason }));
+    const result = await holdfast.session(session).approvals.deny(call, omitUndefined({ reason }));
     return reportAnswer(context, session, "denied", result);
   });
 }

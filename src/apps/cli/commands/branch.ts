@@ -79,7 +79,7 @@ async function branch(context: Context, id: string, flags: Flags): Promise<numbe
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
-    const session = await stack.holdfast.session(id).branch({
+    const session = await stack.holdfast.session(id).branches.start({
       ...position,
       ...agent,
       ...omitUndefined({ prompt }),

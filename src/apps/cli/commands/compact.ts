@@ -36,7 +36,7 @@ async function compact(
   const stack = await openStack(context);
   try {
     const { holdfast } = stack;
-    const { by } = await holdfast.compact(session, omitUndefined({ focus }));
+    const { by } = await holdfast.session(session).compact(omitUndefined({ focus }));
     const sizes = by === "own-loop" ? await readSizes(holdfast, session) : undefined;
     if (context.json) context.printJson({ type: "compact", session, by, ...sizes });
     else context.print(formatCompaction(by, sizes));
@@ -50,8 +50,8 @@ type CompactionSizes = { readonly tokensBefore: number; readonly tokensAfter: nu
 
 /** Waits for the compaction that was just started and returns its sizes; undefined when there was nothing to compact. */
 async function readSizes(holdfast: Holdfast, session: string): Promise<CompactionSizes | undefined> {
-  await holdfast.result(session);
-  const events = (await holdfast.loops(session)).at(-1)?.events ?? [];
+  await holdfast.session(session).result();
+  const events = (await holdfast.session(session).record()).storedLoops.at(-1)?.events ?? [];
   const ended = events.map(({ body }) => body).findLast((body) => body.type === "CompactionEnded");
   if (ended?.type !== "CompactionEnded") return undefined;
   return { tokensBefore: ended.estimatedTokensBefore, tokensAfter: ended.estimatedTokensAfter };

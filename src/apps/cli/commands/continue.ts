@@ -65,7 +65,7 @@ Files that the agent changed are not restored.`,
     .action(async (session: string, flags: Flags) =>
       runAction((context) =>
         startRun(context, session, flags, (one, limits) =>
-          one.rerun({ ...limits, ...omitUndefined({ loop: flags.loop }) }),
+          one.branches.rerun({ ...limits, ...omitUndefined({ loop: flags.loop }) }),
         ),
       ),
     );

@@ -66,7 +66,7 @@ async function explore(context: Context, session: string, flags: Flags): Promise
   const limits = parseLimits(flags);
   const stack = await openStack(context);
   try {
-    const exploration = await stack.holdfast.session(session).explore(branches, {
+    const exploration = await stack.holdfast.session(session).branches.explore(branches, {
       ...parsePosition(flags),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     });

@@ -136,7 +136,10 @@ Examples:
 
 async function runImport(context: Context, file: string, flags: ImportFlags): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const { session, sessions, wasImported, lines, agents, grants } = await holdfast.import(file, flags);
+    const { session, sessions, wasImported, lines, agents, grants } = await holdfast.sessions.import(
+      file,
+      flags,
+    );
     if (!context.json)
       for (const line of formatImportedAgents(agents, grants)) context.report(stripControls(line));
     if (context.json)
@@ -191,7 +194,7 @@ Examples:
 
 async function runAccept(context: Context, id: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const { session, definitionHash, wasAccepted, contents } = await holdfast.acceptDefinition(id);
+    const { session, definitionHash, wasAccepted, contents } = await holdfast.sessions.acceptDefinition(id);
     if (context.json) {
       context.printJson({ type: "accepted", session, definitionHash, wasAccepted, contents });
       return EXIT.ok;

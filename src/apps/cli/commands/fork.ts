@@ -56,7 +56,7 @@ async function fork(context: Context, session: string, flags: Flags): Promise<nu
   const { name, as } = flags;
   const restore = parseRestoreFlags(flags);
   return withHoldfast(context, async (holdfast) => {
-    const forked = await holdfast.session(session).fork({
+    const forked = await holdfast.session(session).branches.fork({
       ...parsePosition(flags),
       ...omitUndefined({ name, as, restoreWorkspace: restore }),
     });
@@ -137,7 +137,7 @@ async function rewind(
     throw new UsageError("No position is given. Specify --to POSITION, --turn N, --loop ID or --branch ID.");
   }
   return withHoldfast(context, async (holdfast) => {
-    const rewound = await holdfast.session(session).rewind({ to: position });
+    const rewound = await holdfast.session(session).branches.rewind({ to: position });
     if (context.json) context.printJson({ type: "rewound", ...rewound });
     else {
       const { head, previousHead, workspace } = rewound;

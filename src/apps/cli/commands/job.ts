@@ -50,7 +50,7 @@ Examples:
     )
     .action(async (id: string) =>
       runAction((context) =>
-        withHoldfast(context, (holdfast) => followJob(context, holdfast, holdfast.job(id))),
+        withHoldfast(context, (holdfast) => followJob(context, holdfast, holdfast.jobs.get(id))),
       ),
     );
   job
@@ -95,7 +95,7 @@ Examples:
 
 async function showStatus(context: Context, id: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const job = holdfast.job(id);
+    const job = holdfast.jobs.get(id);
     const jobStatus = await job.status();
     // An ended job answers no queries; its result has the outcome of its parts.
     const ended = jobStatus.open ? undefined : await job.result().catch(() => undefined);
@@ -134,7 +134,7 @@ function formatPart(part: PartStatus | PartResult): readonly string[] {
 
 async function stopJob(context: Context, id: string, reason: string | undefined): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const open = await holdfast.job(id).stop(reason);
+    const open = await holdfast.jobs.get(id).stop(reason);
     if (context.json) context.printJson({ type: "stop", job: id, open });
     else context.report(open ? "The job is asked to stop." : "The job has already ended.");
     return EXIT.ok;
@@ -143,7 +143,7 @@ async function stopJob(context: Context, id: string, reason: string | undefined)
 
 async function wakeJob(context: Context, id: string, text: string | undefined): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    await holdfast.job(id).wake(text);
+    await holdfast.jobs.get(id).wake(text);
     if (context.json) context.printJson({ type: "wake", job: id });
     else context.report("The job is woken.");
     return EXIT.ok;
@@ -155,7 +155,7 @@ async function resumePipeline(context: Context, id: string, flags: ResumeFlags):
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
-    const job = await stack.holdfast.resumePipeline(id, {
+    const job = await stack.holdfast.jobs.resume(id, {
       ...omitUndefined({ from: flags.from }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     });

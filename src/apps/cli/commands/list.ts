@@ -52,7 +52,7 @@ async function list(context: Context, flags: Flags): Promise<number> {
     ...omitUndefined({ agent: flags.agent }),
   };
   return withHoldfast(context, async (holdfast) => {
-    const sessions = await holdfast.list(options);
+    const sessions = await holdfast.sessions.list(options);
     if (context.json) for (const session of sessions) context.printJson(session);
     else if (sessions.length === 0) context.report("No sessions.");
     else {

@@ -72,7 +72,7 @@ Examples:
     .action(async (session: string, { off = false }: { readonly off?: boolean }) =>
       runAction(async (context) =>
         withHoldfast(context, async (holdfast) => {
-          await holdfast.session(session).setRetained(!off);
+          await holdfast.retention.setRetained(session, !off);
           if (context.json) context.printJson({ type: "retained", session, retained: !off });
           else
             context.report(

@@ -114,7 +114,7 @@ async function runMode(
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
-    const job = await stack.holdfast.startJob({
+    const job = await stack.holdfast.jobs.start({
       mode,
       task: prompt,
       ...omitUndefined({ job: flags.session }),
@@ -158,7 +158,7 @@ export async function followRun(
     paint: outputOnly ? context.err : context.out,
     ownPrompts: new Set([prompt]),
   });
-  const approvals = new ApprovalPoller(() => session.approvals(), createAnnouncer(context, renderer));
+  const approvals = new ApprovalPoller(() => session.approvals.list(), createAnnouncer(context, renderer));
   approvals.start();
   try {
     const result = session.result({ signal: leave.signal });

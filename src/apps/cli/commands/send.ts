@@ -61,7 +61,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
-    const sent = await stack.holdfast.send(id, text, {
+    const sent = await stack.holdfast.session(id).send(text, {
       whileRunning,
       ...omitUndefined({ agent: made?.agent }),
       ...(flags.rotateAfter === undefined

@@ -106,7 +106,7 @@ function parseAmount(text: string): number {
 async function listSessions(context: Context, { children = false, after, ...flags }: Flags): Promise<number> {
   const options = { ...parseFilters(flags), children, ...omitUndefined({ after }) };
   return withHoldfast(context, async (holdfast) => {
-    const page = await holdfast.sessions(options);
+    const page = await holdfast.sessions.find(options);
     if (context.json) {
       for (const one of page.sessions) context.printJson({ type: "session", ...one });
       if (page.after !== undefined) context.printJson({ type: "more", after: page.after });
@@ -135,7 +135,7 @@ async function listSessions(context: Context, { children = false, after, ...flag
 
 async function searchSessions(context: Context, query: string, flags: FindFlags): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const hits = await holdfast.search(query, parseFilters(flags));
+    const hits = await holdfast.sessions.search(query, parseFilters(flags));
     if (context.json) for (const hit of hits) context.printJson({ type: "hit", ...hit });
     else if (hits.length === 0) context.report("No messages match.");
     else {

@@ -58,26 +58,27 @@ async function showSession(context: Context, session: string, flags: Flags): Pro
   }
   return withHoldfast(context, async (holdfast) => {
     if (branches) {
-      const tree = await holdfast.session(session).branches();
+      const tree = await holdfast.session(session).branches.list();
       if (context.json) context.printJson(tree);
       else for (const line of formatBranchTree(tree, context.out)) context.print(line);
       return EXIT.ok;
     }
     if (asSent) {
-      const request = await holdfast.request(session, parseTurn(flags));
+      const request = await holdfast.session(session).messages.request(parseTurn(flags));
       if (context.json) context.printJson(request);
       else for (const line of formatTurnRequest(request, context.out)) context.print(line);
       return EXIT.ok;
     }
     if (!events) {
-      const entries = await holdfast.messages(session, omitUndefined({ branch }));
+      const entries = await holdfast.session(session).messages.list(omitUndefined({ branch }));
       for (const entry of entries) {
         if (context.json) context.printJson(entry);
         else for (const line of formatEntry(entry, context.out)) context.print(line);
       }
       return EXIT.ok;
     }
-    for (const { loop, events } of await holdfast.loops(session)) {
+    const { storedLoops } = await holdfast.session(session).record();
+    for (const { loop, events } of storedLoops) {
       if (context.json) for (const event of events) context.printJson(event);
       else {
         const ended = loop.outcome === undefined ? loop.status : describeOutcome(loop.outcome);

@@ -31,7 +31,7 @@ Examples:
 
 async function showStatus(context: Context, session: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const found = await holdfast.status(session);
+    const found = await holdfast.session(session).status();
     if (context.json) context.printJson(found);
     else
       for (const [name, value] of await formatStatusRows(holdfast.session(session), found, context.options))
@@ -49,7 +49,7 @@ export async function formatStatusRows(
   const { approvals = [], waitingBelow = 0 } = status;
   const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
   const asks = own.length > 0 || waitingBelow > 0;
-  const waiting = asks ? await session.approvals().catch(() => own) : [];
+  const waiting = asks ? await session.approvals.list().catch(() => own) : [];
   const rowContext = { options, nowMs: Date.now() };
   return [...formatRows(status), ...waiting.flatMap((call) => formatWaitingRows(call, rowContext))];
 }

@@ -57,8 +57,9 @@ async function sendText(
 ): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     // A message starts a run that puts it into the inbox; the status call prevents a mistyped id from creating a session.
-    const { open } = await holdfast.status(session);
-    const sent = await holdfast[verb](session, text, { acknowledge: ack });
+    const handle = holdfast.session(session);
+    const { open } = await handle.status();
+    const sent = await handle[verb](text, { acknowledge: ack });
     if (context.json) context.printJson({ type: "sent", session, open, ...sent });
     else context.print(open ? "sent" : "stored in the session's inbox: no run is open");
     return EXIT.ok;
@@ -85,10 +86,13 @@ Examples:
 
 async function stopSession(context: Context, session: string, reason: string | undefined): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const open = await holdfast.stop(session, reason).catch((error: unknown) => {
-      if (error instanceof HoldfastError && error.code === "session-ended") return false;
-      throw error;
-    });
+    const open = await holdfast
+      .session(session)
+      .stop(reason)
+      .catch((error: unknown) => {
+        if (error instanceof HoldfastError && error.code === "session-ended") return false;
+        throw error;
+      });
     if (context.json) context.printJson({ type: "stop", session, open });
     else context.print(open ? "asked to stop" : "nothing to stop: the session is idle");
     return EXIT.ok;

@@ -42,7 +42,7 @@ async function updateSession(context: Context, session: string, flags: Flags): P
   showTrustNotice(context, { ...flags, agent: definition });
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   return withHoldfast(context, async (holdfast) => {
-    const updated = await holdfast.update(session, agent, dryRun === true ? { dryRun } : {});
+    const updated = await holdfast.session(session).update(agent, dryRun === true ? { dryRun } : {});
     if (context.json) context.printJson({ type: "update", ...updated });
     else for (const line of formatUpdate(updated, context.out)) context.print(line);
     return EXIT.ok;

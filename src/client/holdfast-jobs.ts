@@ -1,0 +1,33 @@
+import type { ClientLink } from "./connection/client-link.ts";
+import { resolveSessionId } from "./resolve-session-id.ts";
+import { Job } from "./runs/job.ts";
+import { checkOptions, JobOptions } from "./runs/options.ts";
+import { resumePipeline } from "./runs/resume-pipeline.ts";
+import { type ResumePipelineOptions, type StartJobOptions, startJob } from "./runs/start-job.ts";
+
+/** Agents that work together on a task: `holdfast.jobs`. */
+export class Jobs {
+  readonly #link: ClientLink;
+
+  constructor(link: ClientLink) {
+    this.#link = link;
+  }
+
+  /** Starts a pipeline, a fan-out, an autonomous agent, a supervisor, or an interactive agent. */
+  async start(options: StartJobOptions): Promise<Job> {
+    checkOptions(JobOptions, options, "jobs.start()");
+    const { job, runId } = await startJob(this.#link, options);
+    return new Job(this.#link, job, runId);
+  }
+
+  /** Returns a handle without checking that the job exists. */
+  get(id: string): Job {
+    return new Job(this.#link, resolveSessionId(id));
+  }
+
+  /** Resumes a pipeline that has ended early, by default at the first stage without an answer. */
+  async resume(job: string, options?: ResumePipelineOptions): Promise<Job> {
+    const { runId } = await resumePipeline(this.#link, resolveSessionId(job), options);
+    return new Job(this.#link, job, runId);
+  }
+}

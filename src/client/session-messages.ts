@@ -1,0 +1,45 @@
+import type { AgentMessage } from "../schema/message.ts";
+import type { Entry } from "../schema/record.ts";
+import type { EditResult } from "../store/transcript/archive.ts";
+import type { ClientLink } from "./connection/client-link.ts";
+import { type MessagesOptions, readMessages } from "./read/read-messages.ts";
+import { type RequestOptions, readTurnRequest, type TurnRequest } from "./read/read-turn-request.ts";
+import { appendMessages, clearMessages, replaceMessages } from "./sessions/edit-session.ts";
+
+/**
+ * The conversation of a session: `session.messages`. A change requires an idle session and deletes nothing: what was there
+ * before stays in the record.
+ */
+export class SessionMessages {
+  readonly #link: ClientLink;
+  readonly #id: string;
+
+  constructor(link: ClientLink, id: string) {
+    this.#link = link;
+    this.#id = id;
+  }
+
+  /** Reads the conversation, by default the whole head. `messagesToJson` writes its messages as JSON. */
+  list(options?: MessagesOptions): Promise<readonly Entry[]> {
+    return readMessages(this.#link, this.#id, options);
+  }
+
+  append(...messages: readonly AgentMessage[]): Promise<EditResult> {
+    return appendMessages(this.#link, this.#id, messages);
+  }
+
+  /** Continues from these messages on a new branch. `messagesFromJson` reads messages from JSON. */
+  replace(messages: readonly AgentMessage[]): Promise<EditResult> {
+    return replaceMessages(this.#link, this.#id, messages);
+  }
+
+  /** Begins an empty conversation on a new branch. */
+  clear(): Promise<EditResult> {
+    return clearMessages(this.#link, this.#id);
+  }
+
+  /** Reads what the model received for one answer, with the origin of every block. */
+  request(options?: RequestOptions): Promise<TurnRequest> {
+    return readTurnRequest(this.#link, this.#id, options);
+  }
+}
