@@ -16,7 +16,7 @@ await runExample(import.meta.url, async ({ holdfast, workspace, agents, model })
 
   check("the assistant answered", outcome.type === "answered");
   check("the project's tests pass", runProjectTests(workspace));
-  const children = (await holdfast.sessions.list()).filter(({ session: id }) =>
+  const children = (await holdfast.sessions.list({ children: true })).sessions.filter(({ session: id }) =>
     id.startsWith(`${session.id}.sub-`),
   );
   check("sub-agents have their own sessions, which stay readable", children.length >= 2);

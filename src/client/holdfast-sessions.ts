@@ -3,16 +3,9 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { RecordedSession } from "../schema/recorded-session.ts";
 import type { OpenFile } from "../store/transcript/export/import-file.ts";
 import type { ClientLink } from "./connection/client-link.ts";
-import {
-  findSessions,
-  type SearchHit,
-  type SearchOptions,
-  type SessionsOptions,
-  type SessionsPage,
-  searchMessages,
-} from "./read/find-sessions.ts";
-import { type ListOptions, listSessions, type SessionSummary } from "./read/list-sessions.ts";
+import { type ListOptions, listSessions, type SessionsPage } from "./read/list-sessions.ts";
 import { createFollowingSession, findCurrentSession } from "./read/rotate-session.ts";
+import { type SearchHit, type SearchOptions, searchMessages } from "./read/search-messages.ts";
 import { resolveSessionId } from "./resolve-session-id.ts";
 import { type AcceptResult, acceptDefinition } from "./runs/accept-definition.ts";
 import { Session } from "./session.ts";
@@ -38,13 +31,12 @@ export class Sessions {
     this.#link = link;
   }
 
-  list(options?: ListOptions): Promise<readonly SessionSummary[]> {
+  /**
+   * Lists sessions by their properties, in pages of 50 by default, the most recently active first. It asks both the transcript
+   * and the server. Sessions that only the server has come first while they are open, and last when they have ended.
+   */
+  list(options?: ListOptions): Promise<SessionsPage> {
     return listSessions(this.#link, options);
-  }
-
-  /** Finds sessions in the transcript by their properties, in pages; `list` also asks the server. */
-  find(options?: SessionsOptions): Promise<SessionsPage> {
-    return findSessions(this.#link, options);
   }
 
   /** Finds messages that contain all words of the query. */

@@ -64,19 +64,13 @@ export { type RecorderConfig, SessionRecorder } from "./interop/session-recorder
 export { FileSessionStore, type SessionStore } from "./interop/session-store.ts";
 export type { PositionOptions } from "./read/branch-position.ts";
 export type { BranchInTree, BranchOrigin, BranchTree } from "./read/branch-tree.ts";
-export type {
-  FindOptions,
-  FoundSession,
-  SearchHit,
-  SearchOptions,
-  SessionsOptions,
-  SessionsPage,
-} from "./read/find-sessions.ts";
-export type { ListOptions, SessionSummary } from "./read/list-sessions.ts";
+export type { ListOptions, SessionSummary, SessionsPage } from "./read/list-sessions.ts";
 export type { MessagesOptions } from "./read/read-messages.ts";
 export type { SessionRecordWithTotals, StoredLoop } from "./read/read-session-record.ts";
 export type { RequestOptions, TurnRequest } from "./read/read-turn-request.ts";
+export type { SearchHit, SearchOptions } from "./read/search-messages.ts";
 export type { EventsOptions, SessionEvent } from "./read/session-events.ts";
+export type { FindOptions } from "./read/session-filter.ts";
 export type { AcceptResult } from "./runs/accept-definition.ts";
 export type { AnswerOptions } from "./runs/answer-call.ts";
 export type { AnswerResult, ApproveOptions, DenyOptions } from "./runs/approve-call.ts";

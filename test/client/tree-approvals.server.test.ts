@@ -116,7 +116,10 @@ test("pending calls of sub-agents are listed at the root with their owner, and a
   expect(done.splice(0)).toEqual(["ann"]);
   await expect
     .poll(
-      async () => (await holdfast.sessions.list()).find(({ session }) => session === ann?.session)?.root,
+      async () =>
+        (await holdfast.sessions.list({ children: true })).sessions.find(
+          ({ session }) => session === ann?.session,
+        )?.root,
       POLL,
     )
     .toBe(root.id);

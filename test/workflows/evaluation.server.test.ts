@@ -433,7 +433,7 @@ describe("a branch that does not answer", () => {
       "and this",
     ]);
     expect(
-      (await client.sessions.list()).filter(({ session }) => session.startsWith(contest.id)),
+      (await client.sessions.list()).sessions.filter(({ session }) => session.startsWith(contest.id)),
     ).toHaveLength(1);
     await client.close();
   });

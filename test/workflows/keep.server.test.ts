@@ -123,7 +123,7 @@ describe("a complete session", () => {
   const LOOKS: readonly (readonly [string, (session: string) => Promise<unknown>])[] = [
     ["messages", (session) => client.session(session).messages.list()],
     ["status", (session) => client.session(session).status()],
-    ["sessions", () => client.sessions.find({ limit: 500 })],
+    ["sessions", () => client.sessions.list({ limit: 500 })],
     ["the command line", () => runCommandLine(stage, "sessions")],
   ];
 
@@ -286,9 +286,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(point).toMatchObject({ sessionId: session.id, lastLoopId: expect.any(String) });
     expect(JSON.stringify(point)).not.toContain("API_KEY");
     const resumed = await client.sessions.resume(point, { agent: session.definition });
-    const [preload] = await client.sessions
-      .find({ limit: 500 })
-      .then(async () => (await resumed.record()).loops);
+    const [preload] = (await resumed.record()).loops;
     expect(preload).toMatchObject({ parentLoopId: point.lastLoopId, continuationKind: { type: "branch" } });
     await client
       .start({ agent: session.definition, session: resumed.id, prompt: "On" })
@@ -420,7 +418,7 @@ describe("when the server has deleted a run", () => {
     expect(await handle.result()).toEqual(result);
     expect(await handle.status()).toMatchObject({ status: "completed", source: "transcript" });
     expect(
-      (await later.sessions.list({ limit: 500 })).find((one) => one.session === session.id),
+      (await later.sessions.list({ limit: 500 })).sessions.find((one) => one.session === session.id),
     ).toMatchObject({
       status: "completed",
     });
@@ -471,11 +469,14 @@ describe("sessions are found", () => {
     expect((await runCommandLine(stage, "search", "zeppelin", "--since", "2999-01-01")).err).toContain(
       "No messages match",
     );
-    const page = await client.sessions.find({ agent: "pilot", since: new Date(0) });
+    const page = await client.sessions.list({ agent: "pilot", since: new Date(0) });
     expect(page.sessions).toMatchObject([{ session: session.id, status: "completed", turns: 1, loops: 1 }]);
-    const first = await client.sessions.find({ limit: 1 });
-    const second = await client.sessions.find({ limit: 1, after: first.after ?? "" });
+    const first = await client.sessions.list({ limit: 1 });
+    const second = await client.sessions.list({ limit: 1, after: first.after ?? "" });
     expect(second.sessions[0]?.session).not.toBe(first.sessions[0]?.session);
+    await expect(client.sessions.list({ after: "elsewhere" })).rejects.toMatchObject({
+      code: "input-invalid",
+    });
     const listed = await runCommandLine(stage, "sessions", "--agent", "pilot");
     expect(listed.out).toContain(session.id);
   });

@@ -39,7 +39,8 @@ export function createSessionRoutes(
 
   routes.get("/", async (context) => {
     const { status, agent, limit } = parseQuery(ListQuery, context.req.query());
-    const sessions = await holdfast.sessions.list({
+    const { sessions } = await holdfast.sessions.list({
+      children: true,
       ...omitUndefined({ status, agent, limit }),
     });
     return context.json({ sessions });

@@ -1,130 +1,173 @@
-import type { WorkflowExecutionInfo } from "@temporalio/client";
 import type { Cost } from "../../core/budget/usage.ts";
 import type { StatusCode } from "../../core/machine/status.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { SessionRecord } from "../../store/transcript/session.ts";
-import { AGENT_WORKFLOW, EVALUATION_WORKFLOW, isPartWorkflow } from "../../workflows/messages.ts";
+import type { ListedSession } from "../../store/transcript/archive.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
-import { KEYS } from "../runs/run-labels.ts";
-import { toLoopStatus, toStatus } from "../runs/session-status.ts";
+import { findNewestLoop } from "../runs/find-newest-loop.ts";
+import { toLoopStatus } from "../runs/session-status.ts";
+import { readRefreshedSession } from "./abort-cut-off-loops.ts";
+import { type FindOptions, toSessionFilter } from "./session-filter.ts";
+import { formatPageCursor, type PageCursor, parsePageCursor } from "./session-page-cursor.ts";
+import { listClosedSessions, listOpenSessions, type ServerSession } from "./sessions-on-server.ts";
 
-export type ListOptions = {
-  readonly status?: StatusCode;
-  /** The agent's name. */
-  readonly agent?: string;
-  /** 50 by default. */
-  readonly limit?: number;
+export type ListOptions = FindOptions & {
+  /** The `after` value of the preceding page. */
+  readonly after?: string;
 };
 
 export type SessionSummary = {
   readonly session: string;
   readonly status: StatusCode;
-  readonly agent: string | undefined;
-  readonly model: string | undefined;
-  readonly turns: number | undefined;
-  /**
-   * Includes the cost of its ended sub-agents, which are also listed on their own. `null` if the cost is
-   * unknown: a model has no known price, or only the transcript has the session.
-   */
-  readonly costUsd: Cost;
-  /** The session at the root of its tree; absent for a session that is alone or is the root. */
-  readonly root?: string;
-  readonly startedAt: Date;
-  readonly closedAt: Date | undefined;
-  /** The server deletes a session after its retention period; the transcript does not. */
+  /** The source of the status: the server's description of a run, or the transcript. */
   readonly source: "server" | "transcript";
+  /** Absent for a session without a loop: a run that waits for a worker, or only put a message into the inbox. */
+  readonly agent?: string;
+  readonly model?: string;
+  readonly createdAt: Date;
+  readonly lastActiveAt: Date;
+  /** Absent if the transcript on this machine does not have the session. */
+  readonly loops?: number;
+  /** Of all recorded loops; of an open run what it has reported so far. */
+  readonly turns?: number;
+  /** In US dollars, as `turns`. An open run includes its ended sub-agents. `null` if the cost is unknown. */
+  readonly costUsd: Cost;
+  readonly scope?: "ephemeral" | "persistent";
+  /** The session of the calling agent. */
+  readonly calledBy?: string;
+  /** The session at the root of its tree, while a run is open; absent for the root. */
+  readonly root?: string;
 };
 
-const DEFAULT_LIMIT = 50;
+export type SessionsPage = {
+  readonly sessions: readonly SessionSummary[];
+  /** For the next page; absent on the last one. */
+  readonly after?: string;
+};
 
-/** Lists sessions, the newest run first: those of the server, then those that only the transcript has. */
-export async function listSessions(
-  link: ClientLink,
-  options: ListOptions = {},
-): Promise<readonly SessionSummary[]> {
-  const limit = options.limit ?? DEFAULT_LIMIT;
-  const found = new Map<string, SessionSummary>();
-  const wanted = (summary: SessionSummary) =>
-    (options.status === undefined || summary.status === options.status) &&
-    (options.agent === undefined || summary.agent === options.agent);
-  const sessionIds = new Set<string>();
-  const addSummary = (summary: SessionSummary): boolean => {
-    if (!sessionIds.has(summary.session) && wanted(summary)) found.set(summary.session, summary);
-    sessionIds.add(summary.session);
-    return found.size < limit;
-  };
+const PAGE = 50;
+
+type ListedItem = { readonly summary: SessionSummary; readonly cursor: PageCursor };
+
+/**
+ * Lists sessions: open ones that only the server has, those of the transcript, the most recently active first, and closed
+ * ones that only the server has. The server deletes a session after its retention period; the transcript does not.
+ */
+export async function listSessions(link: ClientLink, options: ListOptions = {}): Promise<SessionsPage> {
+  const { limit = PAGE, after } = options;
+  const start: PageCursor = after === undefined ? { part: "open", skip: 0 } : parsePageCursor(after);
+  const sessions: SessionSummary[] = [];
   try {
-    for await (const info of link.client.workflow.list({
-      query: buildListQuery(link, options),
-      pageSize: 200,
-    })) {
-      if (!isPartWorkflow(info.workflowId) && !addSummary(toSummaryFromServer(info))) break;
+    for await (const { summary, cursor } of listAll(link, options, start)) {
+      if (!isWanted(summary, options)) continue;
+      sessions.push(summary);
+      if (sessions.length === limit) return { sessions, after: formatPageCursor(cursor) };
     }
+    return { sessions };
   } catch (error) {
     throw toHoldfastError(error, link, "");
   }
-  if (found.size < limit) {
-    const transcript = await link.storage.openExistingTranscript();
-    const filter = {
-      limit: limit + sessionIds.size,
-      ...omitUndefined({ agentName: options.agent }),
-    };
-    for (const record of (await transcript?.findSessions(filter)) ?? []) {
-      if (!addSummary(toSummaryFromTranscript(record))) break;
+}
+
+async function* listAll(
+  link: ClientLink,
+  options: ListOptions,
+  start: PageCursor,
+): AsyncGenerator<ListedItem, void, void> {
+  const transcript = await link.storage.openExistingTranscript();
+  const isStored = async (id: string) => (await transcript?.readSession(id)) !== undefined;
+  const open = await listOpenSessions(link);
+  if (start.part === "open") {
+    for (const [index, one] of [...open.values()].entries()) {
+      if (index < start.skip || (await isStored(one.session))) continue;
+      yield { summary: toServerSummary(one), cursor: { part: "open", skip: index + 1 } };
     }
   }
-  return Promise.all([...found.values()].map((summary) => addRecordedNames(link, summary)));
+  if (transcript !== undefined && start.part !== "closed") {
+    const after = start.part === "transcript" ? start : undefined;
+    yield* listStored(link, transcript, options, open, after);
+  }
+  let index = 0;
+  for await (const one of listClosedSessions(link, open, options.agent)) {
+    index += 1;
+    if ((start.part === "closed" && index <= start.skip) || (await isStored(one.session))) continue;
+    yield { summary: toServerSummary(one), cursor: { part: "closed", skip: index } };
+  }
 }
 
-/** A run that only put a message into the inbox has neither agent nor model. */
-async function addRecordedNames(link: ClientLink, summary: SessionSummary): Promise<SessionSummary> {
-  if (summary.agent !== undefined) return summary;
-  const record = await (await link.storage.openExistingTranscript())?.readSession(summary.session);
-  return record === undefined ? summary : { ...summary, agent: record.agentName, model: record.model };
+async function* listStored(
+  link: ClientLink,
+  transcript: Transcript,
+  options: ListOptions,
+  open: ReadonlyMap<string, ServerSession>,
+  start: Extract<PageCursor, { part: "transcript" }> | undefined,
+): AsyncGenerator<ListedItem, void, void> {
+  const { limit = PAGE } = options;
+  for (let after = start; ; ) {
+    const rows = await transcript.archive.list(toSessionFilter(options), { limit, after });
+    for (const row of rows) {
+      after = { part: "transcript", lastActiveAtMs: row.lastActiveAtMs, id: row.id };
+      const run = open.get(row.id);
+      const isCutOff = row.status === "running" && run === undefined;
+      const record = isCutOff ? await readRefreshedSession(link, transcript, row.id) : row;
+      const summary = await toStoredSummary(transcript, { ...row, ...record });
+      yield { summary: run === undefined ? summary : addRun(summary, run), cursor: after };
+    }
+    if (rows.length < limit) return;
+  }
 }
 
-/**
- * Filters by agent but not by status: otherwise a session's older runs could match in place of its newest.
- */
-function buildListQuery(link: ClientLink, { agent }: ListOptions): string {
-  const type = `WorkflowType IN (${quoteValue(AGENT_WORKFLOW)}, ${quoteValue(EVALUATION_WORKFLOW)})`;
-  return agent !== undefined && link.searchAttributes
-    ? `${type} AND HoldfastAgent = ${quoteValue(agent)}`
-    : type;
-}
-
-function quoteValue(value: string): string {
-  return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-}
-
-function toSummaryFromServer(info: WorkflowExecutionInfo): SessionSummary {
-  const attributes = info.typedSearchAttributes;
-  const root = info.rootExecution?.workflowId;
+/** Reads the outcome of a completed session's newest loop: only the loop records that a limit was reached. */
+async function toStoredSummary(transcript: Transcript, row: ListedSession): Promise<SessionSummary> {
+  const newest = row.status === "completed" ? findNewestLoop(await transcript.readLoops(row.id)) : undefined;
   return {
-    session: info.workflowId,
-    status: toStatus(info.status.name, attributes.get(KEYS.status)),
-    agent: attributes.get(KEYS.agent),
-    model: attributes.get(KEYS.model),
-    turns: attributes.get(KEYS.turns),
-    costUsd: attributes.get(KEYS.costUsd) ?? null,
-    ...(root === undefined || root === null || root === info.workflowId ? {} : { root }),
-    startedAt: info.startTime,
-    closedAt: info.closeTime,
-    source: "server",
-  };
-}
-
-function toSummaryFromTranscript(record: SessionRecord): SessionSummary {
-  return {
-    session: record.id,
-    status: toLoopStatus(record.status, undefined),
-    agent: record.agentName,
-    model: record.model,
-    turns: undefined,
-    costUsd: null,
-    startedAt: new Date(record.createdAtMs),
-    closedAt: new Date(record.lastActiveAtMs),
+    session: row.id,
+    status: row.status === "running" ? "running" : toLoopStatus(row.status, newest?.outcome),
     source: "transcript",
+    agent: row.agentName,
+    model: row.model,
+    createdAt: new Date(row.createdAtMs),
+    lastActiveAt: new Date(row.lastActiveAtMs),
+    loops: row.loops,
+    turns: row.totals.turns,
+    costUsd: row.totals.costUsd,
+    scope: row.scope ?? "ephemeral",
+    ...omitUndefined({ calledBy: row.spawn?.session }),
   };
+}
+
+/** An open run knows more than its record. */
+function addRun(summary: SessionSummary, { status, turns, costUsd, root }: ServerSession): SessionSummary {
+  const reported = turns === undefined ? {} : { turns, costUsd };
+  return { ...summary, ...reported, ...omitUndefined({ root }), status, source: "server" };
+}
+
+function toServerSummary({ startedAt, closedAt, ...run }: ServerSession): SessionSummary {
+  const { session, status, costUsd, agent, model, turns, calledBy, root } = run;
+  return {
+    session,
+    status,
+    source: "server",
+    createdAt: startedAt,
+    lastActiveAt: closedAt ?? startedAt,
+    costUsd,
+    ...omitUndefined({ agent, model, turns, calledBy, root }),
+  };
+}
+
+/** The transcript applies most of these itself; the server does not. */
+function isWanted(summary: SessionSummary, options: ListOptions): boolean {
+  const { agent, model, status, since, until, costOver, children = false } = options;
+  const { lastActiveAt, costUsd } = summary;
+  if (status !== undefined && summary.status !== status) return false;
+  if (summary.loops !== undefined) return true;
+  return (
+    (agent === undefined || summary.agent === agent) &&
+    (model === undefined || summary.model === model) &&
+    (since === undefined || lastActiveAt >= since) &&
+    (until === undefined || lastActiveAt < until) &&
+    (costOver === undefined || (costUsd !== null && costUsd > costOver)) &&
+    (children || summary.calledBy === undefined)
+  );
 }

@@ -30,7 +30,7 @@ export function addListCommand(
   program
     .command("list")
     .alias("ls")
-    .description("List sessions, the newest first")
+    .description("List sessions, the most recently active first")
     .option("--status <status>", STATUSES.join(", "))
     .option("--agent <name>", "only sessions of this agent")
     .option("-n, --limit <n>", "the maximum number of sessions", "20")
@@ -52,7 +52,7 @@ async function list(context: Context, flags: Flags): Promise<number> {
     ...omitUndefined({ agent: flags.agent }),
   };
   return withHoldfast(context, async (holdfast) => {
-    const sessions = await holdfast.sessions.list(options);
+    const { sessions } = await holdfast.sessions.list({ ...options, children: true });
     if (context.json) for (const session of sessions) context.printJson(session);
     else if (sessions.length === 0) context.report("No sessions.");
     else {
@@ -63,9 +63,9 @@ async function list(context: Context, flags: Flags): Promise<number> {
         session.model ?? "",
         session.turns === undefined ? "" : `${session.turns}`,
         formatCostCell(session.costUsd),
-        session.startedAt.toISOString().slice(0, 19).replace("T", " "),
+        session.lastActiveAt.toISOString().slice(0, 19).replace("T", " "),
       ]);
-      const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "STARTED (UTC)"];
+      const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "LAST ACTIVE (UTC)"];
       const roots = sessions.map(({ root }) => root ?? "");
       const isForest = roots.some((root) => root !== "");
       const lines = [head, ...rows].map((row, at) => [

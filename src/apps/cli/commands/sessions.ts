@@ -27,9 +27,7 @@ export function addSessionsCommand(program: Command, runAction: RunAction): void
   addFilterOptions(
     program
       .command("sessions")
-      .description(
-        "List the sessions of the transcript, the most recently active first; `list` reads from the server",
-      )
+      .description("List sessions by their properties, in pages, the most recently active first")
       .option("--children", "include sessions of sub-agents")
       .option("--after <page>", "the next page, with the value that the previous page printed"),
     "50",
@@ -106,7 +104,7 @@ function parseAmount(text: string): number {
 async function listSessions(context: Context, { children = false, after, ...flags }: Flags): Promise<number> {
   const options = { ...parseFilters(flags), children, ...omitUndefined({ after }) };
   return withHoldfast(context, async (holdfast) => {
-    const page = await holdfast.sessions.find(options);
+    const page = await holdfast.sessions.list(options);
     if (context.json) {
       for (const one of page.sessions) context.printJson({ type: "session", ...one });
       if (page.after !== undefined) context.printJson({ type: "more", after: page.after });
@@ -117,10 +115,10 @@ async function listSessions(context: Context, { children = false, after, ...flag
       const rows = page.sessions.map((one) => [
         one.session,
         one.status,
-        one.agent,
-        one.model,
-        `${one.loops}`,
-        `${one.turns}`,
+        one.agent ?? "",
+        one.model ?? "",
+        `${one.loops ?? ""}`,
+        `${one.turns ?? ""}`,
         formatCostCell(one.costUsd),
         one.lastActiveAt.toISOString().slice(0, 19).replace("T", " "),
         one.scope === "persistent" ? "persistent" : "",
