@@ -1,3 +1,4 @@
+import type { Outcome } from "../schema/record.ts";
 import type { SearchAttributeName } from "../schema/search-attributes.ts";
 
 /** The kind of error, for code to branch on. */
@@ -36,7 +37,7 @@ export type HoldfastErrorCode =
   /** The run was terminated from outside: there is no result. */
   | "run-terminated"
   | "run-timed-out"
-  /** The run failed in a way that is not one of Holdfast's outcomes. */
+  /** The run failed. `outcome` says why, if the run itself has ended with it. */
   | "run-failed"
   /** A structured output does not match the client's own schema. */
   | "output-invalid"
@@ -58,6 +59,8 @@ export type HoldfastErrorFacts = {
   readonly taskQueue?: string;
   readonly session?: string;
   readonly runId?: string;
+  /** How the run ended. */
+  readonly outcome?: Outcome;
   readonly problems?: readonly string[];
   readonly missing?: readonly SearchAttributeName[];
   readonly wrongType?: readonly SearchAttributeName[];

@@ -107,7 +107,7 @@ export {
 export type { PendingActivity } from "./runs/pending-activity.ts";
 export type { PromptOptions, PromptResult } from "./runs/prompt-session.ts";
 export type { SendOptions, SendResult } from "./runs/queue-message.ts";
-export type { SessionResult } from "./runs/read-output.ts";
+export type { ResultOptions, SessionResult } from "./runs/read-output.ts";
 export {
   type CreateScheduleOptions,
   OVERLAP_POLICIES,

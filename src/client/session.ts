@@ -10,7 +10,8 @@ import { type CompactResult, compactSession } from "./runs/compact-session.ts";
 import { type ContinueOptions, continueSession, raiseLimits } from "./runs/continue-session.ts";
 import { type PromptOptions, type PromptResult, promptSession } from "./runs/prompt-session.ts";
 import { queueMessage, type SendOptions, type SendResult, stopSession } from "./runs/queue-message.ts";
-import { addOutput, type SessionResult } from "./runs/read-output.ts";
+import { addOutput, type ResultOptions, type SessionResult } from "./runs/read-output.ts";
+import { rejectFailure } from "./runs/reject-failure.ts";
 import { type SendMessageOptions, type SendMessageResult, sendMessage } from "./runs/send-message.ts";
 import { readSessionStatus, type SessionStatus } from "./runs/session-status.ts";
 import { type UpdateOptions, type UpdateResult, updateSession } from "./runs/update-session.ts";
@@ -107,7 +108,25 @@ export class Session<Output = unknown> {
     return readSessionStatus(this.#link, this.id);
   }
 
-  async result(options: { readonly signal?: AbortSignal } = {}): Promise<SessionResult<Output>> {
+  /**
+   * Waits until the run has ended. A run that was stopped, has reached a limit or was rejected has a result: see `outcome`.
+   *
+   * @throws {HoldfastError} With the code `run-failed` and the outcome in `facts`, if the run failed.
+   */
+  async result(options?: ResultOptions): Promise<SessionResult<Output>> {
+    const command = `holdfast continue ${this.id}`;
+    return rejectFailure(
+      await this.tryResult(options),
+      { name: `The run of session ${this.id}`, session: this.id },
+      {
+        advice: `Its completed work is in the transcript: remove the cause, then continue with \`session.continue()\` or \`${command}\`.`,
+        command,
+      },
+    );
+  }
+
+  /** Waits as `result` does, and returns the result of a failed run, too. It rejects only if there is no result. */
+  async tryResult(options: ResultOptions = {}): Promise<SessionResult<Output>> {
     const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
     return addOutput(this.#link, result, this.#output, options.signal);
   }

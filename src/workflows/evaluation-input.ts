@@ -1,4 +1,3 @@
-import type { Cost } from "../core/budget/usage.ts";
 import type { Decision } from "../core/evaluation/decision.ts";
 import type { EvaluatedBranch } from "../core/evaluation/evaluation-digest.ts";
 import type { EvaluationPlan } from "../schema/evaluation.ts";
@@ -18,25 +17,22 @@ export type EvaluationRequest = EvaluationPlan & {
   readonly settings?: Partial<RunSettings>;
 };
 
-/** The result of branches that all stay: no branch's answer becomes the session's. */
+/** The result of branches that all stay: no branch's answer becomes the session's. What it has used is that of all branches. */
 export type ExplorationResult = RunResult & {
   readonly decision: Decision;
   /** In the order of their configurations. */
   readonly branches: readonly EvaluatedBranch[];
-  readonly usage: Usage;
-  readonly costUsd: Cost;
 };
 
 /**
- * The result of an evaluation: the chosen branch's result, as a run of the session returns it, and the other branches.
+ * The result of an evaluation: the chosen branch's result, as a run of the session returns it, and the other branches. What
+ * it has used is that of all branches and of the choice.
  */
 export type EvaluationResult = RunResult & {
   readonly decision: Decision;
   readonly selected: EvaluatedBranch;
   /** All other branches, in the order of their configurations (PAR-01). */
   readonly otherBranches: readonly EvaluatedBranch[];
-  /** Of all branches and of the choice. The cost is `null` when the price of any of them is unknown. */
-  readonly usage: Usage;
+  /** Of the choice alone. */
   readonly evaluationUsage: Usage;
-  readonly costUsd: Cost;
 };

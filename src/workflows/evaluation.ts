@@ -1,10 +1,11 @@
 import { allHandlersFinished, type CancellationScope, condition } from "@temporalio/workflow";
-import { sumCosts } from "../core/budget/usage.ts";
+import { toUsd } from "../core/budget/amounts.ts";
+import { NO_USAGE, sumCosts } from "../core/budget/usage.ts";
 import { sumUsage } from "../core/evaluation/branch-outcome.ts";
 import type { EvaluationOpenedDigest, SelectedBranchDigest } from "../core/evaluation/evaluation-digest.ts";
 import { type EvaluationProgress, evaluationMode } from "../core/evaluation/evaluation-progress.ts";
 import { addBranches } from "../core/evaluation/parts.ts";
-import { type JobState, openJob } from "../core/job/job.ts";
+import { getSpentByJob, type JobState, openJob } from "../core/job/job.ts";
 import { EMPTY_OUTBOX } from "../core/machine/outbox.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { redactPreview } from "../platform/text/redact.ts";
@@ -36,7 +37,8 @@ async function evaluate(
   const settings = buildSettings(request);
   const { agents, strategy, limits } = request;
   const name = strategy?.type === "custom" ? strategy.name : (strategy?.type ?? "");
-  const prompt = toInboundMessage(request.prompt, Date.now());
+  const startedAtMs = Date.now();
+  const prompt = toInboundMessage(request.prompt, startedAtMs);
   const steps = new EvaluationSteps();
   const inbox = new Inbox(() => job.publish());
   let progress: Progress = { strategy: name, ...getRedaction(settings), phase: "opening" };
@@ -66,7 +68,11 @@ async function evaluate(
     const outcome = { type: "failed" as const, fault: error.fault, message: error.message };
     report({ phase: "ended" }, { outcome });
     await recordInbox();
-    throw buildRunFailure({ session: job.state.job, branch: "", outcome } satisfies RunResult, outcome);
+    const { turns, tokens, nanoUsd } = getSpentByJob(job.state);
+    const usage = { ...NO_USAGE, totalTokens: tokens };
+    const totals = { usage, costUsd: toUsd(nanoUsd), turns, durationMs: Date.now() - startedAtMs };
+    const result: RunResult = { session: job.state.job, branch: "", outcome, ...totals };
+    throw buildRunFailure(result, outcome);
   }
 
   async function compare(): Promise<EvaluationResult | ExplorationResult> {
@@ -90,9 +96,10 @@ async function evaluate(
     report({ phase: "deciding" });
     const decided = await selectBranch(comparison, opened);
     report({ phase: "ended", decision: decided.decision }, { outcome: decided.outcome });
+    const start = { branch: opened.at.branch, startedAtMs };
     return strategy.type === "keep"
-      ? buildExplorationResult(job.state.job, decided, opened.at.branch)
-      : buildResult(job.state.job, decided, opened.at.branch);
+      ? buildExplorationResult(job.state.job, decided, start)
+      : buildResult(job.state.job, decided, start);
   }
 
   function selectBranch(
@@ -130,7 +137,11 @@ async function evaluate(
   }
 }
 
-function buildResult(session: string, decided: SelectedBranchDigest, head: string): EvaluationResult {
+function buildResult(
+  session: string,
+  decided: SelectedBranchDigest,
+  { branch: head, startedAtMs }: { readonly branch: string; readonly startedAtMs: number },
+): EvaluationResult {
   const { decision, branches, evaluationUsage, evaluationCostUsd, outcome, ...words } = decided;
   const selected = branches[decision.selected] as (typeof branches)[number];
   const result: EvaluationResult = {
@@ -145,6 +156,8 @@ function buildResult(session: string, decided: SelectedBranchDigest, head: strin
     usage: sumUsage(branches, evaluationUsage),
     evaluationUsage,
     costUsd: sumCosts([...branches.map(({ costUsd }) => costUsd), evaluationCostUsd]),
+    turns: branches.reduce((sum, { turns }) => sum + turns, 0),
+    durationMs: Date.now() - startedAtMs,
   };
   return throwIfFailed(result);
 }

@@ -27,7 +27,7 @@ export function getBranchStarts({
 export function buildExplorationResult(
   session: string,
   decided: SelectedBranchDigest,
-  branch: string,
+  { branch, startedAtMs }: { readonly branch: string; readonly startedAtMs: number },
 ): ExplorationResult {
   const { decision, branches, evaluationUsage, outcome } = decided;
   const result: ExplorationResult = {
@@ -38,6 +38,8 @@ export function buildExplorationResult(
     branches,
     usage: sumUsage(branches, evaluationUsage),
     costUsd: sumCosts(branches.map(({ costUsd }) => costUsd)),
+    turns: branches.reduce((sum, { turns }) => sum + turns, 0),
+    durationMs: Date.now() - startedAtMs,
   };
   return throwIfFailed(result);
 }

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from "@temporalio/common";
 import type { FinishCommand } from "../core/machine/state/command.ts";
+import type { RunTotals } from "../core/machine/state/run-totals.ts";
 import type { TaskReport } from "../core/machine/state/task.ts";
 import type { Outcome } from "../schema/record.ts";
 
-/** The result of a run. */
-export type RunResult = {
+/** The result of a run, with what all of its loops have used. */
+export type RunResult = RunTotals & {
   readonly session: string;
   readonly outcome: Outcome;
   readonly loopId?: string;
@@ -25,9 +26,11 @@ export const RUN_FAILED = "holdfast/run-failed";
  * Returns the result of a run. A failed run also fails as a workflow, so that an operator sees the failure; every
  * other outcome is a result.
  */
-export function finishRun(session: string, { last, branch, report }: FinishCommand): RunResult {
+export function finishRun(session: string, { last, branch, totals, report }: FinishCommand): RunResult {
   const result: RunResult =
-    report === undefined ? { session, branch, ...last } : { session, branch, outcome: last.outcome, report };
+    report === undefined
+      ? { session, branch, ...last, ...totals }
+      : { session, branch, outcome: last.outcome, report, ...totals };
   return throwIfFailed(result);
 }
 

@@ -9,12 +9,17 @@ import {
 import { expect, test } from "vitest";
 import type { ClientLink } from "../../src/client/connection/client-link.ts";
 import { awaitResult } from "../../src/client/runs/await-result.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import type { RunResult } from "../../src/workflows/run-result.ts";
 
 const failed: RunResult = {
   session: "s",
   branch: "main",
   outcome: { type: "failed", fault: "rejected", message: "no" },
+  usage: NO_USAGE,
+  costUsd: 0,
+  turns: 0,
+  durationMs: 0,
 };
 
 function linkOf(result: () => Promise<unknown>): ClientLink {

@@ -66,7 +66,7 @@ describe("a run with a zod schema", () => {
   thoroughTest("has no output when the answer does not fit the schema [SO-01]", async () => {
     const { id, definition } = scripted({}, {});
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
-    const result = await session.result();
+    const result = await session.tryResult();
     expect(result.outcome).toMatchObject({ type: "failed", fault: "schema-mismatch" });
     expect(result).not.toHaveProperty("output");
   });

@@ -10,6 +10,7 @@ describe("turns", () => {
   test("a prompt and an answer are one loop of one turn [LOOP-01, LOOP-25]", async () => {
     const run = await play({ replies: [says("hello")] }).settle();
     expect(run.lines).toEqual(["prompt: hi", "model: hello"]);
+    const used = { usage: usageOf(10, 5), durationMs: expect.any(Number) };
     expect(run.command).toEqual({
       type: "finish",
       branch: "main",
@@ -19,8 +20,9 @@ describe("turns", () => {
         text: expect.stringContaining("hello"),
         position: 1,
       },
+      totals: { ...used, turns: 1, costUsd: 0 },
     });
-    expect(run.state.totals).toEqual({ loops: 1, turns: 1, costUsd: 0 });
+    expect(run.state.totals).toEqual({ ...used, loops: 1, turns: 1, costUsd: 0 });
   });
 
   test("the commands of a loop with one tool call are open, model, tools, model, close [LOOP-09, RIG-02]", async () => {
@@ -53,7 +55,15 @@ describe("turns", () => {
       .listEvents("s.test.1")
       .flatMap(({ body }) => (body.type === "TurnEnd" ? [body.usage] : []));
     expect(ends.map(({ input }) => input)).toEqual([100, 200]);
-    expect(run.state.totals).toEqual({ loops: 1, turns: 2, costUsd: 0.75 });
+    expect(run.state.totals).toMatchObject({
+      loops: 1,
+      turns: 2,
+      costUsd: 0.75,
+      usage: { input: 300, output: 30 },
+    });
+    expect(run.command).toMatchObject({
+      totals: { turns: 2, costUsd: 0.75, usage: { input: 300, output: 30 } },
+    });
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", turns: 2, costUsd: 0.75, answer: 3 });
   });
 

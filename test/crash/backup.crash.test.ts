@@ -166,7 +166,7 @@ thoroughTest(
     const session = "behind";
     const { copies, workspace, ran } = await twoBackups(session);
     const machine = await puzzled(copies, "early", "late");
-    const result = await machine.holdfast.session(session).result();
+    const result = await machine.holdfast.session(session).tryResult();
     expect(result.outcome).toMatchObject({ type: "failed", fault: "behind" });
     expect(JSON.stringify(result.outcome)).toMatch(/3 entries of 5[^"]*older than Temporal's state/);
     expect(asked(session)).toEqual([]);
@@ -174,7 +174,7 @@ thoroughTest(
     await machine.holdfast
       .session(session)
       .prompt("Go on with what there is", { agent: agent(workspace, session) });
-    expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
+    expect(await machine.holdfast.session(session).tryResult()).toMatchObject({ text: "All done." });
   },
   60_000,
 );
@@ -187,7 +187,7 @@ thoroughTest(
     const home = join(await folder(), "home");
     await command("restore", join(copies, "late"), "--home", home, "--only", "server");
     const machine = await startMachine(home);
-    const { outcome } = await machine.holdfast.session(session).result();
+    const { outcome } = await machine.holdfast.session(session).tryResult();
     expect(outcome).toMatchObject({ type: "failed" });
     expect(JSON.stringify(outcome)).toMatch(/behind/);
   },
@@ -243,10 +243,10 @@ thoroughTest(
 
     const restored = await puzzled(copies, "late", "early");
     await restored.holdfast.session(session).prompt("Something else");
-    const { outcome } = await restored.holdfast.session(session).result();
+    const { outcome } = await restored.holdfast.session(session).tryResult();
     expect(outcome).toMatchObject({ type: "failed", fault: "ahead" });
     await restored.holdfast.session(session).prompt("Something else");
-    expect(await restored.holdfast.session(session).result()).toMatchObject({ text: "Three." });
+    expect(await restored.holdfast.session(session).tryResult()).toMatchObject({ text: "Three." });
     const words = (await restored.holdfast.session(session).messages.list()).map(({ message }) =>
       message.role === "extension"
         ? ""

@@ -84,7 +84,7 @@ describe("a fan-out [ORC-03]", () => {
       task: "Go",
       mode: { type: "fan-out", agents: [bad.definition, good.definition], reducer: "first" },
     });
-    expect(await job.result()).toMatchObject({
+    expect(await job.tryResult()).toMatchObject({
       outcome: { type: "answered" },
       text: "fine",
       parts: [{ outcome: { type: "failed", fault: "auth" } }, { outcome: { type: "answered" } }],
@@ -97,7 +97,7 @@ describe("a fan-out [ORC-03]", () => {
       task: "Go",
       mode: { type: "fan-out", agents: [bad.definition] },
     });
-    expect(await job.result()).toMatchObject({
+    expect(await job.tryResult()).toMatchObject({
       outcome: { type: "failed", fault: "no-answer", message: expect.stringContaining("auth") },
     });
   });
@@ -131,7 +131,7 @@ describe("a fan-out [ORC-03]", () => {
       task: "Go",
       mode: { type: "fan-out", agents: [a.definition], reducer },
     });
-    expect(await job.result()).toMatchObject({
+    expect(await job.tryResult()).toMatchObject({
       outcome: { type: "failed", message: expect.stringContaining(message) },
       parts: [{ outcome: { type: "answered" } }],
     });

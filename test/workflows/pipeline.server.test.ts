@@ -122,7 +122,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
           ],
         },
       });
-      const result = await job.result();
+      const result = await job.tryResult();
       expect(result).toMatchObject({ endedAt: "two", outcome: { type: "failed" } });
       expect(JSON.stringify(result.outcome)).toMatch(/Stage \\"two\\".*\\"one\\".*words.*whole number/);
       expect(second.listRequests()).toHaveLength(0);
@@ -144,16 +144,16 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
         ],
       },
     });
-    expect(await job.result()).toMatchObject({ endedAt: "tell", outcome: { type: "failed" } });
+    expect(await job.tryResult()).toMatchObject({ endedAt: "tell", outcome: { type: "failed" } });
     const again = await holdfast.jobs.resume(job.id);
-    expect(await again.result()).toMatchObject({ outcome: { type: "answered" }, text: "Story." });
+    expect(await again.tryResult()).toMatchObject({ outcome: { type: "answered" }, text: "Story." });
     expect(first.listRequests()).toHaveLength(1);
     const tooLate = await holdfast.jobs.resume(job.id, { from: "nowhere" });
-    expect(await tooLate.result()).toMatchObject({
+    expect(await tooLate.tryResult()).toMatchObject({
       outcome: { type: "failed", message: expect.stringContaining('no stage "nowhere"') },
     });
     const redone = await holdfast.jobs.resume(job.id, { from: "tell" });
-    expect(await redone.result()).toMatchObject({ outcome: { type: "answered" } });
+    expect(await redone.tryResult()).toMatchObject({ outcome: { type: "answered" } });
     expect(first.listRequests()).toHaveLength(1);
   });
 

@@ -191,7 +191,7 @@ export class AttachedSession {
   /** Returns the exit code of `holdfast run`; for a run that the server no longer has, it comes from the record. */
   async #getExitCode(outcome: Outcome | undefined): Promise<number> {
     try {
-      return OUTCOME_EXIT_CODES[(await this.#session.result()).outcome.type];
+      return OUTCOME_EXIT_CODES[(await this.#session.tryResult()).outcome.type];
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
       const isForgotten = error.code === "session-unknown" && outcome !== undefined;

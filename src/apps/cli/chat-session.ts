@@ -192,7 +192,7 @@ export class ChatSession {
   async close(): Promise<void> {
     if (this.#phase === "idle" && this.#activeWatch !== undefined) {
       await this.#session.stop("the user left the terminal").catch(() => false);
-      await Promise.race([this.#activeWatch, this.#session.result().catch(() => undefined)]);
+      await Promise.race([this.#activeWatch, this.#session.tryResult().catch(() => undefined)]);
     }
     this.#approvals.stop();
     this.#leaveController.abort();

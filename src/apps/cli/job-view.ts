@@ -21,7 +21,7 @@ export async function followJob(context: Context, holdfast: Holdfast, job: Job):
     () => leave.abort(),
   );
   try {
-    const result = job.result({ signal: leave.signal });
+    const result = job.tryResult({ signal: leave.signal });
     const over = result.then(
       () => true,
       () => true,

@@ -178,7 +178,7 @@ function toPageCall(call: WaitingCall): AskedCall {
 /** Returns the ending of a run, which has an outcome even if its loop has recorded none. */
 async function readEnding(session: Session): Promise<readonly UiChunk[]> {
   try {
-    return toEndingChunks((await session.result()).outcome);
+    return toEndingChunks((await session.tryResult()).outcome);
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     return [

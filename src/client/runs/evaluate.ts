@@ -22,7 +22,8 @@ import { checkSearchAttributes } from "./check-search-attributes.ts";
 import type { EvaluationStrategy } from "./evaluation-strategies.ts";
 import { createMessageInput } from "./message-input.ts";
 import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
-import { addOutput } from "./read-output.ts";
+import { addOutput, type ResultOptions } from "./read-output.ts";
+import { rejectFailure } from "./reject-failure.ts";
 import { formatEvaluationSummary } from "./run-labels.ts";
 import type { SessionStatus } from "./session-status.ts";
 
@@ -56,8 +57,24 @@ export class Evaluation {
     this.runId = runId;
   }
 
-  /** Waits for the choice. Returns a result even if the chosen branch has failed. */
-  async result(options: { readonly signal?: AbortSignal } = {}): Promise<EvaluationOutcome> {
+  /**
+   * Waits for the choice.
+   *
+   * @throws {HoldfastError} With the code `run-failed` and the outcome in `facts`, if the chosen branch failed.
+   */
+  async result(options?: ResultOptions): Promise<EvaluationOutcome> {
+    return rejectFailure(
+      await this.tryResult(options),
+      { name: `The chosen branch of the evaluation in session ${this.session}`, session: this.session },
+      {
+        advice:
+          "`tryResult()` returns the other branches, too: continue with one of them, or evaluate again.",
+      },
+    );
+  }
+
+  /** Waits as `result` does, and returns the result of a failed branch, too. */
+  async tryResult(options: ResultOptions = {}): Promise<EvaluationOutcome> {
     const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
     if (!isEvaluationResult(result)) throw createEvaluationNotStartedError(result);
     return { ...result, ...(await addOutput(this.#link, result, undefined, options.signal)) };

@@ -8,6 +8,8 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { awaitResult } from "./await-result.ts";
 import { createMessageInput } from "./message-input.ts";
 import { assertQueueHasRoom, stopSession } from "./queue-message.ts";
+import type { ResultOptions } from "./read-output.ts";
+import { rejectFailure } from "./reject-failure.ts";
 import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
 /** The status of a job; `job` is present while a worker answers. */
@@ -27,10 +29,26 @@ export class Job {
   }
 
   /**
-   * Waits for the job's end. Returns the result of a job that failed on its own as data. An interactive job is a
-   * session: its result is that of `client.session(id)`.
+   * Waits for the job's end. An interactive job is a session: its result is that of `holdfast.session(id)`.
+   *
+   * @throws {HoldfastError} With the code `run-failed` and the outcome in `facts`, if the job failed.
    */
-  async result(options: { readonly signal?: AbortSignal } = {}): Promise<JobResult> {
+  async result(options?: ResultOptions): Promise<JobResult> {
+    const result = await this.tryResult(options);
+    const command = `holdfast job resume ${this.id}`;
+    return rejectFailure(
+      result,
+      { name: `Job ${this.id}`, session: this.id },
+      result.mode === "pipeline"
+        ? { advice: `Remove the cause, then resume it with \`${command}\`.`, command }
+        : {
+            advice: "Remove the cause, then start it again. `tryResult()` returns the results of its parts.",
+          },
+    );
+  }
+
+  /** Waits as `result` does, and returns the result of a failed job, too. */
+  async tryResult(options: ResultOptions = {}): Promise<JobResult> {
     return await this.#askRun(async () => {
       const result: unknown = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
       return result as JobResult;

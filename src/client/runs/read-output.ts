@@ -7,6 +7,11 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { getRetryingTranscript } from "./retry-outage.ts";
 import { formatProblems } from "./zod-output.ts";
 
+export type ResultOptions = {
+  /** Ends the wait; the run continues. */
+  readonly signal?: AbortSignal;
+};
+
 /** A run's result; `output` is present if its last answer is the structured output that its definition requires. */
 export type SessionResult<Output = unknown> = RunResult & { readonly output?: Output };
 

@@ -1,3 +1,4 @@
+import { NO_USAGE } from "../../core/budget/usage.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { outputName, type StructuredOutput } from "../../schema/output.ts";
@@ -8,7 +9,10 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { findNewestLoop } from "./find-newest-loop.ts";
 import { INLINE_BYTES } from "./message-input.ts";
 
-/** Returns the result of a session whose run the server has deleted; nothing if the transcript has none either. */
+/**
+ * Returns the result of a session whose run the server has deleted, which is that of its newest loop; nothing if the
+ * transcript has none either.
+ */
 export async function readPastResult(link: ClientLink, session: string): Promise<RunResult | undefined> {
   const transcript = await link.storage.openExistingTranscript();
   const record = await transcript?.readSession(session);
@@ -33,6 +37,10 @@ export async function readPastResult(link: ClientLink, session: string): Promise
     outcome: loop.outcome,
     loopId: loop.loopId,
     branch: loop.branch,
+    usage: loop.usage ?? NO_USAGE,
+    costUsd: loop.costUsd ?? null,
+    turns: loop.turns ?? 0,
+    durationMs: (loop.endedAtMs ?? loop.startedAtMs) - loop.startedAtMs,
     ...(output === undefined || last === undefined ? {} : { ...output, position: last.position }),
   };
 }

@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { addCosts } from "../budget/usage.ts";
+import { addCosts, addUsage, NO_USAGE } from "../budget/usage.ts";
 import { emitPromptEvents } from "./append-message.ts";
 import { getAllocation } from "./child-shares.ts";
 import { addTaskTotals } from "./children.ts";
@@ -60,6 +60,8 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
       turns: state.totals.turns + loop.turn,
       costUsd: addCosts(state.totals.costUsd, loop.costUsd),
       ...(below === 0 ? {} : { costBelowUsd: below }),
+      usage: addUsage(state.totals.usage ?? NO_USAGE, loop.usage),
+      durationMs: (state.totals.durationMs ?? 0) + state.nowMs - loop.startedAtMs,
       ...(getAllocation(state) === undefined ? {} : addTaskTotals(state, loop)),
     },
     phase: { type: "loop-ended" },

@@ -11,6 +11,7 @@ import { getMessagesToFilter } from "./filter-input.ts";
 import { EMPTY_OUTBOX, findBasePosition, takeOutbox } from "./outbox.ts";
 import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
 import { buildHookRequest, hasHook } from "./run-hooks.ts";
+import { buildRunTotals } from "./run-totals.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./state/command.ts";
 import type { Dispatch } from "./state/dispatch.ts";
 import type { InboundMessage } from "./state/inbound-message.ts";
@@ -153,6 +154,7 @@ export function next(state: State): Command {
         type: "finish",
         last: state.last ?? { outcome: { type: "delivered", messages: 0 } },
         branch: state.branch,
+        totals: buildRunTotals(state),
         ...(getAllocation(state) === undefined ? {} : { report: buildReport(state) }),
       };
     case "turn-pending":

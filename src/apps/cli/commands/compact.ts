@@ -50,7 +50,7 @@ type CompactionSizes = { readonly tokensBefore: number; readonly tokensAfter: nu
 
 /** Waits for the compaction that was just started and returns its sizes; undefined when there was nothing to compact. */
 async function readSizes(holdfast: Holdfast, session: string): Promise<CompactionSizes | undefined> {
-  await holdfast.session(session).result();
+  await holdfast.session(session).tryResult();
   const events = (await holdfast.session(session).record()).storedLoops.at(-1)?.events ?? [];
   const ended = events.map(({ body }) => body).findLast((body) => body.type === "CompactionEnded");
   if (ended?.type !== "CompactionEnded") return undefined;

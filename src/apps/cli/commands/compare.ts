@@ -148,7 +148,7 @@ async function followEvaluation(
   );
   const board = new EvaluationProgress();
   try {
-    const result = evaluation.result({ signal: leave.signal });
+    const result = evaluation.tryResult({ signal: leave.signal });
     result.catch(() => undefined);
     for await (const item of evaluation.events({ signal: leave.signal })) {
       if (context.json) context.printEvent(item);

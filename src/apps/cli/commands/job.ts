@@ -98,7 +98,7 @@ async function showStatus(context: Context, id: string): Promise<number> {
     const job = holdfast.jobs.get(id);
     const jobStatus = await job.status();
     // An ended job answers no queries; its result has the outcome of its parts.
-    const ended = jobStatus.open ? undefined : await job.result().catch(() => undefined);
+    const ended = jobStatus.open ? undefined : await job.tryResult().catch(() => undefined);
     const parts = jobStatus.job?.parts ?? ended?.parts ?? [];
     if (context.json) context.printJson({ ...jobStatus, ...omitUndefined({ result: ended }) });
     else

@@ -161,7 +161,7 @@ export async function followRun(
   const approvals = new ApprovalPoller(() => session.approvals.list(), createAnnouncer(context, renderer));
   approvals.start();
   try {
-    const result = session.result({ signal: leave.signal });
+    const result = session.tryResult({ signal: leave.signal });
     result.catch(() => undefined);
     for await (const item of session.events({ signal: leave.signal })) {
       if (context.json) context.printEvent(item);

@@ -22,6 +22,7 @@ import type {
 import type { InboundMessage, Prompt } from "./inbound-message.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { NewBranch, Outbox } from "./outbox.ts";
+import type { RunTotals } from "./run-totals.ts";
 import type { TaskReport } from "./task.ts";
 
 // What the driver must do. Every command for an activity has a number, and a generation that rises with each new dispatch
@@ -242,6 +243,7 @@ export type FinishCommand = {
   readonly report?: TaskReport;
   readonly last: LastLoop;
   readonly branch: string;
+  readonly totals: RunTotals;
 };
 
 /** For each step: the command that requests it, the result of its activity, and the names of its two events. */

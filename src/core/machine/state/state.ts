@@ -1,4 +1,5 @@
 import type { AgentDefinition, Continuation } from "../../../schema/definition.ts";
+import type { Usage } from "../../../schema/message.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import type { Allowance, Amounts } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
@@ -182,6 +183,10 @@ export type State = {
     readonly costUsd: Cost;
     /** Spent by sub-agents of closed loops. Absent for 0. */
     readonly costBelowUsd?: Cost;
+    /** Of all answers. Absent while no loop has ended. */
+    readonly usage?: Usage;
+    /** The time of all loops together, without the waits for prompts between them. Absent while no loop has ended. */
+    readonly durationMs?: number;
     /** For a run that ends with a report to its starter. Absent for 0. */
     readonly messages?: number;
     readonly used?: Amounts;
