@@ -71,6 +71,7 @@ export type { RequestOptions, TurnRequest } from "./read/read-turn-request.ts";
 export type { SearchHit, SearchOptions } from "./read/search-messages.ts";
 export type { EventsOptions, SessionEvent } from "./read/session-events.ts";
 export type { FindOptions } from "./read/session-filter.ts";
+export type { StreamEvent } from "./read/stream-event.ts";
 export type { AcceptResult } from "./runs/accept-definition.ts";
 export type { AnswerOptions } from "./runs/answer-call.ts";
 export type { AnswerResult, ApproveOptions, DenyOptions } from "./runs/approve-call.ts";

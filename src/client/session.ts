@@ -5,6 +5,8 @@ import type { EditResult } from "../store/transcript/archive.ts";
 import type { ClientLink } from "./connection/client-link.ts";
 import { readSessionRecord, type SessionRecordWithTotals } from "./read/read-session-record.ts";
 import { type EventsOptions, type SessionEvent, streamSessionEvents } from "./read/session-events.ts";
+import type { StreamEvent } from "./read/stream-event.ts";
+import { streamSession, streamText } from "./read/stream-session.ts";
 import { awaitResult } from "./runs/await-result.ts";
 import { type CompactResult, compactSession } from "./runs/compact-session.ts";
 import { type ContinueOptions, continueSession, raiseLimits } from "./runs/continue-session.ts";
@@ -129,6 +131,25 @@ export class Session<Output = unknown> {
   async tryResult(options: ResultOptions = {}): Promise<SessionResult<Output>> {
     const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
     return addOutput(this.#link, result, this.#output, options.signal);
+  }
+
+  /**
+   * The text of the run's answers as it is written; of an idle session, that of its newest loop. Ends with the run, whatever
+   * its outcome: `result` reports it. A blank line separates two answers.
+   *
+   * What was delivered cannot be taken back: when the vendor's stream breaks, the text of the next attempt follows after a
+   * blank line. To remove the discarded text, iterate over the session instead and look for `attempt-discarded`.
+   */
+  get textStream(): AsyncIterable<string> {
+    return streamText(this.#link, this.id, omitUndefined({ runId: this.runId }));
+  }
+
+  /**
+   * Follows the run as small events, named as in the `fullStream` of Vercel's AI SDK: pieces of text, calls, results, requests
+   * for approval. Begins with the loop that is running, or the newest, and ends with the run.
+   */
+  [Symbol.asyncIterator](): AsyncIterator<StreamEvent, void, void> {
+    return streamSession(this.#link, this.id, omitUndefined({ runId: this.runId }));
   }
 
   /**
