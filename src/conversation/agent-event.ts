@@ -2,6 +2,7 @@ import { buildNoAnswer } from "../core/machine/outbox.ts";
 import { assertNever } from "../platform/text/assert-never.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { ProtocolError } from "../platform/text/protocol-error.ts";
+import { formatTimestamp } from "../platform/text/timestamp.ts";
 import type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
 import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts";
@@ -42,7 +43,7 @@ export function buildAgentEvent(
   messages: readonly AgentMessage[],
 ): AgentEvent {
   const { loopId } = place;
-  const timestamp = new Date(atMs).toISOString();
+  const timestamp = formatTimestamp(atMs);
   switch (body.type) {
     case "AgentStart": {
       const parentLoopId = body.parentLoopId ?? place.parentLoopId;

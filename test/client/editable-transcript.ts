@@ -3,6 +3,7 @@ import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
 import type { Delta, DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import type { EvaluationRecord } from "../../src/store/transcript/evaluation.ts";
 import type { LoopRecord } from "../../src/store/transcript/loop.ts";
+import type { BranchRecord } from "../../src/store/transcript/session.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
 export const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
@@ -25,6 +26,9 @@ export class EditableTranscript {
   readonly records: LoopRecord[] = [];
   readonly eventsByLoop = new Map<string, LoopEvent[]>();
   readonly messages: AgentMessage[] = [];
+  /** The messages of other branches than `main`. */
+  readonly otherBranches = new Map<string, readonly AgentMessage[]>();
+  branches: BranchRecord[] = [];
   evaluations: EvaluationRecord[] = [];
 
   addLoop(loopId: string, facts: Partial<LoopRecord> = {}): void {
@@ -54,9 +58,10 @@ export class EditableTranscript {
       readEvaluations: async () => this.evaluations,
       readDefinition: async () => undefined,
       readSession: async () => undefined,
+      readBranches: async () => this.branches,
       readEvents: async (loopId: string, from: number) => this.eventsByLoop.get(loopId)!.slice(from),
-      readEntries: async (_session: string, _branch: string, from: number, to: number) =>
-        this.messages
+      readEntries: async (_session: string, branch: string, from: number, to: number) =>
+        (this.otherBranches.get(branch) ?? this.messages)
           .map((message, position) => ({ position, message, origin: "model" as const, tokens: 0 }))
           .slice(from, to),
     } as unknown as Transcript;

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { AgentEventReader } from "../../src/client/read/agent-event-reader.ts";
 import { RecordedEventReader, type RecordedItem } from "../../src/client/read/recorded-event-reader.ts";
+import type { AgentMessage } from "../../src/schema/message.ts";
 import type { EvaluationRecord } from "../../src/store/transcript/evaluation.ts";
 import type { LoopRecord } from "../../src/store/transcript/loop.ts";
 import { answer, delta, EditableTranscript, NO_USAGE } from "./editable-transcript.ts";
@@ -196,4 +198,34 @@ test("a reader that begins with new events learns which branches are active, not
   expect(await news(recorded)).toEqual(["e.1:1:TurnStart"]);
   book.evaluations = [evaluation("e", closed("e"))];
   expect(await news(recorded)).toEqual(["ParallelLoopEnd"]);
+});
+
+test("an event before a revert has the messages of the branch that the model left", async () => {
+  const book = new EditableTranscript();
+  const result: AgentMessage = {
+    role: "toolResult",
+    toolCallId: "a",
+    toolName: "bash",
+    content: [{ type: "text", text: "of the left branch" }],
+    isError: false,
+    timestamp: 0,
+  };
+  book.messages.push(answer(0, "one"), result);
+  book.otherBranches.set("revert-1", [answer(1, "one"), answer(2, "one")]);
+  book.branches = [{ id: "main" }, { id: "revert-1", parent: { branch: "main", position: 0 } }];
+  book.addLoop("one", { branch: "revert-1" });
+  book.addEvent("one", { type: "TurnEnd", turn: 0, position: 0, results: 1, usage: NO_USAGE });
+  book.addEvent("one", { type: "RevertApplied", category: "failure", target: 0, applied: true });
+  book.addEvent("one", { type: "TurnEnd", turn: 1, position: 0, results: 0, usage: NO_USAGE });
+  const reader = new AgentEventReader(async () => book.transcript, "s");
+  const ends: unknown[] = [];
+  for await (const item of follow(book).readNew()) {
+    const event = item.type === "event" ? await reader.complete(item) : item.event;
+    if (event.type === "TurnEnd")
+      ends.push({ answer: event.message.turnId?.turnIndex, of: event.toolResults });
+  }
+  expect(ends).toEqual([
+    { answer: 0, of: [result] },
+    { answer: 1, of: [] },
+  ]);
 });

@@ -2,6 +2,7 @@ import type { WaitingCall } from "../../client/index.ts";
 import { listFormFields } from "../../client/runs/form-values.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
 import { isObject } from "../../platform/text/json.ts";
+import { formatTimestamp } from "../../platform/text/timestamp.ts";
 import { formatCommandLine } from "./command-line.ts";
 import type { GlobalOptions } from "./context.ts";
 import type { CurrentFile } from "./current-file.ts";
@@ -38,7 +39,7 @@ export function formatApprovalRequest(
     ...formatCoverage(call).map((line) => paint.dim(`  ${line}`)),
     ...(call.untilMs === undefined
       ? []
-      : [paint.dim(`  ${timeoutEffect} if there is no answer by ${formatTime(call.untilMs)}`)]),
+      : [paint.dim(`  ${timeoutEffect} if there is no answer by ${formatTimestamp(call.untilMs)}`)]),
   ];
 }
 
@@ -55,13 +56,15 @@ export function formatWaitingRows(
 ): readonly (readonly [string, string])[] {
   const { approve, deny } = formatAnswerCommands(call, options);
   const until =
-    call.untilMs === undefined ? "until it is answered" : `until ${formatTime(call.untilMs)}, then denied`;
+    call.untilMs === undefined
+      ? "until it is answered"
+      : `until ${formatTimestamp(call.untilMs)}, then denied`;
   const elicitationRows = formatElicitation(call).map((line, at) => [at === 0 ? "asks" : "", line] as const);
   return [
     ["waits", describeCall(call)],
     ["reason", joinLines(call.reason)],
     ...elicitationRows,
-    ["since", `${formatTime(call.sinceMs)} (${formatDuration(nowMs - call.sinceMs)}), ${until}`],
+    ["since", `${formatTimestamp(call.sinceMs)} (${formatDuration(nowMs - call.sinceMs)}), ${until}`],
     ...formatCoverage(call).map((line) => ["always", line.replace(/^always: /, "")] as const),
     ["yes", approve],
     ["no", deny],
@@ -251,8 +254,4 @@ function hasOnly<Name extends string>(
     Object.keys(value).length === names.length &&
     names.every((name) => typeof value[name] === "string")
   );
-}
-
-function formatTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,23 +1,16 @@
 import { readFileSync } from "node:fs";
-import { isObject, type JsonObject } from "../../platform/text/json.ts";
+import { isObject, type JsonObject, parseJsonOrThrow } from "../../platform/text/json.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Reads a JSON object from an option's text, or from the file that the text specifies as @FILE. */
 export function readJsonObject(option: string, argument: string): JsonObject {
   const text = argument.startsWith("@") ? readFileText(option, argument.slice(1)) : argument;
-  const value = parseJson(option, text);
+  const value = parseJsonOrThrow(
+    text,
+    (reason) => new UsageError(`${option} is not JSON: ${reason}. Give one JSON object, or @FILE with one.`),
+  );
   if (isObject(value)) return value;
   throw new UsageError(`${option} takes one JSON object, such as ${option} '{"path":"notes.md"}'.`);
-}
-
-function parseJson(option: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new UsageError(
-      `${option} is not JSON: ${(error as Error).message}. Give one JSON object, or @FILE with one.`,
-    );
-  }
 }
 
 function readFileText(option: string, path: string): string {

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { ZodType, z } from "zod";
+import { parseJsonOrThrow } from "../../platform/text/json.ts";
 import { check } from "../../schema/check.ts";
 import { ServerProblem } from "./problem.ts";
 
@@ -21,11 +22,10 @@ export async function readJsonBody<Schema extends ZodType>(
 
 function parseJson(text: string): unknown {
   if (text.trim() === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ServerProblem("body-invalid", `The body is not JSON: ${(error as Error).message}.`);
-  }
+  return parseJsonOrThrow(
+    text,
+    (reason) => new ServerProblem("body-invalid", `The body is not JSON: ${reason}.`),
+  );
 }
 
 async function readBodyText(context: Context, maxBytes: number): Promise<string> {

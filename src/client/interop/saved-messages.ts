@@ -1,4 +1,5 @@
 import { decodeMessage, encodeMessage } from "../../conversation/message-file-format.ts";
+import { parseJsonOrThrow } from "../../platform/text/json.ts";
 import { check } from "../../schema/check.ts";
 import { AgentMessage } from "../../schema/message.ts";
 import { HoldfastError } from "../holdfast-error.ts";
@@ -10,7 +11,7 @@ export function messagesToJson(messages: readonly AgentMessage[]): string {
 
 /** Reads what `messagesToJson` writes, and compatible files of other programs. */
 export function messagesFromJson(json: string): readonly AgentMessage[] {
-  return checkMessages(parseJson(json));
+  return checkMessages(parseJsonOrThrow(json, (reason) => createMessagesError(`it is not JSON: ${reason}`)));
 }
 
 export function checkMessages(value: unknown): readonly AgentMessage[] {
@@ -20,14 +21,6 @@ export function checkMessages(value: unknown): readonly AgentMessage[] {
     if (checked.ok) return checked.value;
     throw createMessagesError(`message ${index} (from 0) is not valid: ${checked.problems.join("; ")}`);
   });
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch (error) {
-    throw createMessagesError(`it is not JSON: ${(error as Error).message}`);
-  }
 }
 
 function createMessagesError(reason: string): HoldfastError {

@@ -4,7 +4,7 @@ import {
   encodeMessage,
   encodeUsage,
 } from "../../conversation/message-file-format.ts";
-import { asList, isObject, type JsonObject } from "../../platform/text/json.ts";
+import { asList, isObject, type JsonObject, parseJsonOrThrow } from "../../platform/text/json.ts";
 import { check } from "../../schema/check.ts";
 import { RecordedSession } from "../../schema/recorded-session.ts";
 import { HoldfastError } from "../holdfast-error.ts";
@@ -40,12 +40,7 @@ export function sessionToJson(session: RecordedSession): string {
 
 /** Reads a file of Holdfast or of the sources. Fills in fields that older files omit. */
 export function sessionFromJson(json: string): RecordedSession {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (error) {
-    throw createSavedSessionError([`it is not JSON: ${(error as Error).message}`]);
-  }
+  const value = parseJsonOrThrow(json, (reason) => createSavedSessionError([`it is not JSON: ${reason}`]));
   if (!isObject(value)) throw createSavedSessionError(["it is not a JSON object"]);
   const checked = check(RecordedSession, fillDefaults(convertValue(value, "from") as JsonObject), "session");
   if (checked.ok) return checked.value;

@@ -23,10 +23,10 @@ export class AgentEventReader {
   }
 
   /** Returns a recorded event with the messages that it refers to. */
-  async complete({ event, record, message }: RecordedEvent): Promise<AgentEvent> {
+  async complete({ event, record, branch, message }: RecordedEvent): Promise<AgentEvent> {
     const { from, to } = getPositionRange(event.body);
     const isOne = to - from === 1 && message !== undefined;
-    const messages = isOne ? [message] : await this.#readMessages(record, from, to);
+    const messages = isOne ? [message] : await this.#readMessages(branch, from, to);
     const { context } = await this.#readLoop(record);
     if (event.body.type === "AgentEnd") this.#loops.delete(record.loopId);
     return buildAgentEvent(context, event, messages);
@@ -40,7 +40,7 @@ export class AgentEventReader {
     return { model: record.model, provider: (await this.#readLoop(record)).provider };
   }
 
-  async #readMessages({ branch }: LoopRecord, from: number, to: number): Promise<readonly AgentMessage[]> {
+  async #readMessages(branch: string, from: number, to: number): Promise<readonly AgentMessage[]> {
     if (from === to) return [];
     const entries = (await (await this.#open())?.readEntries(this.#session, branch, from, to)) ?? [];
     return entries.map(({ message }) => message);

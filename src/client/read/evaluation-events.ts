@@ -1,3 +1,4 @@
+import { formatTimestamp } from "../../platform/text/timestamp.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { EvaluationRecord } from "../../store/transcript/evaluation.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
@@ -132,8 +133,4 @@ function parseDeliveredParts(bitMask: number): DeliveredParts {
     warning: (bitMask & BITS.warning) !== 0,
     end: (bitMask & BITS.end) !== 0,
   };
-}
-
-function formatTimestamp(atMs: number): string {
-  return new Date(atMs).toISOString();
 }

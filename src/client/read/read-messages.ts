@@ -1,7 +1,6 @@
 import type { Entry } from "../../schema/record.ts";
-import { createUnknownSessionError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
-import { readRefreshedSession } from "./abort-cut-off-loops.ts";
+import { readFromTranscript } from "./read-from-transcript.ts";
 
 export type MessagesOptions = {
   /** The first position; 0 by default. */
@@ -20,15 +19,10 @@ export async function readMessages(
   session: string,
   options: MessagesOptions = {},
 ): Promise<readonly Entry[]> {
-  try {
-    const transcript = await link.storage.openExistingTranscript();
-    const record = transcript && (await readRefreshedSession(link, transcript, session));
-    if (transcript === undefined || record === undefined) throw createUnknownSessionError(link, session);
+  return await readFromTranscript(link, session, async (transcript, record) => {
     const branch = options.branch ?? record.headBranch;
     const to = await transcript.countEntries(session, branch);
     const from = options.last === undefined ? (options.from ?? 0) : Math.max(0, to - options.last);
     return await transcript.readEntries(session, branch, from, Math.min(to, from + (options.limit ?? to)));
-  } catch (error) {
-    throw toHoldfastError(error, link, session);
-  }
+  });
 }

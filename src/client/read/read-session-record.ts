@@ -1,25 +1,24 @@
-import { buildAgentEvent, type EventContext, getPositionRange } from "../../conversation/agent-event.ts";
 import { buildCompactionBlocks } from "../../conversation/compaction-blocks.ts";
-import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
 import { buildLoopChain } from "../../conversation/loop-tree.ts";
 import { addUsage, type Cost, NO_USAGE } from "../../core/budget/usage.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { formatTimestamp } from "../../platform/text/timestamp.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
-import type { AgentMessage, Usage } from "../../schema/message.ts";
+import type { Usage } from "../../schema/message.ts";
 import type { LoopEvent } from "../../schema/record.ts";
 import type { RecordedLoop, RecordedSession } from "../../schema/recorded-session.ts";
-import { findLeftBranches } from "../../store/transcript/find-left-branches.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import type { SessionRecord } from "../../store/transcript/session.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
-import { createUnknownSessionError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
+import { createEmptyLoop } from "../interop/recorder-drafts.ts";
 import { SessionRecorder } from "../interop/session-recorder.ts";
 import { getAgentId } from "../runs/agent-id.ts";
 import { findNewestLoop } from "../runs/find-newest-loop.ts";
 import { describeRun, isOpen } from "../runs/open-runs.ts";
-import { readRefreshedSession } from "./abort-cut-off-loops.ts";
-import { EvaluationEvents } from "./evaluation-events.ts";
+import { AgentEventReader } from "./agent-event-reader.ts";
+import { readFromTranscript } from "./read-from-transcript.ts";
+import { RecordedEventReader } from "./recorded-event-reader.ts";
 import { sumRecordedCost } from "./sum-recorded-cost.ts";
 
 /** A loop as the transcript stores it: its events refer to messages by position. */
@@ -43,15 +42,10 @@ export type SessionRecordWithTotals = RecordedSession & {
 
 /** Builds the session from the record alone, but asks the server whether a loop without an end still runs. */
 export async function readSessionRecord(link: ClientLink, session: string): Promise<SessionRecordWithTotals> {
-  try {
-    const transcript = await link.storage.openExistingTranscript();
-    const record = transcript && (await readRefreshedSession(link, transcript, session));
-    if (transcript === undefined || record === undefined) throw createUnknownSessionError(link, session);
+  return await readFromTranscript(link, session, async (transcript, record) => {
     const running = record.status === "running" && (await hasOpenRun(link, session));
     return await buildRecord(transcript, record, running);
-  } catch (error) {
-    throw toHoldfastError(error, link, session);
-  }
+  });
 }
 
 /** If the server cannot be reached, the record's state applies. */
@@ -74,7 +68,7 @@ async function buildRecord(
     loops.map(async (loop) => ({ loop, events: await transcript.readEvents(loop.loopId, 0) })),
   );
   const recorder = new SessionRecorder();
-  for await (const event of readAgentEvents(transcript, record, storedLoops)) recorder.onEvent(event);
+  for await (const event of readAgentEvents(transcript, record.id)) recorder.onEvent(event);
   if (!running) recorder.abortOpenLoops();
   const recorded = recorder.getSession(record.id);
   const blocks = await readCompactionBlocks(transcript, record, storedLoops);
@@ -133,10 +127,6 @@ function toRecordedOrigin({ origin, createdAtMs }: SessionRecord): RecordedSessi
   }
 }
 
-function formatTimestamp(atMs: number): string {
-  return new Date(atMs).toISOString();
-}
-
 /** Completes a loop from its events, or from its row where a crash cut off its events. */
 function completeLoop(
   loop: LoopRecord,
@@ -147,19 +137,10 @@ function completeLoop(
   const known = fromEvents.get(loop.loopId);
   const block = blocks.get(loop.loopId);
   const fallback: RecordedLoop = {
-    loopId: loop.loopId,
-    sessionId: loop.session,
-    agentId: getAgentId(record),
-    ...omitUndefined({ parentLoopId: loop.parentLoopId }),
+    ...createEmptyLoop(loop.session, loop.loopId, getAgentId(record), formatTimestamp(loop.startedAtMs)),
+    ...omitUndefined({ parentLoopId: loop.parentLoopId, usage: loop.usage }),
     continuationKind: loop.kind,
-    startedAt: formatTimestamp(loop.startedAtMs),
     status: loop.status === "running" ? "aborted" : "completed",
-    messages: [],
-    turns: [],
-    usage: loop.usage ?? NO_USAGE,
-    events: [],
-    childrenLoopIds: [],
-    childLoopRefs: [],
   };
   return {
     ...(known ?? fallback),
@@ -172,70 +153,15 @@ function completeLoop(
   };
 }
 
-/** Yields all recorded events with their messages, loop by loop. */
+/** Yields all recorded events with their messages. */
 async function* readAgentEvents(
   transcript: Transcript,
-  record: SessionRecord,
-  loops: readonly StoredLoop[],
-): AsyncGenerator<AgentEvent, void, void> {
-  const groups = new EvaluationEvents();
-  groups.read(await transcript.readEvaluations(record.id));
-  const branches = await transcript.readBranches(record.id);
-  for (const [index, { loop, events }] of loops.entries()) {
-    const context = await createEventContext(transcript, record, loop);
-    const bodies = events.map(({ body }) => body);
-    const branchPath = [...findLeftBranches(branches, loop.branch, bodies), loop.branch];
-    let branchIndex = 0;
-    const [first, ...rest] = events;
-    if (first !== undefined)
-      yield buildAgentEvent(
-        context,
-        first,
-        await readMessagesAt(transcript, record.id, branchPath[branchIndex]!, first),
-      );
-    yield* groups.eventsBeforeLoop(loop);
-    for (const event of rest) {
-      yield buildAgentEvent(
-        context,
-        event,
-        await readMessagesAt(transcript, record.id, branchPath[branchIndex] ?? loop.branch, event),
-      );
-      if (event.body.type === "RevertApplied" && event.body.applied) branchIndex += 1;
-    }
-    const isLast = loops.slice(index + 1).every(({ loop: other }) => other.evaluation !== loop.evaluation);
-    if (isLast) yield* groups.eventsAfterLoop(loop);
-  }
-}
-
-async function readMessagesAt(
-  transcript: Transcript,
   session: string,
-  branch: string,
-  { body }: LoopEvent,
-): Promise<readonly AgentMessage[]> {
-  const { from, to } = getPositionRange(body);
-  if (from === to) return [];
-  return (await transcript.readEntries(session, branch, from, to)).map(({ message }) => message);
-}
-
-async function createEventContext(
-  transcript: Transcript,
-  record: SessionRecord,
-  loop: LoopRecord,
-): Promise<EventContext> {
-  const definition = await transcript.readDefinition(loop.definitionHash);
-  return {
-    agentId: getAgentId(record),
-    agentName: definition?.name ?? record.agentName,
-    sessionId: record.id,
-    loopId: loop.loopId,
-    parentLoopId: loop.parentLoopId,
-    kind: loop.kind,
-    config:
-      definition === undefined
-        ? { definitionHash: loop.definitionHash, model: loop.model }
-        : buildConfigSnapshot(definition, loop.definitionHash),
-  };
+): AsyncGenerator<AgentEvent, void, void> {
+  const open = async (): Promise<Transcript> => transcript;
+  const events = new AgentEventReader(open, session);
+  for await (const item of new RecordedEventReader(open, session).readNew())
+    yield item.type === "group" ? item.event : await events.complete(item);
 }
 
 /** Returns what the last compaction of each loop retains of it and of earlier loops (PER-03). */

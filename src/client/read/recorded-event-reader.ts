@@ -17,6 +17,8 @@ export type RecordedItem =
       readonly event: LoopEvent;
       readonly message?: AgentMessage;
       readonly record: LoopRecord;
+      /** The branch of the positions that the event refers to. After a revert, the record has the branch that follows it. */
+      readonly branch: string;
     }
   | { readonly type: "group"; readonly event: GroupEvent };
 
@@ -169,9 +171,9 @@ export class RecordedEventReader {
     events: readonly LoopEvent[],
   ): AsyncGenerator<RecordedItem, void, void> {
     const loop = this.#getFollowedLoop(record);
-    for await (const { event, message } of this.#withMessages(transcript, record.branch, events)) {
+    for await (const { event, branch, message } of this.#withMessages(transcript, record.branch, events)) {
       loop.record(event, message);
-      yield { type: "event", event, record, ...omitUndefined({ message }) };
+      yield { type: "event", event, record, branch, ...omitUndefined({ message }) };
     }
   }
 
@@ -190,7 +192,7 @@ export class RecordedEventReader {
     return loop;
   }
 
-  /** Yields each event with its message. Events before a RevertApplied refer to the branch that it left. */
+  /** Yields each event with its branch and message. Events before a RevertApplied refer to the branch that it left. */
   async *#withMessages(transcript: Transcript, branch: string, events: readonly LoopEvent[]) {
     const bodies = events.map(({ body }) => body);
     const isLeaving = (body: EventBody) => body.type === "RevertApplied" && body.applied;
@@ -202,7 +204,7 @@ export class RecordedEventReader {
       from += stretch.length;
       const messages = await this.#readMessages(transcript, one, stretch);
       for (const event of stretch)
-        yield { event, message: messages.get(getMessagePosition(event.body) ?? -1) };
+        yield { event, branch: one, message: messages.get(getMessagePosition(event.body) ?? -1) };
     }
   }
 

@@ -1,4 +1,4 @@
-import { DENIED_TEXT } from "../../core/machine/approval-answers.ts";
+import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import type { AgentEvent, StreamDelta } from "../../schema/agent-event.ts";
 import type { AssistantMessage, Content } from "../../schema/message.ts";
 import type { StreamEvent } from "./stream-event.ts";
@@ -67,7 +67,7 @@ export class StreamEventBuilder {
         const call = { loopId, toolCallId, toolName };
         if (!isError) return [{ type: "tool-result", ...call, output: result }];
         const error = joinText(result.content);
-        const type = error.startsWith(DENIED_TEXT) ? "tool-output-denied" : "tool-error";
+        const type = isUserDenial(error) ? "tool-output-denied" : "tool-error";
         return [{ type, ...call, error }];
       }
       case "ProgressMessage": {

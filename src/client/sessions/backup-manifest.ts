@@ -4,6 +4,7 @@ import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
+import { parseJsonOrThrow } from "../../platform/text/json.ts";
 import { check } from "../../schema/check.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
@@ -68,17 +69,12 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
   const text = await readFile(path, "utf8").catch((error: Error) => {
     throw createManifestError(folder, error.message);
   });
-  const checked = check(BackupManifest, parseManifestJson(text, folder), "manifest");
+  const manifest = parseJsonOrThrow(text, (reason) =>
+    createManifestError(folder, `${MANIFEST}: it is not JSON: ${reason}`),
+  );
+  const checked = check(BackupManifest, manifest, "manifest");
   if (checked.ok) return checked.value;
   throw createManifestError(folder, `${MANIFEST}: ${checked.problems.join("; ")}`);
-}
-
-function parseManifestJson(text: string, folder: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw createManifestError(folder, `${MANIFEST}: it is not JSON: ${(error as Error).message}`);
-  }
 }
 
 function createManifestError(folder: string, reason: string): HoldfastError {

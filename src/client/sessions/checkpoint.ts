@@ -1,6 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
+import { encodeMessage } from "../../conversation/message-file-format.ts";
+import { parseJsonOrThrow } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { ConfigSnapshot } from "../../schema/agent-event.ts";
 import { check } from "../../schema/check.ts";
@@ -10,7 +12,7 @@ import type { EditResult } from "../../store/transcript/archive.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { checkMessages, messagesToJson } from "../interop/saved-messages.ts";
+import { checkMessages } from "../interop/saved-messages.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { getAgentId } from "../runs/agent-id.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
@@ -86,7 +88,7 @@ const SnapshotSchema = z.object({
 });
 
 export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promise<void> {
-  const messages = JSON.parse(messagesToJson(snapshot.messages)) as unknown;
+  const messages = snapshot.messages.map(encodeMessage);
   const text = `${JSON.stringify({ ...snapshot, messages }, null, 2)}\n`;
   await writeFile(file, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     throw new HoldfastError(
@@ -98,7 +100,11 @@ export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promi
 }
 
 export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
-  const checked = check(SnapshotSchema, await readSnapshotJson(file), "checkpoint");
+  const text = await readFile(file, "utf8").catch((error: Error) => {
+    throw createSnapshotError(file, error.message, error);
+  });
+  const value = parseJsonOrThrow(text, (reason) => createSnapshotError(file, reason));
+  const checked = check(SnapshotSchema, value, "checkpoint");
   if (!checked.ok) throw createSnapshotError(file, checked.problems.join("; "));
   const { messages, lastLoopId, config, ...rest } = checked.value;
   return {
@@ -106,14 +112,6 @@ export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
     messages: checkMessages(messages),
     ...omitUndefined({ lastLoopId, config }),
   };
-}
-
-async function readSnapshotJson(file: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(file, "utf8"));
-  } catch (error) {
-    throw createSnapshotError(file, (error as Error).message, error);
-  }
 }
 
 function createSnapshotError(file: string, reason: string, cause?: unknown): HoldfastError {

@@ -15,6 +15,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** @param createError - Creates the error for a text that is not JSON, from the reason. */
+export function parseJsonOrThrow(text: string, createError: (reason: string) => Error): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw createError((error as Error).message);
+  }
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
