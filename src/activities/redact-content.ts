@@ -16,5 +16,11 @@ export function redactAnswer({ redactContent }: RedactionOption, digest: ModelDi
 }
 
 export function redactResult({ redactContent }: RedactionOption, digest: ToolDigest): ToolDigest {
-  return redactContent === true ? { ...digest, preview: "" } : digest;
+  if (redactContent !== true) return digest;
+  const { endsLoop } = digest;
+  return {
+    ...digest,
+    preview: "",
+    ...(endsLoop === undefined ? {} : { endsLoop: { ...endsLoop, reason: "" } }),
+  };
 }

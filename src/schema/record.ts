@@ -74,6 +74,10 @@ export const Outcome = z.discriminatedUnion("type", [
   z.object({ type: z.literal("rejected"), reason: z.string(), by: z.string().optional() }),
   /** A hook ended it before a turn. */
   z.object({ type: z.literal("ended"), by: z.string(), reason: z.string() }),
+  /** A call of the tool `by` has ended it: the work waits for something outside, and can be continued then. */
+  z.object({ type: z.literal("paused"), by: z.string(), reason: z.string() }),
+  /** A call of the tool `by` has ended it: a person takes the task over. */
+  z.object({ type: z.literal("handoff"), by: z.string(), reason: z.string() }),
   /** There was no prompt: messages for an idle session were put into its inbox. */
   z.object({ type: z.literal("delivered"), messages: z.number().int() }),
 ]);

@@ -16,7 +16,12 @@ export type ToolOutput = {
   readonly details?: unknown;
   /** For a tool that runs another agent: the loop in which that agent ran. At most 512 bytes. */
   readonly childLoopId?: string;
+  /** Ends the loop when the results of the answer's calls are in the conversation (HITL-05, IRON-08). */
+  readonly endsLoop?: LoopEnding;
 };
+
+/** `paused`: the work waits for something outside. `handoff`: a person takes the task over. Holdfast cuts the reason. */
+export type LoopEnding = { readonly type: "paused" | "handoff"; readonly reason: string };
 
 export type ToolContext = {
   readonly toolCallId: string;

@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { SecretSource } from "../models/secrets.ts";
 import type { Logger } from "../platform/log.ts";
 import { createDefaultTools, type DefaultToolOptions } from "../tools/builtin/default-tools.ts";
+import { createLoopEndTools } from "../tools/builtin/loop-end-tools.ts";
 import { createNextRoundTools } from "../tools/builtin/next-round-tools.ts";
 import { createReadFullMessageTool } from "../tools/builtin/read-full-message-tool.ts";
 import { createTeamTools } from "../tools/builtin/team-tools.ts";
@@ -24,7 +25,12 @@ export function listTools(
   log: Pick<Logger, "warn">,
 ): readonly Tool[] {
   const isOwn = ({ name }: Tool) => tools.some((tool) => tool.name === name);
-  const ours = [...listBuiltInTools(builtInTools), ...createNextRoundTools(), createReadFullMessageTool()];
+  const ours = [
+    ...listBuiltInTools(builtInTools),
+    ...createNextRoundTools(),
+    ...createLoopEndTools(),
+    createReadFullMessageTool(),
+  ];
   const team = createTeamTools();
   // The tools of a lead belong together: an application that provides one of them must provide the others.
   const all = [...ours.filter((tool) => !isOwn(tool)), ...tools, ...(team.some(isOwn) ? [] : team)];

@@ -9,6 +9,7 @@ test("pin: exit codes", () => {
     unreachable: 3,
     stopped: 4,
     limitReached: 5,
+    awaitsPerson: 6,
     interrupted: 130,
   });
   expect(OUTCOME_EXIT_CODES).toEqual({
@@ -19,6 +20,8 @@ test("pin: exit codes", () => {
     ended: 4,
     stopped: 4,
     "limit-reached": 5,
+    paused: 6,
+    handoff: 6,
   });
 });
 

@@ -27,6 +27,8 @@ export const STATUS_OF_OUTCOME = {
   stopped: "aborted",
   rejected: "rejected",
   ended: "aborted",
+  paused: "completed",
+  handoff: "completed",
   delivered: "completed",
 } satisfies Record<Outcome["type"], LoopStatus>;
 

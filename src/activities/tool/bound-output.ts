@@ -24,13 +24,14 @@ export function boundOutput(output: ToolOutput, mask: Mask): ToolOutput {
     left = Math.max(0, left - Buffer.byteLength(cut));
     return cut === text ? { ...part, text } : { ...part, text: cut.slice(0, -"...".length) + TRUNCATED };
   });
-  const { childLoopId, details, ...rest } = output;
+  const { childLoopId, details, endsLoop, ...rest } = output;
   const includesChild = childLoopId !== undefined && Buffer.byteLength(childLoopId) <= MAX_LOOP_ID_BYTES;
   return {
     ...rest,
     content,
     ...(details === undefined ? {} : { details: maskValue(details, mask) as typeof details }),
     ...(includesChild ? { childLoopId } : {}),
+    ...(endsLoop === undefined ? {} : { endsLoop: { ...endsLoop, reason: mask(endsLoop.reason) } }),
   };
 }
 

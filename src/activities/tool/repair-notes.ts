@@ -19,6 +19,7 @@ export function addNotes(
   return {
     ...execution,
     output: {
+      ...execution.output,
       content: line === undefined ? content : appendLine(content, line),
       details: { ...(details === undefined ? {} : (asObject(details) ?? { details })), recovered: notes },
     },

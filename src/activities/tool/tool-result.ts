@@ -4,10 +4,13 @@ import type { Mask } from "../../models/secret-masks.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../../schema/message.ts";
+import type { LoopEnding } from "../../tools/tool.ts";
 import { boundOutput } from "./bound-output.ts";
 import type { Execution } from "./execution.ts";
 
 const PREVIEW_BYTES = 256;
+/** With the "..." of a cut, 512. */
+const REASON_BYTES = 509;
 
 /** Builds what is stored of an ended call, and its digest for the machine. The store fills in the branch. */
 export function buildToolResult(
@@ -36,8 +39,13 @@ export function buildToolResult(
     preview: redactPreview(shown, PREVIEW_BYTES),
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
     ...child,
+    ...(output.endsLoop === undefined || isError ? {} : { endsLoop: boundEnding(output.endsLoop) }),
   };
   return { message, digest };
+}
+
+function boundEnding({ type, reason }: LoopEnding): LoopEnding {
+  return { type, reason: redactPreview(reason, REASON_BYTES) };
 }
 
 /** Finds a call of an answer, with the arguments that a user has substituted. */

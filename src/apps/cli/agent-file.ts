@@ -15,6 +15,9 @@ export const BUILT_IN_TOOLS = [
 /** Tools that every worker has; an agent lists them by name. */
 const VIEW_TOOLS = ["prun", "prun_with_memo", "revert_to_state"];
 
+/** Tools by which an agent ends its work for people; an agent lists them by name. */
+const LOOP_END_TOOLS = ["hand_off", "pause_work"];
+
 /** Tools that only autonomous agents get. */
 const AUTONOMOUS_TOOLS = ["finish_work", "sleep"];
 
@@ -25,6 +28,7 @@ const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent"
 export const KNOWN_TOOLS: readonly string[] = [
   ...BUILT_IN_TOOLS,
   ...VIEW_TOOLS,
+  ...LOOP_END_TOOLS,
   ...AUTONOMOUS_TOOLS,
   ...TEAM_TOOLS,
 ];

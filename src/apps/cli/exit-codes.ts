@@ -11,6 +11,8 @@ export const EXIT = {
   unreachable: 3,
   stopped: 4,
   limitReached: 5,
+  /** The agent has paused, or has handed the task over to a person. */
+  awaitsPerson: 6,
   /** The user left with Ctrl-C while something was running. */
   interrupted: 130,
 } as const;
@@ -23,6 +25,8 @@ export const OUTCOME_EXIT_CODES = {
   failed: EXIT.failed,
   rejected: EXIT.failed,
   ended: EXIT.stopped,
+  paused: EXIT.awaitsPerson,
+  handoff: EXIT.awaitsPerson,
 } as const satisfies Record<Outcome["type"], number>;
 
 export const ERROR_EXIT_CODES = {
@@ -64,6 +68,7 @@ Exit codes:
   3    no server, namespace or worker is reachable
   4    the run was stopped by a user or by a hook
   5    a limit was reached (turns, tokens, time, cost)
+  6    the agent has paused, or has handed the task over to a person
   130  interrupted with Ctrl-C
 
 Environment:

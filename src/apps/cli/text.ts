@@ -52,6 +52,10 @@ export function describeOutcome(outcome: Outcome): string {
         : `rejected by hook ${outcome.by}: ${outcome.reason}`;
     case "ended":
       return `ended by hook ${outcome.by}: ${outcome.reason}`;
+    case "paused":
+      return `paused by ${outcome.by}: ${outcome.reason}`;
+    case "handoff":
+      return `handed over by ${outcome.by}: ${outcome.reason}`;
     case "delivered":
       return `${outcome.messages} message${outcome.messages === 1 ? "" : "s"} left in the inbox`;
   }

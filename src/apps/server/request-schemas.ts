@@ -76,6 +76,8 @@ export const ListQuery = z.strictObject({
       "limit-reached",
       "failed",
       "stopped",
+      "paused",
+      "handoff",
     ])
     .optional(),
   agent: z.string().optional(),

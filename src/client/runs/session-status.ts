@@ -110,7 +110,15 @@ function toRunDescription(description: WorkflowExecutionDescription, session: st
 }
 
 export const OPEN_STATUSES = ["running", "waiting", "needs-approval", "stopping"] as const;
-const STATUS_OF_EXECUTION = [...OPEN_STATUSES, "completed", "limit-reached", "failed", "stopped"] as const;
+const STATUS_OF_EXECUTION = [
+  ...OPEN_STATUSES,
+  "completed",
+  "limit-reached",
+  "failed",
+  "stopped",
+  "paused",
+  "handoff",
+] as const satisfies readonly StatusCode[];
 
 /** Returns the run's own status, unless the run was ended from outside and could not update it. */
 export function toStatus(
@@ -186,5 +194,12 @@ const STATUS_OF_LOOP = {
 } as const satisfies Record<LoopStatus, StatusCode>;
 
 export function toLoopStatus(status: LoopStatus, outcome: Outcome | undefined): StatusCode {
-  return outcome?.type === "limit-reached" ? "limit-reached" : STATUS_OF_LOOP[status];
+  switch (outcome?.type) {
+    case "limit-reached":
+    case "paused":
+    case "handoff":
+      return outcome.type;
+    default:
+      return STATUS_OF_LOOP[status];
+  }
 }

@@ -41,6 +41,10 @@ export function toBranchStatus(outcome: Outcome): BranchStatus {
       return { type: "stopped", reason: outcome.reason };
     case "ended":
       return { type: "stopped", reason: `Ended by ${outcome.by}: ${outcome.reason}` };
+    case "paused":
+      return { type: "stopped", reason: `Paused: ${outcome.reason}` };
+    case "handoff":
+      return { type: "stopped", reason: `Handed over: ${outcome.reason}` };
     case "failed":
       return { type: "failed", reason: outcome.message };
     case "rejected":

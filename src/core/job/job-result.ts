@@ -67,6 +67,8 @@ export function locateOutcome(partName: string, outcome: Outcome): Outcome {
     case "stopped":
     case "rejected":
     case "ended":
+    case "paused":
+    case "handoff":
       return { ...outcome, reason: `${partName}: ${outcome.reason}` };
     case "answered":
     case "delivered":

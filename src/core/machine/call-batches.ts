@@ -14,11 +14,12 @@ import { answerCall, buildDoneStatus, joinResults } from "./call-results.ts";
 import { reserveShares } from "./child-shares.ts";
 import { dispatch } from "./dispatch.ts";
 import { findBasePosition, isEmpty } from "./outbox.ts";
-import { requirePinned } from "./phase.ts";
+import { requireLoop, requirePinned } from "./phase.ts";
 import { resetFailureCount } from "./repeated-failures.ts";
 import { askHooks, hasHook } from "./run-hooks.ts";
 import type { Call, CallingTools, CallStatus } from "./state/call-status.ts";
 import type { CallDigest } from "./state/digest.ts";
+import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 
 // The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results follow the
@@ -27,6 +28,8 @@ import type { State } from "./state/state.ts";
 /** STEER-05, X-06. */
 const SKIPPED_TEXT = "Skipped due to queued user message.";
 export const CANCELLED_TEXT = "Cancelled";
+/** HITL-05. */
+const LOOP_ENDED_TEXT = "Not run: an earlier call of this answer has ended your work.";
 /** GAP-05, PHI-13m. */
 export const CUT_OFF_TEXT =
   "Not run: the answer was cut off by the output limit before its calls were complete. Call again with smaller arguments.";
@@ -174,9 +177,10 @@ export function completeAfterToolHooks(
   return startNextBatch({ ...notified, phase }, phase);
 }
 
-/** Returns why no further unit begins: the user has stopped the run or has sent steering. */
+/** Returns why no further unit begins: a stop, a call that has ended the loop, or steering. */
 function findBarrier(state: State, phase: CallingTools): string | undefined {
   if (state.stop !== undefined) return CANCELLED_TEXT;
+  if (findLoopEnding(phase) !== undefined) return LOOP_ENDED_TEXT;
   return phase.batch.to > 0 && state.queues.steering.length > 0 ? SKIPPED_TEXT : undefined;
 }
 
@@ -207,10 +211,24 @@ function refuseRemaining(state: State, phase: CallingTools, text: string): State
   return { ...next, phase: { ...phase, calls } };
 }
 
+/** Returns how the first of the calls that end the loop, in call order, ends it. */
+function findLoopEnding({ calls }: CallingTools): OpenLoop["endedByCall"] {
+  const endings = calls.flatMap(({ name, status }) =>
+    status.type === "done" && status.endsLoop !== undefined
+      ? [{ type: status.endsLoop.type, by: name, reason: status.endsLoop.reason }]
+      : [],
+  );
+  return endings[0];
+}
+
 /** Every call has its result: the results join the view in call order, and the turn ends. */
 function finishCalls(state: State): State {
-  const { position, calls, viewRequests = [] } = state.phase as CallingTools;
-  const over = joinResults(applyPrunes(state, position, viewRequests), position, calls);
+  const phase = state.phase as CallingTools;
+  const { position, calls, viewRequests = [] } = phase;
+  const endedByCall = findLoopEnding(phase);
+  const noted =
+    endedByCall === undefined ? state : { ...state, loop: { ...requireLoop(state), endedByCall } };
+  const over = joinResults(applyPrunes(noted, position, viewRequests), position, calls);
   const reverts = getReverts(viewRequests);
   return reverts.length === 0
     ? over

@@ -126,6 +126,10 @@ function describeOutcome(outcome: Outcome): [text: string, isError: boolean] {
       return [`The task was rejected: ${outcome.reason}`, true];
     case "ended":
       return [`The sub-agent was ended by hook "${outcome.by}": ${outcome.reason}`, true];
+    case "paused":
+      return [`The sub-agent has paused its work: ${outcome.reason}`, true];
+    case "handoff":
+      return [`The sub-agent has handed its task over to a person: ${outcome.reason}`, true];
   }
 }
 

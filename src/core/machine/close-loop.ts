@@ -112,13 +112,19 @@ function countDelivered(last: LastLoop | undefined, more: number): LastLoop {
 }
 
 /**
- * Reports whether queued messages wait for the next prompt: all of them after rejected prompts, follow-ups after a limit.
- * Follow-ups were meant for an agent that is done, and a loop that began at once would start with all its limits unused.
- * Steering was sent to the running agent, so it is answered.
+ * Reports whether queued messages wait for the next prompt: all of them after rejected prompts, follow-ups after a limit,
+ * a pause or a handoff. Follow-ups were meant for an agent that is done, and a loop that began at once would start with
+ * all its limits unused. Steering was sent to the running agent, so it is answered.
  */
 function keepsQueueWaiting({ last, queues }: State): boolean {
-  if (last?.outcome.type === "limit-reached") return queues.steering.length === 0;
-  return last?.outcome.type === "rejected";
+  switch (last?.outcome.type) {
+    case "limit-reached":
+    case "paused":
+    case "handoff":
+      return queues.steering.length === 0;
+    default:
+      return last?.outcome.type === "rejected";
+  }
 }
 
 /** Opens a loop with queued messages, as a poll takes them (STEER-02): steering first. Its turns read the rest. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { QuestionRecord } from "../../schema/record.ts";
 import { buildAskingStatus, replaceCall } from "./begin-call.ts";
 import { CANCELLED_TEXT, continueCalls } from "./call-batches.ts";
@@ -17,7 +18,7 @@ export function finishTool(state: State, phase: CallingTools, index: number, dig
     index === phase.batch.outboxCall
       ? completeDispatch(state, phase.dispatch, digest.branch)
       : switchBranch(state, digest.branch);
-  const { viewRequest, nextRound, question } = digest;
+  const { viewRequest, nextRound, question, endsLoop } = digest;
   if (question !== undefined) return parkQuestion(settled, phase, index, question);
   const ended = emitEndEvents(settled, phase.position, call, index, digest.isError, digest.childLoopId);
   const withNextRound = nextRound === undefined ? ended : { ...ended, nextRound };
@@ -29,6 +30,7 @@ export function finishTool(state: State, phase: CallingTools, index: number, dig
     type: "done",
     isError: digest.isError,
     tokens: digest.tokens,
+    ...omitUndefined({ endsLoop }),
   });
 }
 

@@ -8,6 +8,8 @@ export function getOutcomeCode(outcome: Outcome | undefined): OutcomeCode {
     case "stopped":
     case "rejected":
     case "ended":
+    case "paused":
+    case "handoff":
       return "stopped";
     case "limit-reached":
       return "limit-reached";

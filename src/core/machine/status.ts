@@ -19,7 +19,14 @@ import { formatVendorWait } from "./vendor-wait.ts";
 const SHOWN_BYTES = 256;
 
 /** A single-word code for the state of a run, as in the search attribute `HoldfastStatus`. */
-export type StatusCode = "running" | "waiting" | "needs-approval" | "stopping" | OutcomeCode;
+export type StatusCode =
+  | "running"
+  | "waiting"
+  | "needs-approval"
+  | "stopping"
+  | OutcomeCode
+  | "paused"
+  | "handoff";
 
 /** A call that is running. */
 type RunningCall = {
@@ -118,10 +125,15 @@ function getLastText({ last, redactContent }: State): string | undefined {
 }
 
 export function getStatusCode(state: State): StatusCode {
-  if (state.phase.type === "ended") return getOutcomeCode(state.last?.outcome);
+  if (state.phase.type === "ended") return getRunCode(state.last?.outcome);
   if (state.stop !== undefined) return "stopping";
   if (listPendingApprovals(state).length > 0) return "needs-approval";
   return state.phase.type === "waiting" ? "waiting" : "running";
+}
+
+/** Returns how a run ended. As a part of other work, one that paused or handed over counts as stopped. */
+function getRunCode(outcome: Outcome | undefined): StatusCode {
+  return outcome?.type === "paused" || outcome?.type === "handoff" ? outcome.type : getOutcomeCode(outcome);
 }
 
 /**

@@ -103,6 +103,7 @@ export function startNextTurn(
     return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
   if (hasRepeatedMismatch(state)) return closeLoop(state, buildMismatchOutcome(loop));
   if (loop.endedByHook !== undefined) return closeLoop(state, { type: "ended", ...loop.endedByHook });
+  if (loop.endedByCall !== undefined) return closeLoop(state, loop.endedByCall);
   const due = resolveNextSource(state, source);
   if (due !== undefined) return { ...state, phase: { type: "turn-pending", source: due } };
   const { lastText } = loop;

@@ -1,14 +1,20 @@
 import { z } from "zod";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { defineTool, type Tool, type ToolContext, type TouchedResources } from "../../tools/tool.ts";
-import type { ParameterType, ScenarioTool } from "./form/tool.ts";
+import {
+  defineTool,
+  type Tool,
+  type ToolContext,
+  type ToolOutput,
+  type TouchedResources,
+} from "../../tools/tool.ts";
+import type { Deed, ParameterType, ScenarioTool } from "./form/tool.ts";
 
 const TYPES = { string: z.string(), number: z.number(), boolean: z.boolean() } as const;
 
 /** Creates a worker's tool from a scenario's tool. */
 export function createTool(
   tool: ScenarioTool,
-  execute: (value: unknown, context: ToolContext) => Promise<string> | string,
+  execute: (value: unknown, context: ToolContext) => Promise<ToolOutput | string> | string,
 ): Tool {
   const shape = Object.fromEntries(
     Object.entries(tool.parameters).map(([name, type]) => [name, buildParameter(type)]),
@@ -24,6 +30,11 @@ export function createTool(
     touches: (value) => listTouched(tool, value),
     execute,
   });
+}
+
+/** Builds the output of a call that has this text as its result. */
+export function buildOutput(text: string, { endsLoop }: Pick<Deed, "endsLoop">): ToolOutput {
+  return { content: [{ type: "text", text }], ...omitUndefined({ endsLoop }) };
 }
 
 function listTouched(

@@ -285,7 +285,9 @@ export class Run extends People {
     const ran = this.stage.notes.ran.length;
     const text = long(`${command.toolName} ${isError ? "failed" : "ok"}`, this.setting);
     try {
-      return await performCall(this.stage, command, isError ? { fails: text } : { gives: text });
+      const endsLoop = this.setting.ends?.[command.toolName];
+      const gives = { gives: text, ...(endsLoop === undefined ? {} : { endsLoop }) };
+      return await performCall(this.stage, command, isError ? { fails: text } : gives);
     } finally {
       if (this.stage.notes.ran.length > ran) this.executed.push(command);
     }

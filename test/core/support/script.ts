@@ -14,6 +14,7 @@ import type { HookPoint } from "../../../src/schema/hooks.ts";
 import type { StopReason, Usage } from "../../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../../src/schema/permission.ts";
 import type { ToolStrategy } from "../../../src/schema/tool.ts";
+import type { LoopEnding } from "../../../src/tools/tool.ts";
 import type { Run } from "./run.ts";
 
 // What a test says of the world: what the model answers, what the agent is like, who has a say.
@@ -88,6 +89,8 @@ export type Setting = {
   readonly maxRetries?: number;
   readonly localSteps?: boolean;
   readonly tools?: Record<string, ToolFacts>;
+  /** Calls of these tools end the loop. */
+  readonly ends?: Readonly<Record<string, LoopEnding>>;
   /** The run goes on in this way, without a prompt unless some are given. */
   readonly kind?: Continuation["kind"];
   /** Everything runs unless said. */

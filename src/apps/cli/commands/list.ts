@@ -21,6 +21,8 @@ export const STATUSES = [
   "limit-reached",
   "failed",
   "stopped",
+  "paused",
+  "handoff",
 ] as const satisfies readonly StatusCode[];
 
 export function addListCommand(

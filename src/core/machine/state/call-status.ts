@@ -1,7 +1,7 @@
 import type { Permission, QuestionRecord } from "../../../schema/record.ts";
 import type { Allowance } from "../../budget/account-state.ts";
 import type { ViewRequest } from "../../view/view-request.ts";
-import type { CallDigest, QuestionRef } from "./digest.ts";
+import type { CallDigest, QuestionRef, ToolDigest } from "./digest.ts";
 import type { Dispatch } from "./dispatch.ts";
 
 // The calls of an answer while they run, as the phase `calling-tools` carries them.
@@ -36,6 +36,8 @@ export type CallStatus =
       readonly isError: boolean;
       readonly tokens: number;
       readonly awaitsHooks?: true;
+      /** The call ends the loop. */
+      readonly endsLoop?: ToolDigest["endsLoop"];
     };
 
 export type Call = CallDigest & {

@@ -169,6 +169,8 @@ export type ToolDigest = {
   readonly viewRequest?: ViewRequest;
   /** How the agent wants its work to continue, for its run's report. */
   readonly nextRound?: NextRound;
+  /** The call ends its loop. The reason has at most 512 bytes, and is empty in a run with redacted content. */
+  readonly endsLoop?: { readonly type: "paused" | "handoff"; readonly reason: string };
   /** There is no result yet: the tool asks the user, and is called again with the answer. */
   readonly question?: QuestionRef;
 };

@@ -61,6 +61,8 @@ export type OpenLoop = {
   readonly account?: Account;
   /** Set by a hook that failed after an event: the loop ends with its turn. */
   readonly endedByHook?: { readonly by: string; readonly reason: string };
+  /** Set by a call that ends the loop: it ends with its turn. */
+  readonly endedByCall?: Extract<Outcome, { type: "paused" | "handoff" }>;
 };
 
 /** How the newest loop ended. */

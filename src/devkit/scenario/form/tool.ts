@@ -12,6 +12,8 @@ export const Deed = z
   .strictObject({
     /** The result's text. */
     gives: z.string().optional(),
+    /** Beside `gives`: the call ends the loop. */
+    endsLoop: z.strictObject({ type: z.enum(["paused", "handoff"]), reason: z.string() }).optional(),
     /** The tool reports a failure with this text. */
     fails: z.string().optional(),
     /** The tool's code throws an error with this message. */

@@ -12,6 +12,7 @@ import { createMask } from "../../../models/secret-masks.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { ToolCallContent } from "../../../schema/message.ts";
 import type { Tool, ViewTool } from "../../../tools/tool.ts";
+import { buildOutput } from "../scenario-tool.ts";
 import type { Deed } from "../schema.ts";
 import type { Happening } from "./machine.ts";
 import type { Made } from "./results.ts";
@@ -121,7 +122,7 @@ function buildResult(deed: Deed, timeoutMs: number | undefined): Execution {
   if (deed.hangs === true) return buildTimeoutExecution(timeoutMs);
   if (deed.gives === undefined) return toErrorExecution(new Error(deed.fails ?? deed.throws));
   return {
-    output: { content: [{ type: "text", text: deed.gives }] },
+    output: buildOutput(deed.gives, deed),
     isError: false,
     outcomeUnknown: false,
   };

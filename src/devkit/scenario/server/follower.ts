@@ -5,7 +5,7 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Continuation } from "../../../schema/definition.ts";
 import { eventually } from "../../../testing/eventually.ts";
 import type { Answer } from "../../../testing/model-server/script.ts";
-import type { ToolContext } from "../../../tools/tool.ts";
+import type { ToolContext, ToolOutput } from "../../../tools/tool.ts";
 import { statusQuery } from "../../../workflows/messages.ts";
 import type { StartRequest } from "../../../workflows/run-input.ts";
 import type { RunResult } from "../../../workflows/run-result.ts";
@@ -18,6 +18,7 @@ import {
   type ScheduleStep,
   type SentArrival,
 } from "../play-result.ts";
+import { buildOutput } from "../scenario-tool.ts";
 import type { Deed, ScenarioHook } from "../schema.ts";
 import { Rendezvous } from "./rendezvous.ts";
 import { countContinuations, LONG_HISTORY, lengthenHistory } from "./rotation.ts";
@@ -96,7 +97,10 @@ export class Follower {
     return this.#requests.wait(formatRequester(path, firstUserText));
   }
 
-  async execute(value: unknown, { toolCallId, toolName, signal, onUpdate }: ToolContext): Promise<string> {
+  async execute(
+    value: unknown,
+    { toolCallId, toolName, signal, onUpdate }: ToolContext,
+  ): Promise<ToolOutput> {
     this.ran.push({ call: toolCallId, tool: toolName, arguments: value });
     const ending = await this.#calls.wait(toolCallId);
     if (ending.type === "cancelled") return await waitForAbort(signal);
@@ -104,7 +108,7 @@ export class Follower {
     if (takesMs > 0) await sleep(takesMs);
     for (const text of shows) onUpdate(text);
     if (hangs === true) return await waitForAbort(signal);
-    if (gives !== undefined) return gives;
+    if (gives !== undefined) return buildOutput(gives, ending.deed);
     throw new Error(fails ?? throws);
   }
 
