@@ -5,7 +5,13 @@ import { runWorkerProgram } from "./worker/program.ts";
 export type { Versioning } from "./config/worker-environment.ts";
 export type { HookAnswer } from "./hooks/answer.ts";
 export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-strategy.ts";
-export type { ContextConverter, ContextFacts, ContextTransform } from "./hooks/context-functions.ts";
+export type {
+  ContextConverter,
+  ContextFacts,
+  ContextTransform,
+  ContextTranslation,
+  TranslationTarget,
+} from "./hooks/context-functions.ts";
 export type {
   EvaluatedResponse,
   EvaluationChoice,
@@ -18,6 +24,7 @@ export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/hook-regis
 export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
 export type { ModelDelta, ModelRequest, Provider, StreamOptions } from "./models/provider.ts";
 export { ProviderError, type ProviderFault } from "./models/provider-error.ts";
+export { translateContext } from "./models/translate-context.ts";
 export type { HookPoint } from "./schema/hooks.ts";
 export type { DefaultToolOptions } from "./tools/builtin/default-tools.ts";
 export {

@@ -1,5 +1,5 @@
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
-import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
+import type { ContextConverter, ContextTransform, ContextTranslation } from "../hooks/context-functions.ts";
 import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts";
 import type { FilterRegistry } from "../hooks/filters.ts";
 import type { HookRegistry } from "../hooks/hook-registry.ts";
@@ -25,6 +25,7 @@ export type Dependencies = {
   readonly hooks: HookRegistry;
   readonly transforms: NamedRegistry<ContextTransform>;
   readonly converters: NamedRegistry<ContextConverter>;
+  readonly translations: NamedRegistry<ContextTranslation>;
   readonly compactions: NamedRegistry<CompactionStrategy>;
   readonly reducers: NamedRegistry<Reducer>;
   readonly evaluations: NamedRegistry<EvaluationStrategyFunction>;

@@ -22,6 +22,25 @@ export type ContextTransform = (
   signal: AbortSignal,
 ) => readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
 
+/** The vendor that a request is for. */
+export type TranslationTarget = {
+  /** The protocol of the model: `anthropic_messages`, … */
+  readonly protocol: string;
+  /** The vendor's name in the model's configuration, which its answers carry. */
+  readonly provider: string;
+  readonly model: string;
+};
+
+/**
+ * Translates the messages of a request for its vendor (XLAT-02), in place of the adapter's own rules; what it returns is
+ * sent as it is. The record stays unchanged.
+ */
+export type ContextTranslation = (
+  messages: readonly Message[],
+  target: TranslationTarget,
+  signal: AbortSignal,
+) => readonly Message[] | Promise<readonly Message[]>;
+
 /** Returns messages that a model can read. Without a converter, an application's own messages are dropped. */
 export type ContextConverter = (
   messages: readonly AgentMessage[],

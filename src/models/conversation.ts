@@ -37,12 +37,13 @@ export type AssistantPart = TextContent | ThinkingContent | VendorContent | Call
 export type ConversationTurn =
   | { readonly role: "user"; readonly parts: readonly Part[] }
   /**
-   * `isSameProvider`: the current vendor made it, and may receive its opaque tokens again; `model` is the model that made
-   * it.
+   * `isSameProvider`: the current vendor made it, or it counts as if it had: the vendor may receive its opaque tokens.
+   * `hasOwnIds`: the ids of its calls are the vendor's. `model` is the model that made it.
    */
   | {
       readonly role: "assistant";
       readonly isSameProvider: boolean;
+      readonly hasOwnIds: boolean;
       readonly model: string;
       readonly parts: readonly AssistantPart[];
     }
@@ -66,10 +67,12 @@ const MISSING_RESULT: Part = { type: "text", text: "No result is known for this 
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
+/** @param isTranslated - Every answer counts as the vendor's own; only the ids of calls still follow who made them. */
 export function buildConversation(
   messages: readonly Message[],
   provider: string,
   rule: CallIdRule,
+  isTranslated?: true | undefined,
 ): readonly ConversationTurn[] {
   const turns: ConversationTurn[] = [];
   const ids = new WireIdAllocator(rule);
@@ -85,9 +88,10 @@ export function buildConversation(
         if (UNSENT_STOP_REASONS.has(message.stopReason)) break;
         open?.close();
         open = new OpenCalls();
-        const isSameProvider = message.provider === provider;
-        const parts = toAssistantParts(message, isSameProvider, ids, open);
-        turns.push({ role: "assistant", isSameProvider, model: message.model, parts });
+        const hasOwnIds = message.provider === provider;
+        const made = { isSameProvider: isTranslated === true || hasOwnIds, hasOwnIds };
+        const parts = toAssistantParts(message, made, ids, open);
+        turns.push({ role: "assistant", ...made, model: message.model, parts });
         if (open.hasCalls) turns.push({ role: "results", results: open.results });
         break;
       }
@@ -109,7 +113,7 @@ function toParts(content: readonly Content[]): readonly Part[] {
 
 function toAssistantParts(
   message: AssistantMessage,
-  isSameProvider: boolean,
+  { isSameProvider, hasOwnIds }: { readonly isSameProvider: boolean; readonly hasOwnIds: boolean },
   ids: WireIdAllocator,
   open: OpenCalls,
 ): readonly AssistantPart[] {
@@ -122,7 +126,7 @@ function toAssistantParts(
     if (part.type !== "toolCall") continue;
     const call: CallPart = {
       type: "call",
-      id: ids.next(isSameProvider ? (part.vendorId ?? part.id) : part.id, isSameProvider),
+      id: ids.next(hasOwnIds ? (part.vendorId ?? part.id) : part.id, hasOwnIds),
       name: toWireName(part.name),
       // Arguments that were not an object failed validation, and the result reports it; the vendor accepts objects only.
       input: asFields(part.arguments),

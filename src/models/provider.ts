@@ -13,6 +13,11 @@ export type ModelRequest = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly systemPrompt: string;
   readonly messages: readonly Message[];
+  /**
+   * The messages are what the vendor is to receive: the adapter translates no answers of other vendors (XLAT-02), and
+   * sends their parts and tokens as if the vendor had made them.
+   */
+  readonly isTranslated?: true | undefined;
   readonly tools: readonly ToolDefinition[];
   /** The required output, if the vendor supports it natively. */
   readonly output?: StructuredOutput | undefined;

@@ -225,6 +225,12 @@ export const AgentDefinition = z
      * that a model can read. `null`, the default, drops an application's own messages.
      */
     convertToLlm: z.string().nullable().default(null),
+    /**
+     * How answers of other vendors are translated for the vendor that is called. Absent or `default`: by the rules of the
+     * adapters. `null`: not at all; every message is sent as if the vendor had made it. Otherwise the name of a function
+     * that the worker has registered, whose result is sent as it is.
+     */
+    contextTranslation: z.string().min(1).nullable().optional(),
     /** The format of the last answer; a text by default. */
     output: OutputFormat.optional(),
     /** Agents to which it may delegate a task; see docs/children.md. */

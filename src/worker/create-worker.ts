@@ -9,6 +9,7 @@ import { getDatabaseUrl } from "../config/database-url.ts";
 import { hideEnvironment } from "../config/hide-environment.ts";
 import { DEFAULT_TASK_QUEUE, resolveHome } from "../config/home.ts";
 import { readDrainMs, readVersioning } from "../config/worker-environment.ts";
+import { DEFAULT_TRANSLATION } from "../conversation/context-translation.ts";
 import { BUILT_IN_EVALUATIONS } from "../hooks/evaluation-strategy.ts";
 import { FilterRegistry } from "../hooks/filters.ts";
 import { HookRegistry } from "../hooks/hook-registry.ts";
@@ -201,6 +202,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: WorkerParts): Pro
       hooks,
       transforms: new NamedRegistry("context transform", options.transforms),
       converters: new NamedRegistry("context converter", options.converters),
+      translations: new NamedRegistry("context translation", options.translations, [DEFAULT_TRANSLATION]),
       compactions: new NamedRegistry("compaction strategy", options.compactions, BUILT_IN_STRATEGIES),
       reducers: registerWithBuiltIns("reducer", options.reducers, Object.keys(BUILT_IN_REDUCERS), log),
       evaluations: registerWithBuiltIns(

@@ -1,7 +1,7 @@
 import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker";
 import type { Versioning } from "../config/worker-environment.ts";
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
-import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
+import type { ContextConverter, ContextTransform, ContextTranslation } from "../hooks/context-functions.ts";
 import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts";
 import type { InputFilter } from "../hooks/filters.ts";
 import type { HookFunctions, HookPolicy } from "../hooks/hook-registry.ts";
@@ -58,6 +58,8 @@ export type HoldfastWorkerOptions = {
   readonly transforms?: Readonly<Record<string, ContextTransform>>;
   /** Context converters, by the names that definitions use in `convertToLlm`. They fail as transforms do. */
   readonly converters?: Readonly<Record<string, ContextConverter>>;
+  /** Context translations, by the names that definitions use in `contextTranslation`. They fail as transforms do. */
+  readonly translations?: Readonly<Record<string, ContextTranslation>>;
   /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
   readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
   /**

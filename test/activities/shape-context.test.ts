@@ -2,8 +2,15 @@ import { CancelledFailure } from "@temporalio/activity";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { shapeContext } from "../../src/activities/model/shape-context.ts";
 import { ApplicationError } from "../../src/activities/step/failure.ts";
-import type { ContextConverter, ContextTransform } from "../../src/hooks/context-functions.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
+import { getTranslation, isTranslated } from "../../src/conversation/context-translation.ts";
+import type {
+  ContextConverter,
+  ContextTransform,
+  ContextTranslation,
+} from "../../src/hooks/context-functions.ts";
 import { NamedRegistry } from "../../src/hooks/named-registry.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
@@ -14,13 +21,20 @@ function shape(
   functions: Record<string, ContextTransform>,
   convert?: ContextConverter,
   signal = new AbortController().signal,
+  translate?: ContextTranslation,
 ) {
   const registered = {
     transforms: new NamedRegistry("context transform", functions),
     converters: new NamedRegistry("context converter", convert === undefined ? {} : { convert }),
+    translations: new NamedRegistry("context translation", translate === undefined ? {} : { translate }),
   };
   const transformContext = Object.keys(functions);
-  const definition = { transformContext, convertToLlm: convert === undefined ? null : "convert" };
+  const definition = {
+    model: AgentDefinition.parse({ model: anthropic("claude-x") }).model,
+    transformContext,
+    convertToLlm: convert === undefined ? null : "convert",
+    contextTranslation: translate === undefined ? undefined : "translate",
+  };
   return shapeContext([user("a"), note], definition, FACTS, registered, signal);
 }
 
@@ -41,6 +55,45 @@ describe("a context is shaped by the functions that an application has registere
 
   test("without a converter an application's own messages are dropped [LOOP-22]", async () => {
     expect(await shape({ same: (messages) => messages })).toEqual([user("a")]);
+  });
+});
+
+describe("a translation by name", () => {
+  test("gets the readable messages and the vendor that is called, and its result is sent [XLAT-02]", async () => {
+    const seen: unknown[] = [];
+    const sent = await shape(
+      { first: (messages) => [user("before"), ...messages] },
+      undefined,
+      new AbortController().signal,
+      (messages, target) => {
+        seen.push(messages, target);
+        return [...messages, user(`for ${target.protocol}`)];
+      },
+    );
+    expect(sent).toEqual([user("before"), user("a"), user("for anthropic_messages")]);
+    expect(seen).toEqual([
+      [user("before"), user("a")],
+      { protocol: "anthropic_messages", provider: "anthropic", model: "claude-x" },
+    ]);
+  });
+
+  test("that throws, or returns no messages, is named with the reason [XLAT-02]", async () => {
+    const { signal } = new AbortController();
+    const broken = () => {
+      throw new Error("no table");
+    };
+    await expect(shape({}, undefined, signal, broken)).rejects.toThrow(
+      'The context translation "translate" failed: no table',
+    );
+    await expect(shape({}, undefined, signal, () => [])).rejects.toThrow(
+      'The context translation "translate" did not return a list of messages',
+    );
+  });
+
+  test("is asked for each request by its name alone: the adapters' own and none are no functions [XLAT-02]", () => {
+    const names = [undefined, "default", null, "own"].map((contextTranslation) => ({ contextTranslation }));
+    expect(names.map(getTranslation)).toEqual([undefined, undefined, undefined, "own"]);
+    expect(names.map(isTranslated)).toEqual([false, false, true, true]);
   });
 });
 
@@ -80,11 +133,18 @@ describe("a function that breaks its contract is named with the reason", () => {
     const registered = {
       transforms: new NamedRegistry<ContextTransform>("context transform", { known: (messages) => messages }),
       converters: new NamedRegistry<ContextConverter>("context converter"),
+      translations: new NamedRegistry<ContextTranslation>("context translation", { own: (all) => all }),
     };
-    const definition = { transformContext: ["knwon"], convertToLlm: null };
+    const { model } = AgentDefinition.parse({ model: anthropic("claude-x") });
+    const plain = { model, transformContext: [], convertToLlm: null };
     const { signal } = new AbortController();
-    await expect(shapeContext([user("a")], definition, FACTS, registered, signal)).rejects.toThrow(
+    const shaped = (definition: typeof plain & { contextTranslation?: string }) =>
+      shapeContext([user("a")], definition, FACTS, registered, signal);
+    await expect(shaped({ ...plain, transformContext: ["knwon"] as never })).rejects.toThrow(
       'This worker has no context transform "knwon"; it has known; did you mean "known"?',
+    );
+    await expect(shaped({ ...plain, contextTranslation: "won" })).rejects.toThrow(
+      'This worker has no context translation "won"; it has own; did you mean "own"?',
     );
   });
 });

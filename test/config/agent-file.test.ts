@@ -512,6 +512,7 @@ after_compaction_end = { hook = "with space" }
 transform_context = "plug::t"
 input_filters = ["a", "b"]
 convert_to_llm = "c"
+context_translation = "none"
 `;
     expect(loadAgent(text)).toMatchObject({
       hooks: {
@@ -524,6 +525,7 @@ convert_to_llm = "c"
       transformContext: ["plug::t"],
       inputFilters: ["a", "b"],
       convertToLlm: "c",
+      contextTranslation: null,
     });
   });
 

@@ -332,6 +332,7 @@ const fields = {
   hooks: optional(hooks),
   transformContext: optional(fc.array(hookName, { maxLength: 2 })),
   convertToLlm: optional(orNull(text.filter((said) => said !== "none"))),
+  contextTranslation: optional(orNull(text.filter((said) => said !== "none" && said !== ""))),
   output: optional(output),
   delegation: optional(delegation),
   toolStrategy: optional(

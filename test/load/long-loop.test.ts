@@ -89,6 +89,7 @@ function worker() {
     hooks: new HookRegistry(),
     transforms: new NamedRegistry("context transform"),
     converters: new NamedRegistry("context converter"),
+    translations: new NamedRegistry("context translation"),
     reducers: new NamedRegistry("reducer"),
     compactions: new NamedRegistry("compaction strategy"),
     evaluations: new NamedRegistry("evaluation strategy"),

@@ -1,10 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { translateContext } from "../../src/models/translate-context.ts";
+import type { Message } from "../../src/schema/message.ts";
 import { Protocol } from "../../src/schema/model.ts";
 import { isThorough, thoroughTest } from "../support/test-depth.ts";
 import { type AnswerRecord, anyConversation } from "./translation/conversations.ts";
 import { checkTypes } from "./translation/sdk-types.ts";
 import { anySettings, translateRequest } from "./translation/translated-request.ts";
+import { VENDORS } from "./translation/vendors.ts";
 
 // One record, sent to any vendor after any other.
 
@@ -68,7 +71,7 @@ const AS_TEXT: ReadonlySet<Protocol> = new Set([
   "azure_openai_responses",
 ]);
 
-test("property: another vendor's thinking is text for OpenAI's protocols and left out for the others; its text stays [XLAT-02, XLAT-03]", async () => {
+test("property: another vendor's thinking is text for OpenAI's protocols and left out for the others; its text stays [XLAT-03]", async () => {
   // Two protocols of one vendor, under one name, are foreign to each other too.
   const isForeign = ({ protocol: by }: AnswerRecord, protocol: Protocol) => by !== protocol;
   await fc.assert(
@@ -89,6 +92,53 @@ test("property: another vendor's thinking is text for OpenAI's protocols and lef
             if (!AS_TEXT.has(protocol)) expect(text).not.toContain(thought);
           }
         }
+      },
+    ),
+    RUNS,
+  );
+});
+
+test("property: the rules as a function give the request that the adapters make by themselves, and change no message [XLAT-02, XLAT-03]", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyConversation,
+      fc.constantFrom(...Protocol.options),
+      anySettings,
+      async ({ messages }, protocol, way) => {
+        const before = JSON.stringify(messages);
+        frozen(messages);
+        const { provider } = VENDORS[protocol].model;
+        const translated = translateContext(messages, { protocol, provider });
+        const own = await translateRequest(protocol, translated, { ...way, isTranslated: true });
+        const adapters = await translateRequest(protocol, messages, way);
+        expect([protocol, own.body]).toEqual([protocol, adapters.body]);
+        expect(own.objection).toBeUndefined();
+        expect(JSON.stringify(messages)).toBe(before);
+      },
+    ),
+    RUNS,
+  );
+});
+
+/** The conversation without calls, whose ids follow who made them, as another vendor's. */
+const madeBy = (messages: readonly Message[], provider: string): readonly Message[] =>
+  messages.flatMap((message): readonly Message[] => {
+    if (message.role === "toolResult") return [];
+    if (message.role === "user") return [message];
+    return [{ ...message, provider, content: message.content.filter(({ type }) => type !== "toolCall") }];
+  });
+
+test("property: without a translation every message is sent as if the vendor had made it [XLAT-02]", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyConversation,
+      fc.constantFrom(...Protocol.options),
+      async ({ messages }, protocol) => {
+        const { provider } = VENDORS[protocol].model;
+        const settings = { systemPrompt: "", tools: [], thinking: "off", isTranslated: true } as const;
+        const foreign = await translateRequest(protocol, madeBy(messages, "another"), settings);
+        const own = await translateRequest(protocol, madeBy(messages, provider));
+        expect([protocol, foreign.body]).toEqual([protocol, own.body]);
       },
     ),
     RUNS,

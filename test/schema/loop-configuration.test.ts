@@ -72,6 +72,8 @@ const FIELDS: readonly (readonly [
   ["after_compaction_end", "hooks.after-compaction", ["audit"], ["CB-01", "CB-02"]],
   ["input_filters", "inputFilters", ["moderation"], ["FILT-01", "FILT-02"]],
   ["prun_pending", "tools", ["prun"], ["PRUN-08", "PRUN-10"]],
+  ["context_translation", "contextTranslation", "own", ["XLAT-02", "XLAT-03"]],
+  ["context_translation: none", "contextTranslation", null, ["XLAT-02"]],
 ];
 
 /** { a: { b: value } } for "a.b". */

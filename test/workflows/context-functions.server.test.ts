@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ContextConverter, ContextTransform } from "../../src/hooks/context-functions.ts";
+import type {
+  ContextConverter,
+  ContextTransform,
+  ContextTranslation,
+} from "../../src/hooks/context-functions.ts";
 import type { Message } from "../../src/schema/message.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
@@ -24,9 +28,13 @@ const converters: Record<string, ContextConverter> = {
     messages.map((message) => (message.role === "extension" ? user(`Mood: ${message.data}`) : message)),
 };
 
+const translations: Record<string, ContextTranslation> = {
+  marked: (messages, { protocol, provider }) => [user(`For ${provider} by ${protocol}`), ...messages],
+};
+
 let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openTestEnvironment({ registered: { transforms, converters } });
+  stage = await openTestEnvironment({ registered: { transforms, converters, translations } });
 });
 afterAll(() => stage.close());
 
@@ -47,6 +55,55 @@ thoroughTest(
       "assistant: calls list_files",
     ]);
     expect((await session.readConversation()).join()).not.toContain("Facts");
+  },
+);
+
+test("a translation by name is asked for each request, and changes no record; an unknown one is an error [XLAT-02]", async () => {
+  const session = stage.session({
+    replies: [look, { text: "Done." }],
+    agent: { tools: ["list_files"], contextTranslation: "marked" },
+  });
+  expect(await session.run("Hello")).toMatchObject({ text: "Done." });
+  for (const request of [0, 1]) {
+    expect(session.listSeenMessages(request).slice(0, 2)).toEqual([
+      "user: For anthropic by anthropic_messages",
+      "user: Hello",
+    ]);
+  }
+  expect((await session.readConversation()).join()).not.toContain("For anthropic");
+  const unknown = stage.session({ agent: { contextTranslation: "markd" } });
+  await unknown.start("Hello");
+  expect((await unknown.readFailure()).message).toContain(
+    'This worker has no context translation "markd"; it has marked; did you mean "marked"?',
+  );
+});
+
+thoroughTest(
+  "without a translation, the thinking of another vendor is sent as if it were the vendor's own [XLAT-02]",
+  async () => {
+    const thought = { thinking: { text: "hm", signature: "opaque-token" }, text: "One." };
+    const sent = async (contextTranslation: string | null) => {
+      const agent = { model: { provider: "a-proxy" }, thinking: "low" as const };
+      const session = stage.session({ replies: [thought, { text: "Two." }], agent });
+      await session.run("Hello");
+      await stage.client.workflow.start("agent", {
+        ...session.createStartRequest({ prompt: "More" }),
+        args: [
+          {
+            prompt: "More",
+            definition: {
+              ...session.definition,
+              contextTranslation,
+              model: { ...session.definition.model, provider: "anthropic" },
+            },
+          },
+        ],
+      });
+      await session.readResult();
+      return JSON.stringify(session.listRequests()[1]?.body);
+    };
+    expect(await sent("default")).not.toContain("opaque-token");
+    expect(await sent(null)).toContain("opaque-token");
   },
 );
 

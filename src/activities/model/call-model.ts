@@ -1,4 +1,5 @@
 import { Context } from "@temporalio/activity";
+import { isTranslated } from "../../conversation/context-translation.ts";
 import { addOutputToRequest } from "../../conversation/final-tool.ts";
 import { buildSystemPrompt } from "../../conversation/system-prompt.ts";
 import type { ModelDigest } from "../../core/machine/state/digest.ts";
@@ -198,6 +199,7 @@ export function buildModelRequest(
     temperature: definition.temperature,
     maxTokens: definition.maxTokens,
     cache: definition.cache,
+    ...(isTranslated(definition) ? { isTranslated: true as const } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { z } from "zod";
+import { getTranslation } from "../../conversation/context-translation.ts";
 import { findOrphan } from "../../conversation/orphans.ts";
 import type { ContextFacts } from "../../hooks/context-functions.ts";
 import { askWithTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "../../hooks/time-limit.ts";
@@ -10,26 +11,30 @@ import type { Dependencies } from "../dependencies.ts";
 import { checkNames } from "../step/check-names.ts";
 import { ApplicationError, MAX_MESSAGE_BYTES } from "../step/failure.ts";
 
-type Shaping = Pick<AgentDefinition, "transformContext" | "convertToLlm">;
-type RegisteredFunctions = Pick<Dependencies, "transforms" | "converters">;
+type Shaping = Pick<AgentDefinition, "transformContext" | "convertToLlm" | "contextTranslation">;
+type RegisteredFunctions = Pick<Dependencies, "transforms" | "converters" | "translations">;
 
-/** Returns whether the messages of a view are sent unchanged. */
-export function isPlain({ transformContext, convertToLlm }: Shaping): boolean {
-  return transformContext.length === 0 && convertToLlm === null;
+/** Returns whether the messages of a view are sent without a function of the application. */
+export function isPlain(definition: Shaping): boolean {
+  const { transformContext, convertToLlm } = definition;
+  return transformContext.length === 0 && convertToLlm === null && getTranslation(definition) === undefined;
 }
 
 /** Throws when the worker lacks a context function that the definition needs. */
 export function checkContextFunctions(
-  { transformContext, convertToLlm }: Shaping,
-  { transforms, converters }: RegisteredFunctions,
+  definition: Shaping,
+  { transforms, converters, translations }: RegisteredFunctions,
 ): void {
+  const { transformContext, convertToLlm } = definition;
+  const translation = getTranslation(definition);
   checkNames(transforms.label, transformContext, transforms.names);
   checkNames(converters.label, convertToLlm === null ? [] : [convertToLlm], converters.names);
+  checkNames(translations.label, translation === undefined ? [] : [translation], translations.names);
 }
 
 /**
  * Returns the messages as an application wants a model to see them: transformed, in the definition's order, then
- * converted (CB-10).
+ * converted (CB-10), then translated for the vendor (XLAT-02).
  *
  * A function that throws, times out, or separates a call from its result ends the turn with an error that names the
  * function. Otherwise a model would see what the application wanted to change. The function is not called again; it
@@ -39,12 +44,29 @@ export function checkContextFunctions(
  */
 export async function shapeContext(
   messages: readonly AgentMessage[],
-  definition: Shaping,
+  definition: Shaping & Pick<AgentDefinition, "model">,
   facts: ContextFacts,
   registered: RegisteredFunctions,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
   checkContextFunctions(definition, registered);
+  const readable = await makeReadable(messages, definition, facts, registered, signal);
+  const name = getTranslation(definition);
+  if (name === undefined) return readable;
+  const { api: protocol, provider, id: model } = definition.model;
+  const translate = registered.translations.get(name);
+  return await callContextFunction(`The context translation "${name}"`, Message, signal, (within) =>
+    translate?.(readable, { protocol, provider, model }, within),
+  );
+}
+
+async function makeReadable(
+  messages: readonly AgentMessage[],
+  definition: Shaping,
+  facts: ContextFacts,
+  registered: RegisteredFunctions,
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
   const { transforms, converters } = registered;
   let shaped = messages;
   for (const name of definition.transformContext) {

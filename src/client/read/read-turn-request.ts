@@ -1,3 +1,4 @@
+import { getTranslation } from "../../conversation/context-translation.ts";
 import { addOutputToRequest } from "../../conversation/final-tool.ts";
 import type { BlockOrigin, SourcedMessage } from "../../conversation/provenance.ts";
 import { buildSystemPrompt } from "../../conversation/system-prompt.ts";
@@ -90,6 +91,7 @@ async function rebuildRequest(
   const model = await findAnsweringModel(definition, context, session, transcript);
   const { thinking, temperature, maxTokens, cache, output } = definition;
   const { systemPrompt, tools, forcedTool } = buildPromptParts(definition, model, context);
+  const translation = getTranslation(definition);
   return {
     session,
     loopId: loop.loopId,
@@ -108,6 +110,7 @@ async function rebuildRequest(
     transforms: [
       ...definition.transformContext,
       ...(definition.convertToLlm === null ? [] : [definition.convertToLlm]),
+      ...(translation === undefined ? [] : [translation]),
     ],
     limits: terms?.limits ?? definition.limits,
   };

@@ -38,6 +38,7 @@ export const TAKES_EFFECT = {
   hooks: TURN,
   transformContext: TURN,
   convertToLlm: TURN,
+  contextTranslation: TURN,
   output: CACHED,
   mcp: CACHED,
   subAgents: CACHED,

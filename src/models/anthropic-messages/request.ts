@@ -17,7 +17,7 @@ import { ANTHROPIC_IDS, isInTurnWithoutThinking, toWireMessages } from "./wire-m
 export function buildAnthropicRequest(request: ModelRequest, paused?: AssistantMessage): WireRequest {
   const { model, cache } = request;
   const marks = selectBreakpoints(cache);
-  const turns = buildConversation(request.messages, model.provider, ANTHROPIC_IDS);
+  const turns = buildConversation(request.messages, model.provider, ANTHROPIC_IDS, request.isTranslated);
   const pausedTurns = paused === undefined ? [] : buildConversation([paused], model.provider, ANTHROPIC_IDS);
   const wireMessages = toWireMessages([...turns, ...pausedTurns]);
   const messages = marks.messages ? markHistory(wireMessages) : wireMessages;

@@ -12,7 +12,7 @@ import { BEDROCK_IDS, isInTurnWithoutThinking, toWireMessages } from "./wire-mes
 export function buildConverseRequest(request: ModelRequest): WireRequest {
   const { model } = request;
   const points = selectCachePoints(model, request.cache);
-  const turns = buildConversation(request.messages, model.provider, BEDROCK_IDS);
+  const turns = buildConversation(request.messages, model.provider, BEDROCK_IDS, request.isTranslated);
   const wireMessages = toWireMessages(turns, model);
   const blocked =
     describeConverseModel(model).claude?.thinking === "budget" &&

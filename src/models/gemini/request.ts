@@ -11,7 +11,7 @@ import { GEMINI_IDS, toWireContents } from "./wire-contents.ts";
 export function buildGeminiRequest(request: ModelRequest): WireRequest {
   const { model, temperature, output, forcedTool, systemPrompt } = request;
   const gemini = describeGeminiModel(model);
-  const turns = buildConversation(request.messages, model.provider, GEMINI_IDS);
+  const turns = buildConversation(request.messages, model.provider, GEMINI_IDS, request.isTranslated);
   const maxTokens = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);
   const { thinking } = request;
   return {

@@ -38,7 +38,7 @@ export function toWireContents(
         case "user":
           return [{ role: "user", parts: turn.parts.map(toWirePart) }];
         case "assistant":
-          return [{ role: "model", parts: toModelParts(turn.parts, turn.isSameProvider, model) }];
+          return [{ role: "model", parts: toModelParts(turn, model) }];
         case "results":
           return toResultContents(turn.results, turns[at - 1], model);
         default:
@@ -55,8 +55,7 @@ function toWirePart(part: Part): WirePart {
 }
 
 function toModelParts(
-  parts: readonly AssistantPart[],
-  isSameProvider: boolean,
+  { parts, isSameProvider, hasOwnIds }: Extract<ConversationTurn, { role: "assistant" }>,
   { signsParts }: GeminiModel,
 ): readonly (WirePart | JsonObject)[] {
   // Of several parallel calls the first one has the signature.
@@ -81,7 +80,7 @@ function toModelParts(
         const bare = part === first && signsParts && !signed;
         return [
           {
-            functionCall: { ...toWireId(part, isSameProvider), name, args },
+            functionCall: { ...toWireId(part, hasOwnIds), name, args },
             ...(bare ? { thoughtSignature: UNSIGNED_CALL_TOKEN } : signed),
           },
         ];
@@ -102,8 +101,8 @@ function findSignature(part: AssistantPart): string | undefined {
 }
 
 /** Only an id from the vendor is meaningful to it. */
-function toWireId({ id }: Pick<CallPart, "id">, isSameProvider: boolean): { readonly id?: string } {
-  return isSameProvider && !GENERATED_ID.test(id) ? { id } : {};
+function toWireId({ id }: Pick<CallPart, "id">, hasOwnIds: boolean): { readonly id?: string } {
+  return hasOwnIds && !GENERATED_ID.test(id) ? { id } : {};
 }
 
 /** Orders the results like the calls: without ids, the order assigns results to calls. */
@@ -112,10 +111,10 @@ function toResultContents(
   askingTurn: ConversationTurn | undefined,
   { signsParts }: GeminiModel,
 ): WireContent[] {
-  const isSameProvider = askingTurn?.role === "assistant" && askingTurn.isSameProvider;
+  const hasOwnIds = askingTurn?.role === "assistant" && askingTurn.hasOwnIds;
   const order = askingTurn?.role === "assistant" ? askingTurn.parts.flatMap((part) => listIds(part)) : [];
   const sorted = [...results].sort((a, b) => order.indexOf(a.callId) - order.indexOf(b.callId));
-  const parts = sorted.map((result) => toWireResponse(result, isSameProvider, signsParts));
+  const parts = sorted.map((result) => toWireResponse(result, hasOwnIds, signsParts));
   if (signsParts) return [{ role: "user", parts }];
   // Older models accept only text in a result; its images follow in a user message.
   const images = sorted.flatMap(({ name, parts: resultParts }): WirePart[] => {
@@ -134,7 +133,7 @@ function listIds(part: AssistantPart): readonly string[] {
 
 function toWireResponse(
   { callId, name, parts, isError }: ResultPart,
-  isSameProvider: boolean,
+  hasOwnIds: boolean,
   within: boolean,
 ): WireResponse {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
@@ -144,7 +143,7 @@ function toWireResponse(
   const text = texts.length === 0 && images.length > 0 ? IMAGE_NOTE : texts.join("\n");
   return {
     functionResponse: {
-      ...toWireId({ id: callId }, isSameProvider),
+      ...toWireId({ id: callId }, hasOwnIds),
       name,
       response: isError ? { error: text } : { result: text },
       ...(within && images.length > 0 && { parts: images }),

@@ -18,7 +18,7 @@ export function buildCompletionsRequest(request: ModelRequest): WireRequest {
   const { model, temperature, output, forcedTool } = request;
   const { provider } = model;
   const compat = resolveCompat(model);
-  const turns = buildConversation(request.messages, provider, selectIdRule(provider));
+  const turns = buildConversation(request.messages, provider, selectIdRule(provider), request.isTranslated);
   const tools = request.tools.map(toWireTool);
   const thinking = buildThinkingFields(request, compat);
   const tempered =

@@ -19,7 +19,7 @@ const JSON_INSTRUCTION: WireItem = { role: "developer", content: "The final answ
 export function buildResponsesRequest(request: ModelRequest): WireRequest {
   const { model, systemPrompt, thinking, temperature, output, forcedTool } = request;
   const items = toInputItems(
-    buildConversation(request.messages, model.provider, selectIdRule(model.provider)),
+    buildConversation(request.messages, model.provider, selectIdRule(model.provider), request.isTranslated),
   );
   const tools = request.tools.map(toWireTool);
   const { verbosity } = model;

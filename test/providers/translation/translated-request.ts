@@ -9,7 +9,7 @@ import { createRequest } from "../answer-reader.ts";
 import { VENDORS } from "./vendors.ts";
 
 type RequestSettings = Pick<ModelRequest, "systemPrompt" | "tools" | "thinking"> &
-  Partial<Pick<ModelRequest, "cache">>;
+  Partial<Pick<ModelRequest, "cache" | "isTranslated">>;
 
 const READ = {
   name: "read",

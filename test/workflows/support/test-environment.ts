@@ -36,6 +36,7 @@ export type TestEnvironmentOptions = {
     HoldfastWorkerOptions,
     | "transforms"
     | "converters"
+    | "translations"
     | "compactions"
     | "reducers"
     | "evaluationStrategies"

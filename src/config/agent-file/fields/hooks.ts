@@ -89,6 +89,16 @@ export const HOOK_FIELDS: readonly Field[] = [
     ),
     NONE_AS_NULL,
   ),
+  defineField(
+    "hooks.context_translation",
+    "contextTranslation",
+    describeKey(
+      allowNone(z.string()),
+      'Translates answers of other vendors for the vendor that is called: by default the adapters do; with "none" nothing does.',
+      "default",
+    ),
+    NONE_AS_NULL,
+  ),
 ];
 
 /** Parses one hook. A text with a space or a slash is a command; other texts are names. */
