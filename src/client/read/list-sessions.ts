@@ -118,7 +118,7 @@ async function* listStored(
   }
 }
 
-/** Reads the outcome of a completed session's newest loop: only the loop records that a limit was reached. */
+/** Reads the outcome of a completed session's newest loop: only the loop records a limit, a pause or a handoff. */
 async function toStoredSummary(transcript: Transcript, row: ListedSession): Promise<SessionSummary> {
   const newest = row.status === "completed" ? findNewestLoop(await transcript.readLoops(row.id)) : undefined;
   return {
