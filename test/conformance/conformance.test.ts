@@ -24,12 +24,26 @@ const REQUIREMENTS = {
 };
 
 // The titles are put together here, so that they are no titles of this file.
-const called = (name: string, title: string, body = "") => `${name}(${title}, () => {${body}});\n`;
+const called = (name: string, title: string, body = "expect(1).toBe(1);") =>
+  `${name}(${title}, () => {${body}});\n`;
+
+/** `REQUIREMENTS` with one requirement of three clauses. */
+const withClauses = (more: object = {}) => ({
+  ...REQUIREMENTS,
+  requirements: [
+    ...REQUIREMENTS.requirements,
+    { id: "BB-03", title: "Several", issues: [5], clauses: ["first", "second", "a | third"], ...more },
+  ],
+});
 
 /** A project with one file of tests. */
 function project(
   tests: string,
-  { finished = [] as string[], requirements = REQUIREMENTS as unknown } = {},
+  {
+    finished = [] as string[],
+    requirements = REQUIREMENTS as unknown,
+    helpers = {} as Record<string, string>,
+  } = {},
 ): string {
   const root = mkdtempSync(join(tmpdir(), "holdfast-conformance-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -38,6 +52,7 @@ function project(
     "test/conformance/finished.json": JSON.stringify({ issuesUnderWay: [4], finishedAreas: finished }),
     "test/some/a.test.ts": tests,
     "docs/other.md": "",
+    ...helpers,
   };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -80,7 +95,7 @@ test("the document says of each requirement what it is, who proves it, and how i
     "| BB-01 | Elsewhere |  | another area's (issue 5, 6) |",
     "| BB-02 | Nowhere yet |  | another area's (no issue yet) |",
   ]);
-  expect(written(root)).toContain("| AAA: First things | 5 | 4 | 0 | 0 | 1 |  |");
+  expect(written(root)).toContain("| AAA: First things | 5 | 5 | 4 | 0 | 0 | 0 | 1 |  |");
 });
 
 thoroughTest("writing it twice changes nothing, and the check is content", () => {
@@ -171,4 +186,144 @@ thoroughTest("lists that contradict themselves are named", () => {
   expect(stderr).toContain("has AAA-01 twice");
   expect(stderr).toContain("ZZ-01 is of no area");
   expect(stderr).toContain("names YY, which is no area");
+});
+
+test("a requirement with clauses is proven by the tests that name each of them, and has a row for each", () => {
+  const root = project(
+    called("test", '"some [BB-03.1, AAA-01]"') +
+      called("describe", '"more [BB-03.2-3]"', called("test", '"of it (BB-03.3)"')),
+    { requirements: withClauses() },
+  );
+  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(rows(root).slice(-4)).toEqual([
+    "| BB-03 | Several |  | proven |",
+    "| BB-03.1 | first | `test/some/a.test.ts`: some | proven |",
+    "| BB-03.2 | second | `test/some/a.test.ts`: more | proven |",
+    "| BB-03.3 | a \\| third | `test/some/a.test.ts`: more; more › of it | proven |",
+  ]);
+  expect(written(root)).toContain("| BB: Others | 3 | 5 | 1 | 0 | 0 | 2 | 0 |  |");
+});
+
+test("the plain id of a requirement with clauses proves none of them", () => {
+  const root = project(called("test", '"all [BB-03]"') + called("test", '"one [BB-03.2]"'), {
+    finished: ["BB"],
+    requirements: withClauses(),
+  });
+  const { status, stderr } = conformance(root);
+  expect(status).toBe(1);
+  const missing = stderr.trim().split("\n");
+  expect(missing.map((line) => line.split(" ")[0])).toEqual(["BB-01", "BB-02", "BB-03.1", "BB-03.3"]);
+  expect(missing[2]).toBe(
+    "BB-03.1 (Several: first) has no test, and its area is finished. What to do: put [BB-03.1] into the title of the test that proves it, or take the area out of test/conformance/finished.json.",
+  );
+  expect(rows(root).slice(-4)).toEqual([
+    "| BB-03 | Several | `test/some/a.test.ts`: all | in part |",
+    "| BB-03.1 | first |  | no test |",
+    "| BB-03.2 | second | `test/some/a.test.ts`: one | proven |",
+    "| BB-03.3 | a \\| third |  | no test |",
+  ]);
+});
+
+test("a gap with its reason is accepted in a finished area, but is not called proven", () => {
+  const requirements = {
+    areas: REQUIREMENTS.areas,
+    requirements: withClauses({ gaps: { 3: "not built" } }).requirements.slice(-1),
+  };
+  const root = project(called("test", '"x [BB-03.1-2]"'), { finished: ["BB"], requirements });
+  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(rows(root)).toEqual([
+    "| BB-03 | Several |  | in part |",
+    "| BB-03.1 | first | `test/some/a.test.ts`: x | proven |",
+    "| BB-03.2 | second | `test/some/a.test.ts`: x | proven |",
+    "| BB-03.3 | a \\| third |  | gap: not built |",
+  ]);
+});
+
+thoroughTest.each([
+  ["x [BB-03.4]", "BB-03.4"],
+  ["x [BB-03.0]", "BB-03.0"],
+  ["x [BB-03.2-4]", "BB-03.2-4"],
+  ["x [BB-03.3-1]", "BB-03.3-1"],
+  ["x (AAA-01.1)", "AAA-01.1"],
+])("a title that names a clause that there is not fails: %s", (title, word) => {
+  const root = project(called("test", JSON.stringify(title)), { requirements: withClauses() });
+  const { status, stderr } = conformance(root, "--check");
+  expect(status).toBe(1);
+  expect(stderr).toContain(`names ${word}, which is no clause of ${word.split(".")[0]}: "${title}"`);
+});
+
+thoroughTest("clauses and gaps that contradict themselves are named", () => {
+  const requirements = withClauses({ gaps: { 1: "has a test", 4: "is not there" } });
+  requirements.requirements.push({ id: "BB-04", title: "One", issues: [], clauses: ["one"] } as never);
+  const { status, stderr } = conformance(project(called("test", '"x [BB-03.1]"'), { requirements }));
+  expect(status).toBe(1);
+  expect(stderr).toContain("BB-03 has a gap for clause 4, which it does not have");
+  expect(stderr).toContain("BB-03 has a gap for clause 1, which has a test");
+  expect(stderr).toContain("BB-04 has fewer than two clauses");
+});
+
+test("a test whose body reaches no assertion cannot prove", () => {
+  const bodies = {
+    nothing: "",
+    "a value without a matcher": "expect(run());",
+    "a matcher without a value": "run(expect.anything());",
+    "a function that asserts nothing": "quiet();",
+    "a member named like one that does": "run.checkAll({ checkAll: 1 });",
+    "a helper outside of test": "foreign();",
+  };
+  const root = project(
+    'import { foreign } from "../../src/foreign.ts";\n' +
+      "function quiet() { return loop(); }\nconst loop = () => quiet();\n" +
+      "const checkAll = () => expect(1).toBe(1);\n" +
+      called(
+        "describe",
+        '"around [AAA-01]"',
+        called("test", '"proves"') +
+          Object.entries(bodies)
+            .map(([title, body]) => called("test", JSON.stringify(title), body))
+            .join(""),
+      ),
+    { helpers: { "src/foreign.ts": "export function foreign() { expect(1).toBe(1); }" } },
+  );
+  const { status, stderr } = conformance(root);
+  expect(status).toBe(1);
+  expect(stderr.trim().split("\n")).toEqual(
+    Object.keys(bodies).map(
+      (title) =>
+        `test/some/a.test.ts: "${title}" names a requirement and contains no assertion, so it cannot fail. What to do: assert what it claims, or take the tag away.`,
+    ),
+  );
+});
+
+test("a test whose body reaches an assertion can prove, wherever the assertion is", () => {
+  const bodies = {
+    "a rejected promise": "await expect(run()).rejects.toThrow();",
+    "a property": "fc.assert(fc.property(any, (x) => x));",
+    "node's assert": "assert.equal(1, 1);",
+    "a function of the file": "check();",
+    "a function that is passed on": "each(check);",
+    "a function of an imported file": "renamed();",
+    "a function that an imported file exports of another": "passedOn();",
+    "a namespace of an imported file": "all.deep();",
+  };
+  const root = project(
+    'import { deep as renamed, passedOn } from "../support/help.ts";\n' +
+      'import * as all from "../support/help.ts";\n' +
+      "function check() { must(true); }\n" +
+      Object.entries(bodies)
+        .map(([title, body]) => called("test", JSON.stringify(`${title} [AAA-01]`), body))
+        .join(""),
+    {
+      helpers: {
+        "test/support/help.ts":
+          'export * from "./more.ts";\nexport const deep = () => inner();\nfunction inner() { expect(1).toBe(1); }',
+        "test/support/more.ts": "export function passedOn() { alike(1, 1); }",
+      },
+    },
+  );
+  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+});
+
+test("a test that names nothing may be as it likes", () => {
+  expect(conformance(project(called("test", '"x"', "")))).toEqual({ status: 0, stderr: "" });
 });
