@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { limitCalls } from "../../src/activities/model/answer-digest.ts";
 
-test("the calls of one answer that exceed the payload limit are each returned as invalid [TOOL-04]", () => {
+test("the calls of one answer that exceed the payload limit are each returned as invalid", () => {
   const facts = {
     paths: Array.from({ length: 8 }, () => ({ path: "/x".repeat(500), isInWorkspace: false })),
   };

@@ -110,8 +110,8 @@ test("an error that a tool throws is logged in short form and without secrets [D
   expect(logged).toEqual([{ tool: "look", error: shown }]);
 });
 
-describe("the context of a tool call [TOOL-02]", () => {
-  test("is one object: the call's id, the tool's name, a signal and a callback for progress", async () => {
+describe("the context of a tool call", () => {
+  test("is one object: the call's id, the tool's name, a signal and a callback for progress [TOOL-02.1]", async () => {
     let seen: ToolContext | undefined;
     const { execution, published } = running((context) => {
       seen = context;
@@ -130,7 +130,7 @@ describe("the context of a tool call [TOOL-02]", () => {
     ]);
   });
 
-  test("has a signal of its own: it is aborted with the run's, and its time limit aborts only the call", async () => {
+  test("has a signal of its own: it is aborted with the run's, and its time limit aborts only the call [TOOL-02.2, TOOL-12.1]", async () => {
     const root = new AbortController();
     const signals: AbortSignal[] = [];
     const untilAborted = (context: ToolContext) =>

@@ -35,7 +35,7 @@ function filter(
   return filterPrompts(["one"], prompts, async () => inbox, dependencies, signal);
 }
 
-test("a filter that does not answer within ten seconds rejects [FILT-01, FILT-03]", async () => {
+test("a filter that does not answer within ten seconds rejects [FILT-01.2]", async () => {
   const done = vi.fn();
   const filtering = filter(() => new Promise(() => undefined), [message("Hello", "prompt")]).finally(done);
   await vi.advanceTimersByTimeAsync(9_999);
@@ -46,7 +46,7 @@ test("a filter that does not answer within ten seconds rejects [FILT-01, FILT-03
   });
 });
 
-test("a filter that is interrupted, for example by a worker's shutdown, has rejected nothing [FILT-03]", async () => {
+test("a filter that is interrupted, for example by a worker's shutdown, has rejected nothing", async () => {
   const interrupt = new AbortController();
   const filtering = filter(
     () => new Promise(() => undefined),
@@ -57,7 +57,7 @@ test("a filter that is interrupted, for example by a worker's shutdown, has reje
   await expect(filtering).rejects.toThrow(CancelledFailure);
 });
 
-test("filters that are slow for each of many messages share one time limit, and the rejection states it [FILT-01, PHI-08]", async () => {
+test("filters that are slow for each of many messages share one time limit, and the rejection states it [FILT-01.2, PHI-08]", async () => {
   const done = vi.fn();
   const slow: InputFilter = () =>
     new Promise((resolve) => setTimeout(() => resolve({ type: "pass" }), 9_000));
@@ -86,7 +86,7 @@ test("filters that are slow for each of many messages share one time limit, and 
   }
 });
 
-test("filters see the prompts joined, and the last prompt receives the warning [FILT-02, FILT-04]", async () => {
+test("filters see the prompts joined, and the last prompt receives the warning [FILT-02.1, FILT-04.1]", async () => {
   const seen: string[] = [];
   const { prompts } = await filter(
     (text) => {
@@ -134,7 +134,7 @@ test("a rejected message is named, and the messages after it are not filtered [P
   expect(seen).toEqual(["s"]);
 });
 
-test("a rejected prompt leaves the queued messages unfiltered [FILT-03, PHI-08]", async () => {
+test("a rejected prompt leaves the queued messages unfiltered [FILT-03.1, PHI-08]", async () => {
   const prompts = [message("s", "steering"), message("p", "prompt")];
   const rejects: InputFilter = (text) => (text === "p" ? { type: "reject", reason: "no" } : { type: "pass" });
   expect(await filter(rejects, prompts)).toEqual({ prompts, rejected: "no" });

@@ -42,7 +42,7 @@ async function planned(strategy: CompactionStrategy) {
 }
 
 describe("a strategy of the application, by its use", () => {
-  test("stores the messages in its own memory before they leave the model's view [CTX-16]", async () => {
+  test("stores the messages in its own memory before they leave the model's view [CTX-16.1, CTX-16.3]", async () => {
     const memory: string[] = [];
     await planned(async ({ entries }) => {
       const leaving = entries.slice(0, 5);
@@ -62,7 +62,7 @@ describe("a strategy of the application, by its use", () => {
     ]);
   });
 
-  test("inserts a marker where messages are left out, after the first ones that stay [CTX-16]", async () => {
+  test("inserts a marker where messages are left out, after the first ones that stay [CTX-16.1, CTX-16.3]", async () => {
     expect(
       await planned(({ entries }) => [
         { from: 0, to: 1, form: "whole" },
@@ -76,7 +76,7 @@ describe("a strategy of the application, by its use", () => {
     ]);
   });
 
-  test("never leaves out messages that contain an important word, and keeps calls with their results [CTX-16]", async () => {
+  test("never leaves out messages that contain an important word, and keeps calls with their results [CTX-16.1, CTX-16.3]", async () => {
     const keep: CompactionStrategy = ({ entries }) => {
       const turns = entries.flatMap((entry, at) =>
         entry.message.role === "toolResult"

@@ -39,7 +39,7 @@ function shape(
 }
 
 describe("a context is shaped by the functions that an application has registered", () => {
-  test("transforms run in the definition's order, then the conversion [CB-10, LOOP-22]", async () => {
+  test("transforms run in the definition's order, then the conversion [CB-10.1, LOOP-22.1]", async () => {
     const sent = await shape(
       {
         first: (messages, { turn }) => [user(`turn ${turn}`), ...messages],
@@ -53,7 +53,7 @@ describe("a context is shaped by the functions that an application has registere
     expect(sent).toEqual([user("turn 3"), user("a"), user('{"text":"kept"}'), user("last")]);
   });
 
-  test("without a converter an application's own messages are dropped [LOOP-22]", async () => {
+  test("without a converter an application's own messages are dropped [LOOP-22.2]", async () => {
     expect(await shape({ same: (messages) => messages })).toEqual([user("a")]);
   });
 });
@@ -98,7 +98,7 @@ describe("a translation by name", () => {
 });
 
 describe("a function that breaks its contract is named with the reason", () => {
-  test("when it throws, without text that looks like a key [CB-10]", async () => {
+  test("when it throws, without text that looks like a key [CB-10.3]", async () => {
     const broken = () => {
       throw new Error("no index at sk-aaaabbbbccccddddeeeeffff");
     };
@@ -107,21 +107,21 @@ describe("a function that breaks its contract is named with the reason", () => {
     );
   });
 
-  test("when it returns something other than messages [CB-10]", async () => {
+  test("when it returns something other than messages [CB-10.3]", async () => {
     const odd = (() => [{ role: "user", content: "words" }]) as unknown as ContextTransform;
     await expect(shape({ odd })).rejects.toThrow(/"odd" did not return a list of messages \(at 0\.content\)/);
     await expect(shape({ none: () => [] })).rejects.toThrow(/"none" did not return a list of messages/);
     await expect(shape({ onlyOwn: () => [note] })).rejects.toThrow(/left no message/);
   });
 
-  test("when a converter leaves in a message that no model can read [LOOP-22]", async () => {
+  test("when a converter leaves in a message that no model can read", async () => {
     const lazy = ((messages) => messages) as ContextConverter;
     await expect(shape({}, lazy)).rejects.toThrow(
       /converter "convert" did not return a list of messages \(at 1\.role\)/,
     );
   });
 
-  test("when it separates a call from its result [CB-10]", async () => {
+  test("when it separates a call from its result [CB-10.3]", async () => {
     const torn: ContextTransform = (messages) => [
       ...messages,
       { role: "toolResult", toolCallId: "c1", toolName: "x", content: [], isError: false, timestamp: 0 },
@@ -153,7 +153,7 @@ describe("time", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test("a function that hangs is abandoned after ten seconds, and its signal is aborted [CB-10]", async () => {
+  test("a function that hangs is abandoned after ten seconds, and its signal is aborted [CB-10.3]", async () => {
     let given: AbortSignal | undefined;
     const shaping = shape({
       hangs: (_messages, _facts, signal) => {
@@ -167,7 +167,7 @@ describe("time", () => {
     expect(given?.aborted).toBe(true);
   });
 
-  test("a function that is interrupted, for example by a stop, has not failed [CB-10]", async () => {
+  test("a function that is interrupted, for example by a stop, has not failed", async () => {
     const interrupt = new AbortController();
     const shaping = shape({ hangs: () => new Promise(() => undefined) }, undefined, interrupt.signal);
     interrupt.abort();

@@ -34,7 +34,7 @@ const emulated = (
 const final = (value: unknown) => ({ name: "final_answer", arguments: value });
 const unfit = (problems: string) => ({ ok: false, problems: expect.stringContaining(problems) });
 
-test("a provider that supports neither mode is rejected; the error names the request and the remedy [SO-01]", () => {
+test("a provider that supports neither mode is rejected; the error names the request and the remedy [SO-01.4]", () => {
   const provider = { id: "p", protocol: "anthropic_messages" } as Provider;
   expect(() => buildOutputPlan({ output, model: anthropic("m") }, { get: () => provider })).toThrow(
     /anthropic_messages does not support an output of type json-schema: remove `output`/,
@@ -45,7 +45,7 @@ test("a provider that supports neither mode is rejected; the error names the req
 });
 
 describe("the verdict", () => {
-  test("takes the value that fits, wherever it appears in the text [SO-01, PHI-09]", () => {
+  test("takes the value that fits, wherever it appears in the text [SO-01.3, PHI-09]", () => {
     expect(native('{"a":"x"}')).toEqual({ ok: true });
     expect(native('Not {"b":1}; here: {"a":"x"}.')).toEqual({ ok: true });
     expect(native('{"a":"x"}\n\n\n', "length")).toEqual({ ok: true });
@@ -54,20 +54,20 @@ describe("the verdict", () => {
     expect(native("", "guardRail")).toEqual(unfit("filtered"));
   });
 
-  test("does not exist for an answer that failed or continues with calls [SO-01]", () => {
+  test("does not exist for an answer that failed or continues with calls [SO-01.3]", () => {
     expect(native("x", "error")).toBeUndefined();
     expect(emulated([{ name: "bash", arguments: {} }])).toBeUndefined();
     expect(emulated([final({ a: "x" }), { name: "bash", arguments: {} }])).toBeUndefined();
     expect(judgeOutput(answer("", [final({})], "toolUse"), { output, mode: "native" })).toBeUndefined();
   });
 
-  test("does not trust a call that was cut off, and does not read text as arguments [SO-01]", () => {
+  test("does not trust a call that was cut off, and does not read text as arguments [SO-01.3]", () => {
     expect(emulated([final({ a: "x" })])).toEqual({ ok: true });
     expect(emulated([final({ a: "x" })], "length")).toEqual(unfit("cut off"));
     expect(emulated([final('{"a":"x"}')])).toEqual(unfit("expected an object"));
   });
 
-  test("is at most 512 bytes long and contains no secret [SO-01]", () => {
+  test("is at most 512 bytes long and contains no secret", () => {
     const secret = `sk-test-${"0123456789abcdef".repeat(2)}`.slice(0, 36);
     const closed = { ...schema, additionalProperties: false };
     const verdict = judgeOutput(answer(`{"${secret}":1}`, [], "stop"), {
@@ -87,7 +87,7 @@ describe("the verdict", () => {
   });
 });
 
-describe("an answer that cannot be checked to its end does not fit [SO-01]", () => {
+describe("an answer that cannot be checked to its end does not fit [SO-01.3]", () => {
   const MEGABYTES = 1024 * 1024;
 
   test("because of a pattern that never finishes", () => {
@@ -127,7 +127,7 @@ describe("an answer that cannot be checked to its end does not fit [SO-01]", () 
   });
 });
 
-test("a field named after a schema keyword is checked against its own schema [SO-01]", () => {
+test("a field named after a schema keyword is checked against its own schema [SO-01.3]", () => {
   const named = {
     type: "object",
     properties: { oneOf: { type: "object", properties: { a: { type: "number" } } } },

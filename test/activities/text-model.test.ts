@@ -80,7 +80,7 @@ describe("a text that an agent's own model cannot write [PROV-28]", () => {
     expect(asked.map((request) => request.model.id)).toEqual(["own", "large"]);
   });
 
-  test("is requested once more with a new key [CRED-01]", async () => {
+  test("is requested once more with a new key [CRED-01.1-2]", async () => {
     let key = "old";
     const secrets = Object.assign(() => key, {
       invalidate: () => {

@@ -15,8 +15,8 @@ async function told(error: unknown, attempt = 1, retry?: RetryConfig): Promise<E
   return (await failure) as Error;
 }
 
-describe("the wait before the next attempt [RTY-02]", () => {
-  test("is 0.8 to 1.2 s, 1.6 to 2.4 s, 3.2 to 4.8 s by default", () => {
+describe("the wait before the next attempt", () => {
+  test("is 0.8 to 1.2 s, 1.6 to 2.4 s, 3.2 to 4.8 s by default [RTY-02.2]", () => {
     const bounds = [1, 2, 3].map((attempt) => [
       computeBackoff(undefined, attempt, 0),
       computeBackoff(undefined, attempt, 1),
@@ -29,7 +29,7 @@ describe("the wait before the next attempt [RTY-02]", () => {
     expect(computeBackoff(RetryConfig.parse({}), 2, 0.5)).toBe(2000);
   });
 
-  test("property: it grows, is capped, varies by a fifth, and is whole", () => {
+  test("property: it grows, is capped, varies by a fifth, and is whole [RTY-02.1]", () => {
     const config = {
       initialDelayMs: fc.integer({ min: 1, max: 100_000 }),
       backoffMultiplier: fc.double({ min: 1, max: 10, noNaN: true }),
@@ -51,7 +51,7 @@ describe("the wait before the next attempt [RTY-02]", () => {
     );
   });
 
-  test("is given to Temporal for the attempt that has just failed, with a new random factor each time", async () => {
+  test("is given to Temporal for the attempt that has just failed, with a new random factor each time [RTY-02.2]", async () => {
     const lost = new ProviderError("network", "connection lost");
     for (const [attempt, from, to] of [
       [1, 800, 1200],

@@ -35,7 +35,7 @@ test("without flags: the current folder, all six tools", () => {
   expect(warnings).toEqual([]);
 });
 
-test("an unknown model causes a warning that states the assumptions [PROV-03]", () => {
+test("an unknown model causes a warning that states the assumptions [PROV-03.1]", () => {
   const { agent, warnings } = made({ model: "anthropic/claude-x" });
   expect(agent.model).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
   expect(warnings).toEqual([
@@ -48,7 +48,7 @@ test("a cost limit needs no prices if the catalogue has them", () => {
   expect(made({ maxCost: "2" }).agent.model.cost).toMatchObject({ input: 5, output: 25 });
 });
 
-test("a cost limit is rejected if the price of a model is unknown, and --prices 0,0 declares the model free [LIM-04]", () => {
+test("a cost limit is rejected if the price of a model is unknown, and --prices 0,0 declares the model free [LIM-04.1]", () => {
   const model = "local/m@http://127.0.0.1:1/v1";
   expect(() => made({ model, maxCost: "2" })).toThrow(/--max-cost: .*local\/m is unknown.*--prices/);
   expect(made({ model, maxCost: "2", prices: "0,0" }).agent.model.cost).toMatchObject({

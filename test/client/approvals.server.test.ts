@@ -202,7 +202,7 @@ test("a waiting run is reported once, with the command that answers it, and then
   expect(said.err.split("Waits for approval").length).toBe(2);
 });
 
-test("compact works in an open run, or in a loop of its own when the session is idle; a long focus is rejected [CMP-13]", async () => {
+test("compact works in an open run, or in a loop of its own when the session is idle; a long focus is rejected [CMP-13.3]", async () => {
   const session = await asking("ivy");
   expect(await cli("compact", session.id, "--focus", "the payments")).toMatchObject({ code: 0 });
   expect(await holdfast.session(session.id).compact()).toEqual({ by: "open-run" });

@@ -22,7 +22,7 @@ const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 
 thoroughTest(
-  "a run that reached a limit continues with a raised limit, by client and command line [LOOP-04, LIM-02]",
+  "a run that reached a limit continues with a raised limit, by client and command line [LOOP-04.1, LOOP-04.3]",
   async () => {
     gates.get("more").open();
     const session = stage.session({
@@ -40,7 +40,7 @@ thoroughTest(
   },
 );
 
-test("a rerun of a loop keeps the first answer [LOOP-06]", async () => {
+test("a rerun of a loop keeps the first answer [LOOP-06.2]", async () => {
   const session = stage.session({ replies: [{ text: "First." }] });
   await session.run("Say something");
   const { code, out } = await cli("rerun", session.id, "--json");
@@ -54,7 +54,7 @@ test("a rerun of a loop keeps the first answer [LOOP-06]", async () => {
   expect((await cli("rerun", session.id, "--loop", "nope")).err).toMatch(/has no loop nope; it has .*\.1/);
 });
 
-test("the limits of a run can be raised while it runs; invalid limits and an idle session are rejected [LIM-02]", async () => {
+test("the limits of a run can be raised while it runs; invalid limits and an idle session are rejected", async () => {
   const session = stage.session({
     replies: [hold("raise"), { text: "Done." }],
     agent: { tools: ["hold"], limits: { maxTurns: 1 } },

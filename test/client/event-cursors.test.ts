@@ -37,7 +37,7 @@ const plan: fc.Arbitrary<TurnPlan> = fc.record({
 });
 
 describe("events that are read in parts", () => {
-  test("equal those read in one pass, wherever the reader leaves and whenever it returns [EVT-16, LOOP-23]", async () => {
+  test("equal those read in one pass, wherever the reader leaves and whenever it returns [LOOP-23.3]", async () => {
     const script = fc.tuple(
       fc.array(plan, { minLength: 1, maxLength: 3 }),
       fc.array(fc.record({ at: fc.nat({ max: 40 }), behind: fc.nat({ max: 60 }) }), {

@@ -96,7 +96,7 @@ function wordOf(part: AssistantMessage["content"][number]): string {
 }
 
 describe("an answer while it arrives", () => {
-  test("a start without text, an update for each chunk with all text so far, one end [LOOP-23, EVT-05, PHI-13f]", () => {
+  test("a start without text, an update for each chunk with all text so far, one end [LOOP-23.1-3, EVT-05.2, PHI-13f]", () => {
     const seen = new Watched()
       .begun()
       .live(delta({ type: "attempt" }), text("He"), text("llo"))
@@ -112,7 +112,7 @@ describe("an answer while it arrives", () => {
     expect(seen.events.at(-1)).toEqual({ type: "MessageEnd", loopId, message: answer() });
   });
 
-  test("chunks are text, thinking or a call, whose arguments are text until the end [TYP-15]", () => {
+  test("chunks are text, thinking or a call, whose arguments are text until the end [TYP-15.1-2]", () => {
     const call = (piece: string, toolCallId = "c", toolName = "bash") =>
       delta({ type: "tool-call", toolCallId, toolName, text: piece });
     const seen = new Watched()
@@ -135,7 +135,7 @@ describe("an answer while it arrives", () => {
     expect(() => JSON.parse(kinds[3]?.delta ?? "")).toThrow();
   });
 
-  test("that fails has the start that was sent and one end; without any text both are there too [LOOP-23, PHI-13d]", () => {
+  test("that fails has the start that was sent and one end; without any text both are there too [LOOP-23.4, PHI-13d]", () => {
     const failed = answer({
       stopReason: "error",
       errorMessage: "gone",
@@ -148,7 +148,7 @@ describe("an answer while it arrives", () => {
     expect(silent.types.slice(2)).toEqual(["MessageStart", "MessageEnd"]);
   });
 
-  test("no chunk precedes the start of its turn; an early one is part of the next update [LOOP-23]", () => {
+  test("no chunk precedes the start of its turn; an early one is part of the next update [LOOP-23.2]", () => {
     const seen = new Watched().begun().ended(answer());
     const later = { turn: 1 };
     seen.live(text("a", later));
@@ -159,7 +159,7 @@ describe("an answer while it arrives", () => {
     expect(seen.shown).toEqual(["ab"]);
   });
 
-  test("another attempt begins afresh under the same start, and a late chunk of an earlier attempt adds nothing [LOOP-23]", () => {
+  test("another attempt begins afresh under the same start, and a late chunk of an earlier attempt adds nothing [LOOP-23.1]", () => {
     const again = { attempt: 2 };
     const seen = new Watched()
       .begun()
@@ -184,7 +184,7 @@ describe("a running tool", () => {
   const start: AgentEvent = { type: "ToolExecutionStart", ...call, args: {} };
   const end: AgentEvent = { type: "ToolExecutionEnd", ...call, result: { content: [] }, isError: false };
 
-  test("reports its output and progress between its start and its end [EVT-06, EVT-14]", () => {
+  test("reports its output and progress between its start and its end [EVT-06.2, EVT-06.4, EVT-14.2]", () => {
     const seen = new Watched().begun().live(output("early")).recorded(start).live(output("more"), progress);
     seen.recorded(end);
     expect(seen.events.slice(2)).toEqual([

@@ -212,7 +212,7 @@ function session(of: Partial<RecordedSession> = {}): RecordedSession {
 }
 
 describe("a saved session", () => {
-  test("is restored unchanged, in the specified spelling [SES-01, SES-02, PER-03]", () => {
+  test("is restored unchanged, in the specified spelling [SES-01, SES-02, PER-03, CMP-01.1]", () => {
     const text = sessionToJson(session());
     expect(sessionFromJson(text)).toEqual(session());
     const file = JSON.parse(text);
@@ -228,6 +228,16 @@ describe("a saved session", () => {
     });
     expect(loop.parallel_group).toMatchObject({ all_loop_ids: ["s1.v.m.1"], is_selected: true });
     expect(loop.metadata).toEqual({ request_id: "keeps_its_keys" });
+  });
+
+  test("has times that are UTC date-times, and no other ones [TYP-04.3]", () => {
+    expect(JSON.parse(sessionToJson(session())).created_at).toBe(AT);
+    const at = (createdAt: unknown) => () =>
+      sessionFromJson(JSON.stringify({ ...JSON.parse(sessionToJson(session())), created_at: createdAt }));
+    expect(at(AT)).not.toThrow();
+    for (const wrong of [1_774_692_000_000, "2026-03-28T12:00:00+02:00", "2026-03-28"]) {
+      expect(at(wrong)).toThrow("createdAt");
+    }
   });
 
   test("with any messages is restored unchanged", () => {

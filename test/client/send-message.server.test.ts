@@ -133,8 +133,8 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
   });
 });
 
-describe("while a loop is running [HITL-04, STEER-12]", () => {
-  thoroughTest("the message is rejected, and the error says what to do", async () => {
+describe("while a loop is running [HITL-04]", () => {
+  thoroughTest("the message is rejected, and the error says what to do [STEER-12.1]", async () => {
     const session = stage.session({ replies: [hold("busy"), ...answers(1)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.get("busy").arrived;

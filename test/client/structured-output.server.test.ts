@@ -34,7 +34,7 @@ function scripted(...values: unknown[]) {
 
 describe("a run with a zod schema", () => {
   thoroughTest(
-    "returns its output parsed and typed, to this handle and to others [SO-01, PHI-09]",
+    "returns its output parsed and typed, to this handle and to others [SO-01.1, PHI-09]",
     async () => {
       const { id, definition } = scripted(WRITTEN);
       const session = await holdfast.start({
@@ -55,7 +55,7 @@ describe("a run with a zod schema", () => {
     },
   );
 
-  thoroughTest("reads an output that is too long for a result from the transcript [SO-01]", async () => {
+  thoroughTest("reads an output that is too long for a result from the transcript", async () => {
     const long = { ...WRITTEN, city: "x".repeat(40_000) };
     const { id, definition } = scripted(long);
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
@@ -63,7 +63,7 @@ describe("a run with a zod schema", () => {
     expect([json, output?.city]).toEqual(["truncated", long.city]);
   });
 
-  thoroughTest("has no output when the answer does not fit the schema [SO-01]", async () => {
+  thoroughTest("has no output when the answer does not fit the schema [SO-01.3]", async () => {
     const { id, definition } = scripted({}, {});
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
     const result = await session.tryResult();
@@ -134,7 +134,7 @@ describe("holdfast run --output-schema", () => {
     return { code: await main(args, streams), ...said };
   };
 
-  thoroughTest("prints only the JSON on standard output, and the run on standard error [SO-01]", async () => {
+  thoroughTest("prints only the JSON on standard output, and the run on standard error", async () => {
     const { code, out, err } = await run("Print it", [`\`\`\`json\n${JSON.stringify(WRITTEN)}\n\`\`\``]);
     expect({ code, out: JSON.parse(out), err }).toMatchObject({
       code: 0,
@@ -145,19 +145,19 @@ describe("holdfast run --output-schema", () => {
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ type: "result", output: WRITTEN, exitCode: 0 });
   });
 
-  test("exits with 1 and prints nothing when the answer does not fit the schema [SO-01]", async () => {
+  test("exits with 1 and prints nothing when the answer does not fit the schema [SO-01.3]", async () => {
     const { code, out, err } = await run("Fail", ['{"city":1}', "No."]);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toContain("schema-mismatch");
   });
 
-  thoroughTest("rejects a file that holds no JSON [SO-01]", async () => {
+  thoroughTest("rejects a file that holds no JSON", async () => {
     const { code, err } = await run("Refuse", [], "--output-schema", join(folder, "none.json"));
     expect([code, err]).toEqual([2, expect.stringContaining("of --output-schema cannot be read")]);
   });
 });
 
-thoroughTest("the examples of docs/structured-output.md work [SO-01]", async () => {
+thoroughTest("the examples of docs/structured-output.md work", async () => {
   const page = await readFile(new URL("../../docs/structured-output.md", import.meta.url), "utf8");
   const code = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
   const declared =

@@ -300,12 +300,12 @@ describe("providers", () => {
     ["google", "google_generative_ai", "google", "https://generativelanguage.googleapis.com"],
     ["gemini", "google_generative_ai", "google", "https://generativelanguage.googleapis.com"],
     ["bedrock", "bedrock_converse_stream", "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"],
-  ])("api = %s [CFG-16, PROV-26]", (api, canonical, provider, baseUrl) => {
+  ])("api = %s [CFG-16, PROV-26.1]", (api, canonical, provider, baseUrl) => {
     const { model } = loadAgent(`[provider]\nmodel = "m"\napi_key = "\${K}"\napi = "${api}"\n`);
     expect(model).toMatchObject({ api: canonical, provider, baseUrl });
   });
 
-  test.each(["azure", "vertex"])("%s requires a base_url [CFG-16, PROV-26]", (api) => {
+  test.each(["azure", "vertex"])("%s requires a base_url [CFG-16, PROV-26.2]", (api) => {
     const text = `[provider]\nmodel = "m"\napi = "${api}"\n`;
     expect(listProblems(text)).toMatchObject([{ severity: "error", field: "provider" }]);
     expect(loadAgent(`${text}url = "https://h/"\n`).model.baseUrl).toBe("https://h");
@@ -355,7 +355,7 @@ max_tokens_field = "max_completion_tokens"
   });
 });
 
-test("a custom protocol of a worker is custom_NAME and requires a base_url [CFG-16, PROV-26]", () => {
+test("a custom protocol of a worker is custom_NAME and requires a base_url [CFG-16, PROV-26.2]", () => {
   const text = '[provider]\nmodel = "m"\napi = "custom_gateway"\n';
   expect(listProblems(text)).toMatchObject([
     {
@@ -501,7 +501,7 @@ max_children = "none"
     });
   });
 
-  test("callbacks are names or commands; [hooks] names functions [CFG-25, CB-08, CB-09]", () => {
+  test("callbacks are names or commands; [hooks] names functions [CFG-25, CB-08.5, CB-09.1-2]", () => {
     const text = `[callbacks]
 before_loop = "plug::before_loop"
 before_task = "./on start.sh"

@@ -41,7 +41,7 @@ describe("the built-in entries", () => {
     );
   });
 
-  test("models have the thinking mode that their adapters derive [THK-01]", () => {
+  test("models have the thinking mode that their adapters derive", () => {
     for (const { provider, id, thinking } of catalogue.entries()) {
       if (provider === "anthropic") expect(thinking, id).toBe(describeClaudeModel(id).thinking);
       if (provider === "google") expect(thinking, id).toBe(describeGeminiModel({ id }).thinking?.by);
@@ -96,7 +96,7 @@ describe("a model by its name", () => {
     expect(parseModel("anthropic/claude-opus-5-5", said, catalogue)).toMatchObject(said);
   });
 
-  test("has its vendor's defaults if it is unknown [PROV-03]", () => {
+  test("has its vendor's defaults if it is unknown [PROV-03.1-2]", () => {
     expect(parseModel("anthropic/claude-x", {}, catalogue)).toEqual(anthropic("claude-x"));
     expect(anthropic("claude-x")).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
     expect(parseModel("openai/x", {}, catalogue)).toEqual(openai("x"));
@@ -104,7 +104,7 @@ describe("a model by its name", () => {
     expect(openai("x").cost).toBeNull();
   });
 
-  test("is the same from a factory as from its name: prices, window and the length of answers [PROV-03]", () => {
+  test("is the same from a factory as from its name: prices, window and the length of answers", () => {
     const at = { baseUrl: "http://127.0.0.1:1" };
     for (const [made, name] of [
       [anthropic("claude-sonnet-5-5"), "anthropic/claude-sonnet-5-5"],
@@ -143,7 +143,7 @@ describe("a long request", () => {
     ["openai/gpt-6.2-sol", [272_000, 2, 10], [4, 15, 0.2, 5]],
     ["azure/gpt-6-sol", [272_000, 2, 10], [4, 15, 0.4, 5]],
   ])(
-    "is billed at %s's higher prices, together with its answer [TYP-09]",
+    "is billed at %s's higher prices, together with its answer [TYP-09.2]",
     (name, [above, usual, out], dearer) => {
       const { cost } = parseModel(
         name.startsWith("azure") ? `${name}@https://x.openai.azure.com` : name,
@@ -162,7 +162,7 @@ describe("a long request", () => {
     },
   );
 
-  test("costs what the price list states, just below and just above each size [TYP-09]", () => {
+  test("costs what the price list states, just below and just above each size [TYP-09.2]", () => {
     const listed = catalogue
       .entries()
       .filter(({ cost, source }) => cost?.dearer && source.includes("genai-prices"));

@@ -68,7 +68,7 @@ system_prompt = "\${NOT_SET}"
     },
   );
 
-  test("the nearest name of an output's kind [CFG-27, SO-01]", () => {
+  test("the nearest name of an output's kind [CFG-27]", () => {
     const kind = (said: string) => loadProblem(`${PROVIDER}[output]\ntype = "${said}"`).nearest;
     expect([kind("jsn"), kind("json_schema"), kind("txt")]).toEqual(["json", "json-schema", "text"]);
   });
@@ -254,7 +254,7 @@ fallbacks = [${table}]`;
   });
 });
 
-describe("a cost limit with an unknown price is an error that explains the remedy [LIM-04]", () => {
+describe("a cost limit with an unknown price is an error that explains the remedy [LIM-04.1]", () => {
   test.each([
     ["of an agent", `${PROVIDER}[execution]\nmax_cost = 5\n`, "execution.max_cost"],
     [

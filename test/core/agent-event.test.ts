@@ -31,7 +31,7 @@ const of = <Type extends AgentEvent["type"]>(events: readonly AgentEvent[], type
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 describe("recorded events, completed for observers", () => {
-  test("AgentStart is the first event, occurs once, and contains agent, session, loop, parent, kind and time [EVT-02, X-08, TYP-04]", async () => {
+  test("AgentStart is the first event, occurs once, and contains agent, session, loop, parent, kind and time [EVT-02.1-3, X-08, TYP-04.1-2, LOOP-06.4]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     const [first, second] = [told(run), told(run, "s.test.2")];
     expect(first.findIndex(({ type }) => type === "AgentStart")).toBe(0);
@@ -95,7 +95,7 @@ describe("recorded events, completed for observers", () => {
     }
   });
 
-  test("AgentEnd contains every message of the loop, in order, and the usage of all turns [EVT-03, LOOP-15]", async () => {
+  test("AgentEnd contains every message of the loop, in order, and the usage of all turns [EVT-03.1-2, LOOP-15.1-2, LOOP-01.2]", async () => {
     const run = await play({
       replies: [{ ...calls("bash"), usage: usageOf(10, 2) }, says("end", { usage: usageOf(20, 3) })],
     }).settle();
@@ -106,7 +106,7 @@ describe("recorded events, completed for observers", () => {
     expect(end?.messages).toEqual(run.transcript.listEntries("main").map(({ message }) => message));
   });
 
-  test("AgentEnd of a later loop contains only the messages of that loop [EVT-03]", async () => {
+  test("AgentEnd of a later loop contains only the messages of that loop [EVT-03.1]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     const [end] = of(told(run, "s.test.2"), "AgentEnd");
     expect(end?.messages).toEqual(
@@ -117,14 +117,14 @@ describe("recorded events, completed for observers", () => {
     );
   });
 
-  test("AgentEnd of a rejected prompt contains the reason and no messages [EVT-03, EVT-07]", async () => {
+  test("AgentEnd of a rejected prompt contains the reason and no messages [EVT-03.3, EVT-07]", async () => {
     const events = told(await play({ prompts: ["bad"], rejects: "bad" }).settle());
     const [rejected] = of(events, "InputRejected");
     expect(rejected).toEqual({ type: "InputRejected", loopId: "s.test.1", reason: expect.any(String) });
     expect(of(events, "AgentEnd")).toMatchObject([{ messages: [], rejection: rejected?.reason }]);
   });
 
-  test("TurnStart and TurnEnd contain the index, time, trigger, answer, usage and tool results [EVT-04]", async () => {
+  test("TurnStart and TurnEnd contain the index, time, trigger, answer, usage and tool results [EVT-04.1-2]", async () => {
     const run = await play({
       replies: [{ ...calls("bash", "edit"), usage: usageOf(10, 2) }, says("end")],
     }).settle();
@@ -142,7 +142,7 @@ describe("recorded events, completed for observers", () => {
       expect(event.timestamp).toMatch(RFC3339);
   });
 
-  test("MessageStart is followed immediately by MessageEnd, both with the complete message [EVT-05]", async () => {
+  test("MessageStart is followed immediately by MessageEnd, both with the complete message [EVT-05.1, EVT-05.3]", async () => {
     const run = await play({ replies: [calls("bash")] }).settle();
     const events = told(run);
     for (const [index, event] of events.entries()) {
@@ -154,7 +154,7 @@ describe("recorded events, completed for observers", () => {
     );
   });
 
-  test("ToolExecutionStart contains the arguments, ToolExecutionEnd the result [EVT-06]", async () => {
+  test("ToolExecutionStart contains the arguments, ToolExecutionEnd the result [EVT-06.1, EVT-06.3]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(0, true)
@@ -182,7 +182,7 @@ describe("recorded events, completed for observers", () => {
     ]);
   });
 
-  test("compaction events contain sizes and timestamps [EVT-09]", async () => {
+  test("compaction events contain sizes and timestamps [EVT-09.1-2]", async () => {
     const run = await play({
       compactAbove: 300,
       replies: [large(calls("bash")), large(calls("bash")), says("end")],
@@ -245,7 +245,7 @@ describe("events about the view, the definition and the model", () => {
     timestamp,
   });
 
-  test("PrunApplied lists the timestamps of the pruned messages, without user messages, and the text of the memo [EVT-10]", () => {
+  test("PrunApplied lists the timestamps of the pruned messages, without user messages, and the text of the memo [EVT-10.1]", () => {
     const body = {
       type: "PrunApplied" as const,
       pruned: [
@@ -303,7 +303,7 @@ describe("events about the view, the definition and the model", () => {
 describe("the schema of events", () => {
   const kinds = AgentEvent.options.map(({ shape }) => shape.type.value);
 
-  test("has exactly these types, including reverts, definition changes and fallbacks, but none for errors; only those of parallel evaluation have no loop id [EVT-01, EVT-11, X-24]", () => {
+  test("has exactly these types, including reverts, definition changes and fallbacks, but none for errors; only those of parallel evaluation have no loop id [EVT-01, EVT-11.1, X-24, EVT-08.3, EVT-17.2]", () => {
     expect([...kinds].sort()).toEqual([
       "AgentEnd",
       "AgentStart",
@@ -331,7 +331,7 @@ describe("the schema of events", () => {
     expect(unnamed.map(({ shape }) => shape.type.value)).toEqual(["ParallelLoopStart", "ParallelLoopEnd"]);
   });
 
-  test("an event has the loop id of the record that contains it, whatever runs in parallel [EVT-11]", () => {
+  test("an event has the loop id of the record that contains it, whatever runs in parallel [EVT-11.2]", () => {
     const branches = ["s.test.1", "s.other.1"];
     const event: LoopEvent = {
       loopId: "",

@@ -99,7 +99,7 @@ describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
     expect(run.executed).toEqual([]);
   });
 
-  test("can wait together with others; answers arrive in any order, and each call has one result, in call order [TOOL-08]", async () => {
+  test("can wait together with others; answers arrive in any order, and each call has one result, in call order [TOOL-08.1-3]", async () => {
     const run = play({ replies: [calls("bash", "bash", "bash"), says("done")], permissions: ASK_BASH });
     await run.until("wait");
     expect(waiting(run)).toEqual(["c0.0", "c0.1", "c0.2"]);

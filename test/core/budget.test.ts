@@ -60,7 +60,7 @@ const begin = (account: Account, own: readonly Partial<Allowance>[], spent = UNS
   reserve(account, spent, asked(...own), 0, keep);
 
 describe("an account", () => {
-  test("takes its allowance from a definition's limits; its deadline counts from the start [LIM-02]", () => {
+  test("takes its allowance from a definition's limits; its deadline counts from the start", () => {
     const limits = Limits.parse({ maxTurns: 5, maxTotalTokens: null, maxDurationMs: 1000, maxCostUsd: 0.25 });
     expect(buildAllowance(limits, { maxDepth: 3, maxChildren: null }, 7000)).toEqual({
       turns: 5,
@@ -270,7 +270,7 @@ describe("reservations for children that start together", () => {
   });
 });
 
-test("an exhausted budget is described in a message, for the agent's own limits and the parent's share [LIM-03]", () => {
+test("an exhausted budget is described in a message, for the agent's own limits and the parent's share", () => {
   const { account } = begin(openAccount(allowed({ tokens: 900 })), [{ tokens: 400 }]);
   expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 499 }, 0)).toBeUndefined();
   expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 500 }, 0)).toBe(

@@ -28,13 +28,13 @@ describe("results that the machine writes itself", () => {
     expect(written(await judged()).map(({ origin }) => origin)).toEqual(["prompt", "model", "machine"]);
   });
 
-  test("count in the context with the token estimate of their messages [CTX-03]", async () => {
+  test("count in the context with the token estimate of their messages [CTX-03.4]", async () => {
     for (const run of [await told(), await judged()]) {
       expect(weight(run)).toBe(written(run).reduce((sum, { message }) => sum + estimateMessage(message), 0));
     }
   });
 
-  test("belong to the turn of their answer [CMP-11]", async () => {
+  test("belong to the turn of their answer [CMP-11.1]", async () => {
     expect((await told()).state.view.spans.map(({ from, to }) => [from, to])).toEqual([
       [0, 1],
       [1, 4],
@@ -65,7 +65,7 @@ describe("the permission decision of a call", () => {
 });
 
 describe("after-tool hooks", () => {
-  test("run only for calls that ran, and every result still has its message events [EVT-14]", async () => {
+  test("run only for calls that ran, and every result still has its message events [EVT-14.1]", async () => {
     const run = await play({
       hooks: ["after-tool"],
       permissions: { rules: [{ tool: "edit", outcome: "deny" }] },
@@ -77,7 +77,7 @@ describe("after-tool hooks", () => {
     expect(run.hooked.map(({ line }) => line)).toEqual(["after-tool bash"]);
   });
 
-  test("receive whether a call failed, including one whose host is gone [EVT-14, TOOL-05]", async () => {
+  test("receive whether a call failed, including one whose host is gone [TOOL-05.3]", async () => {
     const run = await play({ hooks: ["after-tool"], replies: [calls("bash", "edit", "read")] }).until(
       "call-tools",
     );
@@ -96,7 +96,7 @@ describe("after-tool hooks", () => {
   });
 });
 
-test("a call that is cancelled without a stop of the run has a result that says so [TOOL-05, ABT-01]", async () => {
+test("a call that is cancelled without a stop of the run has a result that says so [TOOL-05.3, ABT-01]", async () => {
   const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
   await run.setBack({ type: "cancelled" }, "nothing", 0).settle();
   expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit: edit ok", "model: done"]);

@@ -51,7 +51,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     await run.settle();
   });
 
-  test("next to other tools leaves the outbox to them; results stay in call order [TOOL-08]", async () => {
+  test("next to other tools leaves the outbox to them; results stay in call order [TOOL-08.2]", async () => {
     const run = await delegating("scout", "edit", "writer").until("call-tools");
     expect(run.command).not.toHaveProperty("recordCommand");
     await run.child(2).tool(1).child(0).settle();
@@ -66,16 +66,19 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
       { type: "ended", by: "guard", reason: "late" } as const,
       'The sub-agent was ended by hook "guard": late',
     ],
-  ])("that does not answer has an error result with the reason [SUB-06, TOOL-16]", async (outcome, words) => {
-    const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();
-    const result = run.transcript.listEntries("main")[2]?.message;
-    expect(result).toMatchObject({
-      role: "toolResult",
-      isError: true,
-      details: { sub_agent: "scout", turns: 2 },
-    });
-    expect(texts(run)[0]).toContain(words);
-  });
+  ])(
+    "that does not answer has an error result with the reason [SUB-06, TOOL-16.7]",
+    async (outcome, words) => {
+      const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();
+      const result = run.transcript.listEntries("main")[2]?.message;
+      expect(result).toMatchObject({
+        role: "toolResult",
+        isError: true,
+        details: { sub_agent: "scout", turns: 2 },
+      });
+      expect(texts(run)[0]).toContain(words);
+    },
+  );
 
   test("that reaches a limit has a result, not an error, that names the limit", async () => {
     const outcome = { type: "limit-reached", reason: "Max turns reached (10/10)" } as const;
@@ -127,7 +130,7 @@ describe("the budget of sub-agents [SUB-03]", () => {
     expect(run.lines.at(-1)).toContain("Budget of tokens reached");
   });
 
-  test("prevents their start when too little remains, and the model receives the reason [LIM-03]", async () => {
+  test("prevents their start when too little remains, and the model receives the reason", async () => {
     const run = play({ tools, limits: { maxTurns: 2 }, replies: [calls("scout", "writer"), says("done")] });
     await run.settle();
     expect(texts(run).slice(0, 2)).toEqual([

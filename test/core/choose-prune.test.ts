@@ -28,7 +28,7 @@ const result = (toolCallId: string): AgentMessage => ({
 });
 const own: AgentMessage = { role: "extension", kind: "mood", data: "calm", timestamp: 1 };
 
-test("in a continued conversation, earlier answers and results can be pruned; messages of users and of the application cannot [LOOP-05, PRUN-01]", () => {
+test("in a continued conversation, earlier answers and results can be pruned; messages of users and of the application cannot [LOOP-05, PRUN-01.1-2]", () => {
   const messages = [user("go"), answer("a"), result("a"), own, user("steered"), answer(), answer("b")];
   const entries = messages.map(
     (message, position): Entry => ({

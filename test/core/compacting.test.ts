@@ -12,7 +12,7 @@ const TURNS: readonly Reply[] = [edit, edit, edit, edit, says("done")];
 const kinds = (run: ReturnType<typeof play>) =>
   run.commands.map(({ type }) => type).filter((type) => type === "call-model" || type === "compact");
 
-describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () => {
+describe("a view that has grown", () => {
   test("is compacted immediately before the model call, which uses the compacted view", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).settle();
     expect(kinds(run)).toContain("compact");
@@ -23,7 +23,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(asked?.view.ranges[0]).toMatchObject({ from: 0, replacement: { section: 0 } });
   });
 
-  test("emits compaction events directly after TurnStart, and only if something changed (X-11)", async () => {
+  test("emits compaction events directly after TurnStart, and only if something changed (X-11) [EVT-13.2, LOOP-25.3]", async () => {
     const lines = (await play({ replies: TURNS, compactAbove: 300 }).settle()).eventLines();
     const started = lines.findIndex((line) => line.startsWith("CompactionStarted"));
     expect(lines[started + 1]).toContain("CompactionEnded");
@@ -33,7 +33,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(small.eventLines().filter((line) => line.startsWith("Compaction"))).toEqual([]);
   });
 
-  test("is measured by the vendor's token count plus an estimate of later messages (CTX-05)", async () => {
+  test("is measured by the vendor's token count plus an estimate of later messages (CTX-05.1)", async () => {
     const replies = [{ ...calls("edit"), usage: usageOf(900, 50) }, says("done")];
     const run = await play({ replies }).until("call-tools");
     expect(countContextTokens(run.state)).toBe(950);
@@ -46,14 +46,23 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     ]);
   });
 
-  test("is compacted before each model call, and never if the definition disables compaction [LOOP-14]", async () => {
+  test("is estimated alone after a compaction: the vendor's count of what was sent before is forgotten [CTX-05.3]", async () => {
+    const replies = [...TURNS.slice(0, 3), { ...calls("edit"), usage: usageOf(900, 50) }, says("done")];
+    const run = await play({ replies, compactAbove: 940 }).until("compact");
+    expect(run.state.reportedSize?.tokens).toBe(950);
+    await run.step();
+    expect(run.command.type).toBe("call-model");
+    expect(run.state.reportedSize).toBeUndefined();
+  });
+
+  test("is compacted before each model call, and never if the definition disables compaction [LOOP-14.1-2]", async () => {
     const replies = [calls("edit"), calls("edit"), says("done")];
     const each = ["compact", "call-model"];
     expect(kinds(await play({ replies, compactAbove: 2 }).settle())).toEqual([...each, ...each, ...each]);
     expect(kinds(await play({ replies }).settle())).toEqual(["call-model", "call-model", "call-model"]);
   });
 
-  test("is compacted above its threshold, but not at it [CTX-09]", async () => {
+  test("is compacted above its threshold, but not at it [CTX-09.1]", async () => {
     const { state } = await play({ compactAbove: 1_000_000 }).until("call-model");
     const due = (compactAbove: number) =>
       findCompactionReason({
@@ -64,7 +73,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
     expect(due(countContextTokens(state) - 1)).toEqual({ type: "size" });
   });
 
-  test("cannot be pruned before the compaction: what a model may prune begins after it [PRUN-09]", async () => {
+  test("cannot be pruned before the compaction: what a model may prune begins after it [PRUN-09.1]", async () => {
     const run = await play({ replies: TURNS, compactAbove: 300 }).until("compact");
     const position = run.state.length;
     await run.step();
@@ -85,7 +94,7 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
   });
 });
 
-describe("the cost of a compaction [LIM-02]", () => {
+describe("the cost of a compaction", () => {
   /** Performs the first compaction and reports it with the usage and cost of its model. */
   const compactedFor = async (run: Run, costUsd?: number): Promise<Run> => {
     await run.until("compact");
@@ -125,15 +134,15 @@ describe("the cost of a compaction [LIM-02]", () => {
   });
 });
 
-describe("a compaction that a user requests [CMP-13, CMP-14, CTX-18]", () => {
-  test("runs once, with the focus from the request", async () => {
+describe("a compaction that a user requests", () => {
+  test("runs once, with the focus from the request [CTX-18.1]", async () => {
     const run = await play({ replies: TURNS, compactAbove: 1_000_000 }).until("call-tools");
     await run.compact("the prices").settle();
     const asked = run.commands.filter((command) => command.type === "compact");
     expect(asked).toMatchObject([{ reason: { type: "request", focus: "the prices" } }]);
   });
 
-  test("is ignored if the definition disables compaction", async () => {
+  test("is ignored if the definition disables compaction [CMP-13.3]", async () => {
     const run = await play({ replies: TURNS, mode: "interactive" }).until("call-tools").compact().settle();
     await run.compact().settle();
     expect(run.commands.filter(({ type }) => type === "compact")).toEqual([]);
@@ -141,12 +150,12 @@ describe("a compaction that a user requests [CMP-13, CMP-14, CTX-18]", () => {
   });
 });
 
-describe("a compaction of a run that waits for a prompt [CMP-13, LOOP-06]", () => {
+describe("a compaction of a run that waits for a prompt", () => {
   const rest = () => play({ replies: TURNS, mode: "interactive", compactAbove: 1_000_000 }).settle();
   const eventsOfLast = (run: ReturnType<typeof play>) =>
     run.transcript.listEvents(run.transcript.records.at(-1)?.loopId ?? "").map(({ body }) => body);
 
-  test("is a separate loop without a model call or a turn, and the run waits again afterwards", async () => {
+  test("is a separate loop without a model call or a turn, and the run waits again afterwards [LOOP-06.3, CMP-13.1-2]", async () => {
     const run = await rest();
     const asked = run.asked.length;
     await run.compact("the prices").settle();
@@ -183,7 +192,7 @@ describe("a compaction of a run that waits for a prompt [CMP-13, LOOP-06]", () =
   });
 });
 
-describe("a context that the vendor rejects as too long [OVF-04, OVF-05, X-09]", () => {
+describe("a context that the vendor rejects as too long [X-09]", () => {
   const three = [calls("edit"), calls("edit"), calls("edit")];
   /** A run after three turns, the first of which can be summarised. */
   const grown = async (...replies: readonly Reply[]) => {
@@ -193,14 +202,14 @@ describe("a context that the vendor rejects as too long [OVF-04, OVF-05, X-09]",
   };
   const kindsBehind = (run: Run) => kinds(run).slice(3);
 
-  test("is compacted and sent once more", async () => {
+  test("is compacted and sent once more [OVF-04.1, OVF-05.1-2]", async () => {
     const run = await grown();
     await run.fail("overflow", "prompt is too long").settle();
     expect(kindsBehind(run)).toEqual(["compact", "call-model"]);
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("is also compacted and sent once more if the vendor reports the overflow in its answer", async () => {
+  test("is also compacted and sent once more if the vendor reports the overflow in its answer [OVF-04.2]", async () => {
     const run = await grown(says("", { stopReason: "error", error: "prompt is too long" }));
     await run.settle();
     expect(kindsBehind(run)).toEqual(["call-model", "compact", "call-model"]);
@@ -216,7 +225,7 @@ describe("a context that the vendor rejects as too long [OVF-04, OVF-05, X-09]",
     expect(outcome?.type === "failed" && outcome.message).toMatch(/even after a compaction in turn 3/);
   });
 
-  test("and that cannot be made smaller is not sent again: the loop fails and emits no compaction event", async () => {
+  test("and that cannot be made smaller is not sent again: the loop fails and emits no compaction event [OVF-05.1]", async () => {
     const run = await play({ compactAbove: 1_000_000 }).until("call-model");
     await run.fail("overflow", "prompt is too long").until("compact");
     const digest = {
@@ -240,8 +249,9 @@ describe("a context that the vendor rejects as too long [OVF-04, OVF-05, X-09]",
     expect(JSON.stringify(after.outbox)).not.toContain("Compaction");
   });
 
-  test("ends the loop immediately if the definition disables compaction", async () => {
+  test("ends the loop immediately if the definition disables compaction [OVF-05.3]", async () => {
     const run = await play({}).until("call-model").fail("overflow", "prompt is too long").settle();
+    expect(run.lines.at(-1)).toMatch(/^error: .*prompt is too long/);
     expect(run.state.last?.outcome).toEqual({
       type: "failed",
       fault: "overflow",

@@ -73,7 +73,7 @@ function shown(sections: readonly Section[], entries: readonly Entry[]): readonl
 }
 
 describe("turns", () => {
-  test("group the entries with the same turn id; an entry without one is a separate turn [CMP-11]", () => {
+  test("group the entries with the same turn id; an entry without one is a separate turn [CMP-11.1-2]", () => {
     const entries = entriesOf([user("old"), user("older"), ...loop("L.1", 2), user("later")], 5);
     const turns = groupTurns(entries);
     expect(turns.map((turn) => turn.entries.length)).toEqual([1, 1, 3, 2, 1]);
@@ -83,7 +83,7 @@ describe("turns", () => {
     expect(getPositionRange(turns, { start: 5, end: 9 })).toBeUndefined();
   });
 
-  test("keep an answer and its results together, whatever their turn ids [CMP-08, CMP-09]", () => {
+  test("keep an answer and its results together, whatever their turn ids [CMP-08.3, CMP-09]", () => {
     const apart = [
       answer("", ["a", "b"]),
       inTurn(result("b", "2"), "L.1", 4),
@@ -93,7 +93,7 @@ describe("turns", () => {
     expect(groupTurns(entriesOf(apart)).map((turn) => turn.entries.length)).toEqual([3, 1]);
   });
 
-  test("take their id from the first entry that has one [CMP-09, CMP-11]", () => {
+  test("take their id from the first entry that has one [CMP-11.1]", () => {
     const late = [
       answer("", ["a", "b"]),
       inTurn(result("a", "1"), "L.1", 4),
@@ -106,12 +106,12 @@ describe("turns", () => {
     ]);
   });
 
-  test("include an application's message with the entry that it follows [CMP-11]", () => {
+  test("include an application's message with the entry that it follows [CMP-11.1]", () => {
     const mixed = [inTurn(user("hi"), "L.1", 0), extension(1), inTurn(answer("yes"), "L.1", 0)];
     expect(groupTurns(entriesOf(mixed)).length).toBe(1);
   });
 
-  test("are distinct if the same index is in another loop, and are grouped by loop [CMP-07, CMP-16]", () => {
+  test("are distinct if the same index is in another loop, and are grouped by loop [CMP-16.2]", () => {
     const turns = groupTurns(entriesOf([user("inbox"), ...loop("L.1", 1), ...loop("L.2", 2), user("x")]));
     expect(turns.length).toBe(5);
     expect(groupLoops(turns).map((loopTurns) => loopTurns.length)).toEqual([2, 3]);
@@ -125,7 +125,7 @@ describe("the summary line of a turn", () => {
     return formatTurn(groupTurns(entries)[0] as never);
   };
 
-  test("contains the user's text, and the answer's text or its number of tool calls [CMP-04]", () => {
+  test("contains the user's text, and the answer's text or its number of tool calls [CMP-04.1]", () => {
     expect(lineOf(user("fix\n the  tests"), answer("on it", ["a"]), result("a", "secret"))).toBe(
       "[Summary] User: fix the tests Assistant: on it",
     );
@@ -134,7 +134,7 @@ describe("the summary line of a turn", () => {
     expect(lineOf(user("hi"), extension("own"), answer("yes"))).toBe("[Summary] User: hi Assistant: yes");
   });
 
-  test("names parts that are not text, and joins all parts of a message with spaces [CMP-04]", () => {
+  test("names parts that are not text, and joins all parts of a message with spaces [CMP-04.1]", () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     const text = (words: string) => ({ type: "text" as const, text: words });
     const shown = { ...user(""), content: [text(" look"), image, text("here\n")] } as AgentMessage;
@@ -144,14 +144,14 @@ describe("the summary line of a turn", () => {
     expect(lineOf(blank)).toBe("[Summary] Assistant: [Assistant response]");
   });
 
-  test("cuts a text only above the maximum length, counted in characters [CMP-04]", () => {
+  test("cuts a text only above the maximum length, counted in characters [CMP-04.1]", () => {
     for (const words of ["x".repeat(200), "😀".repeat(150)]) {
       expect(lineOf(user(words))).toBe(`[Summary] User: ${words}`);
     }
     expect(lineOf(user("x".repeat(201)))).toBe(`[Summary] User: ${"x".repeat(199)}…`);
   });
 
-  test("is a single line of bounded length [CMP-04]", () => {
+  test("is a single line of bounded length [CMP-04.1]", () => {
     const long = lineOf(
       user("😀".repeat(1000)),
       user(lines(900)),
@@ -167,7 +167,7 @@ describe("the summary line of a turn", () => {
 describe("a summary", () => {
   const four = () => groupTurns(entriesOf(loop("L.1", 4)));
 
-  test("has one line for each turn [CMP-04]", () => {
+  test("has one line for each turn [CMP-04.1]", () => {
     expect(summarise(four(), 2000, estimateMessage).split("\n")).toEqual([
       "[Summary] User: prompt of L.1 Assistant: turn 0",
       "[Summary] Assistant: turn 1",
@@ -176,7 +176,7 @@ describe("a summary", () => {
     ]);
   });
 
-  test("drops the turns beyond its token limit, and states their number [CMP-04]", () => {
+  test("drops the turns beyond its token limit, and states their number [CMP-04.2]", () => {
     const turns = four();
     const whole = estimateMessage(buildPlaceholder(summarise(turns, 2000, estimateMessage), 0));
     expect(summarise(turns, whole, estimateMessage)).not.toContain("more");
@@ -190,7 +190,7 @@ describe("a summary", () => {
     expect(summarise(turns, 9, estimateMessage)).toBe("");
   });
 
-  test("shows the last turn if its line is shorter than a line that counts it [CMP-04]", () => {
+  test("shows the last turn if its line is shorter than a line that counts it [CMP-04.2]", () => {
     const turns = groupTurns(entriesOf([answer("asked"), answer("x")]));
     const lengthOf = (message: AgentMessage) => texts([message]).join("").length;
     const whole = "[Summary] Assistant: asked\n[Summary] Assistant: x";
@@ -198,7 +198,7 @@ describe("a summary", () => {
     expect(summarise(turns, whole.length - 1, lengthOf)).toBe("[... 2 more turn(s) ...]");
   });
 
-  test("never exceeds its token limit [CMP-04]", () => {
+  test("never exceeds its token limit [CMP-04.2]", () => {
     fc.assert(
       property(soundMessages, nat(300), (messages, maxTokens) => {
         const text = summarise(groupTurns(entriesOf(messages)), maxTokens, estimateMessage);
@@ -210,7 +210,7 @@ describe("a summary", () => {
 });
 
 describe("the default plan", () => {
-  test("keeps the first turns, summarises the middle, and keeps the last turns with truncated outputs [CMP-03]", () => {
+  test("keeps the first turns, summarises the middle, and keeps the last turns with truncated outputs [CMP-03.1-3, CMP-07.1, CTX-04.2]", () => {
     // Turn 0 has three entries (0 to 2), every other turn two: turn n begins at 2n + 1.
     const entries = entriesOf(loop("L.1", 20, lines(60)));
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
@@ -224,7 +224,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
   });
 
-  test("consists of sections, each an inclusive range of turns and the form that replaces it [CMP-02]", () => {
+  test("consists of sections, each an inclusive range of turns and the form that replaces it [CMP-02.1-2]", () => {
     const entries = entriesOf(loop("L.1", 20, lines(60)));
     const turns = groupTurns(entries);
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
@@ -254,20 +254,20 @@ describe("the default plan", () => {
     expect(middle).toHaveLength(16);
   });
 
-  test("leaves a loop without a middle unchanged [CMP-08, X-15]", () => {
+  test("leaves a loop without a middle unchanged [CMP-08.1, X-15, CMP-07.4]", () => {
     const entries = entriesOf(loop("L.1", 12, lines(60)));
     expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 25, "whole"]]);
     expect(planBlock([], config(), ROOMY, WINDOW)).toEqual([]);
   });
 
-  test("leaves a loop of any length up to the first and last turns unchanged [CMP-08, X-15]", () => {
+  test("leaves a loop of any length up to the first and last turns unchanged [CMP-08.1, X-15]", () => {
     for (let turns = 1; turns <= 12; turns++) {
       const entries = entriesOf(loop("L.1", turns));
       expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 2 * turns + 1, "whole"]]);
     }
   });
 
-  test("keeps messages that the application has added to the conversation [CMP-11]", () => {
+  test("keeps messages that the application has added to the conversation", () => {
     const entries = entriesOf([
       inTurn(user("hi"), "L.1", 0),
       extension("own"),
@@ -278,7 +278,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(entries.map(({ message }) => message)));
   });
 
-  test("summarises earlier loops within scope and omits older ones [CMP-05, CMP-07]", () => {
+  test("summarises earlier loops within scope and omits older ones [CMP-05.1-2, CMP-07.2-3, CMP-03.4]", () => {
     const entries = entriesOf(["L.1", "L.2", "L.3", "L.4", "L.5"].flatMap((id) => loop(id, 1)));
     const three = planBlock(entries, config(), ROOMY, WINDOW);
     expect(forms(three)).toEqual([
@@ -294,7 +294,7 @@ describe("the default plan", () => {
     expect(planBlock(entries, config({ scope }), ROOMY, { maxContextTokens: two }).length).toBe(3);
   });
 
-  test("keeps fewer recent turns first when it exceeds the budget [CTX-15, CMP-03]", () => {
+  test("keeps fewer recent turns first when it exceeds the budget [CTX-15]", () => {
     const entries = entriesOf(loop("L.1", 20, "x".repeat(400)));
     const roomy = planBlock(entries, config(), ROOMY, WINDOW);
     const tight = planBlock(entries, config(), tokensOf(roomy) - 1, WINDOW);
@@ -325,7 +325,7 @@ describe("the default plan", () => {
     ]);
   });
 
-  test("keeps unread results whole while they fit, whatever their number of lines [CTX-15]", () => {
+  test("keeps unread results whole while they fit, whatever their number of lines", () => {
     const entries = entriesOf([...loop("L.1", 3), ...loop("L.2", 6, lines(600))]);
     const sections = planBlock(entries, config(), 4000, WINDOW);
     expect(sections.at(-1)).toMatchObject({ from: 18, to: 20, form: "whole" });
@@ -350,7 +350,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBeLessThanOrEqual(20_000);
   });
 
-  test("also limits the characters of results that an answer has read: minified JSON is one line [CTX-12, CTX-15]", () => {
+  test("also limits the characters of results that an answer has read: minified JSON is one line [CTX-15]", () => {
     const read = [...loop("L.1", 3, "x".repeat(200_000)), inTurn(answer("so"), "L.1", 3)];
     const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 4)]);
     const sections = planBlock(entries, config({ keepFirstTurns: 0 }), 20_000, WINDOW);
@@ -358,7 +358,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(shown(sections, entries)));
   });
 
-  test("as a last resort keeps the newest turns that fit, after a marker and the user messages that the loop answers [CTX-14, CTX-15]", () => {
+  test("as a last resort keeps the newest turns that fit, after a marker and the user messages that the loop answers [CTX-14.2, CTX-15]", () => {
     const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20, "x".repeat(400))]);
     const long = () => "x".repeat(4000);
     const sections = planBlock(entries, config(), 310, { ...WINDOW, summarise: long });
@@ -374,7 +374,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBeLessThanOrEqual(310);
   });
 
-  test("keeps user messages whole in exactly the budget, clips them one token below, and rejects too small a budget with the reason [CTX-14, CTX-15]", () => {
+  test("keeps user messages whole in exactly the budget, clips them one token below, and rejects too small a budget with the reason [CTX-15]", () => {
     const asked = entriesOf([inTurn(user("why? ".repeat(800)), "L.1", 0)]);
     const whole = totalOf(asked.map(({ message }) => message));
     expect(forms(planBlock(asked, config(), whole, WINDOW))).toEqual([[0, 1, "whole"]]);
@@ -387,7 +387,7 @@ describe("the default plan", () => {
     });
   });
 
-  test("turns an answer with an oversized call and its results into one text, separate from user messages [CTX-15]", () => {
+  test("turns an answer with an oversized call and its results into one text, separate from user messages", () => {
     const call = {
       type: "toolCall" as const,
       id: "a",
@@ -407,7 +407,7 @@ describe("the default plan", () => {
     expect(text).toMatch(/\[Result of read\] written$/);
   });
 
-  test("keeps user messages of the middle, after the text that replaces it [CMP-03]", () => {
+  test("keeps user messages of the middle, after the text that replaces it [CMP-03.2]", () => {
     const steered = (text: string, turn: number) => inTurn(user(text), "L.1", turn);
     const turns = loop("L.1", 20);
     const entries = entriesOf([...turns.slice(0, 11), steered("in French", 5), ...turns.slice(11)]).map(
@@ -452,7 +452,7 @@ describe("the default plan", () => {
     expect(sections.map(({ turns }) => turns)).toEqual([1, 3]);
   });
 
-  test("omits the message of an earlier compaction, and starts again from the record [CMP-01, PHI-13g]", () => {
+  test("omits the message of an earlier compaction, and starts again from the record [CMP-01.3, PHI-13g]", () => {
     const entries = entriesOf(loop("L.1", 3));
     const note = {
       ...extension({ sections: [{ text: "x".repeat(4000) }] }),
@@ -480,7 +480,7 @@ describe("the default plan", () => {
     }
   });
 
-  test("uses the text of another summariser, and a marker if it returns none [CMP-10, CMP-14]", () => {
+  test("uses the text of another summariser, and a marker if it returns none [CMP-10.1]", () => {
     const entries = entriesOf([...loop("L.1", 1), ...loop("L.2", 20)]);
     const summariseTurns = (turns: readonly unknown[], maxTokens: number) =>
       turns.length === 1 ? "" : `${turns.length} turns in ${maxTokens} tokens`;
@@ -494,7 +494,14 @@ describe("the default plan", () => {
     ]);
   });
 
-  test("uses another token counter if one is given [CTX-04]", () => {
+  test("is the same with a focus message, which only the summarising model reads [CMP-14.2]", () => {
+    const entries = entriesOf(loop("L.1", 20, lines(60)));
+    const focused = planBlock(entries, config({ focusMessage: "the prices" }), ROOMY, WINDOW);
+    expect(focused).toEqual(planBlock(entries, config(), ROOMY, WINDOW));
+    expect(focused).toHaveLength(4);
+  });
+
+  test("uses another token counter if one is given [CTX-04.1]", () => {
     const entries = entriesOf(loop("L.1", 20));
     const sections = planBlock(entries, config(), 20, { ...WINDOW, count: () => 1 });
     expect(sections.map(({ turns, tokens }) => [turns, tokens])).toEqual([
@@ -564,7 +571,7 @@ describe("a plan for any entries and any budget", () => {
   );
 
   test(
-    "has sections in order, without overlap, that show only the given entries [CMP-08, PHI-13g]",
+    "has sections in order, without overlap, that show only the given entries [CMP-08.2, PHI-13g]",
     () => {
       always(placed(anyMessages), (sections, entries) => {
         let behind = 0;
@@ -580,7 +587,7 @@ describe("a plan for any entries and any budget", () => {
   );
 
   test(
-    "shows a call and its result in the same form, or neither [CMP-08, CMP-09, CTX-15]",
+    "shows a call and its result in the same form, or neither [CMP-08.3, CMP-09]",
     () => {
       always(placed(anyMessages), (sections, entries) => {
         const formAt = (position: number) => {
@@ -598,7 +605,7 @@ describe("a plan for any entries and any budget", () => {
   );
 
   test(
-    "fits the budget as the model receives it, and contains no orphan [CTX-15, PRUN-11]",
+    "fits the budget as the model receives it, and contains no orphan [CTX-15]",
     () => {
       always(placed(soundMessages), (sections, entries, budget) => {
         const messages = seen(sections, entries);

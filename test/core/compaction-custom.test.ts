@@ -45,7 +45,7 @@ function sectionsOf(plan: CheckedPlan): readonly Section[] {
 const problemOf = (plan: CheckedPlan) => (plan.ok ? "nothing" : plan.problem);
 
 describe("the plan of a custom strategy", () => {
-  test("is accepted if each entry is in exactly one section, and its tokens are recounted [CMP-10]", () => {
+  test("is accepted if each entry is in exactly one section, and its tokens are recounted [CMP-10.2]", () => {
     const long = entriesOf([user("go"), answer("", ["a"]), result("a", lines(100)), user("and now")]);
     const plan = checkPlan(
       [
@@ -65,7 +65,7 @@ describe("the plan of a custom strategy", () => {
     expect(sectionsOf(plan)[2]?.tokens).toBe(totalOf([user("and now")]));
   });
 
-  test("is split where entries are missing, so that none of them reappears; a text is not split [CMP-10]", () => {
+  test("is split where entries are missing, so that none of them reappears; a text is not split [CMP-10.2]", () => {
     const entries = [...entriesOf([user("a")], 3), ...entriesOf([user("b"), user("c")], 6)];
     const plan = checkPlan([{ from: 0, to: 10, form: "whole" }], entries, ROOMY);
     expect(sectionsOf(plan).map(({ from, to }) => [from, to])).toEqual([
@@ -76,7 +76,7 @@ describe("the plan of a custom strategy", () => {
     expect(sectionsOf(text).map(({ from, to }) => [from, to])).toEqual([[3, 8]]);
   });
 
-  test("does not cover the compaction messages that the machine stores for users [CMP-10]", () => {
+  test("does not cover the compaction messages that the machine stores for users", () => {
     const kept: AgentMessage = { role: "extension", kind: COMPACTION_KIND, data: {}, timestamp: 0 };
     const entries = entriesOf([user("a"), kept, extension("own"), user("b")]);
     expect(selectPlannableEntries(entries).map(({ position }) => position)).toEqual([0, 2, 3]);
@@ -125,11 +125,11 @@ describe("the plan of a custom strategy", () => {
       [{ from: 0, to: 5, form: notes("x".repeat(5000)) }],
       "has a text of 1254 tokens; at most 1000 are allowed",
     ],
-  ] as const)("is rejected with the reason: %j [CMP-10, CMP-08]", (wanted, problem) => {
+  ] as const)("is rejected with the reason: %j [CMP-10.2, CMP-08.2]", (wanted, problem) => {
     expect(problemOf(checkPlan(wanted, TALK, ROOMY))).toContain(problem);
   });
 
-  test("may be empty: then one line replaces the history and says how many messages were removed [CTX-16, CTX-14]", () => {
+  test("may be empty: then one line replaces the history and says how many messages were removed [CTX-16.2]", () => {
     const [section, ...more] = sectionsOf(checkPlan([], TALK, { budget: 50, maxTextTokens: 0 }));
     expect(more).toEqual([]);
     expect(section).toMatchObject({
@@ -142,7 +142,7 @@ describe("the plan of a custom strategy", () => {
     expect(problemOf(checkPlan([], TALK, { ...ROOMY, budget: 1 }))).toMatch(/the budget is 1$/);
   });
 
-  test("is rejected above its token budget or with too many sections [CMP-10, CTX-15]", () => {
+  test("is rejected above its token budget or with too many sections [CMP-10.2, CTX-15]", () => {
     expect(problemOf(checkPlan([{ from: 0, to: 5, form: "whole" }], TALK, { ...ROOMY, budget: 10 }))).toMatch(
       /has \d+ tokens; the budget is 10/,
     );
@@ -151,7 +151,7 @@ describe("the plan of a custom strategy", () => {
     expect(problemOf(checkPlan(each, many, ROOMY))).toContain("has 40 sections; at most 32 are allowed");
   });
 
-  test("is accepted with exactly the maximum number of tokens and sections [CMP-10, CTX-15]", () => {
+  test("is accepted with exactly the maximum number of tokens and sections [CMP-10.2, CTX-15]", () => {
     const whole = [{ from: 0, to: 5, form: "whole" as const }];
     const all = totalOf(TALK.map(({ message }) => message));
     expect(checkPlan(whole, TALK, { ...ROOMY, budget: all }).ok).toBe(true);
@@ -165,7 +165,7 @@ describe("the plan of a custom strategy", () => {
     expect(sectionsOf(checkPlan(each, most, ROOMY))).toHaveLength(32);
   });
 
-  test("is rejected if a section covers only missing entries [CMP-10]", () => {
+  test("is rejected if a section covers only missing entries [CMP-10.2]", () => {
     const apart = [...entriesOf([user("a")]), ...entriesOf([user("b")], 4)];
     const wanted = [
       { from: 0, to: 1, form: "whole" as const },
@@ -199,7 +199,7 @@ function soundPlan(pieces: readonly Piece[], entries: readonly Entry[]) {
   });
 }
 
-test("any accepted plan covers every entry once, leaves no orphan, and stays within its budget [CMP-10, CMP-08, CTX-15, PHI-13g]", () => {
+test("any accepted plan covers every entry once, leaves no orphan, and stays within its budget [CMP-10.2, CMP-08.2-3, CTX-15, PHI-13g]", () => {
   const forms = oneof(
     constant<SectionForm>("whole"),
     nat(5).map((cut): SectionForm => ({ maxLines: cut })),

@@ -218,7 +218,7 @@ const partsText = (message: Message) =>
 
 describe.each(Object.keys(strategies) as (keyof typeof strategies)[])("the strategy %s", (name) => {
   test(
-    "keeps the required messages in a valid request within the budget, or says why it cannot [CTX-14, CTX-15, PRUN-11]",
+    "keeps the required messages in a valid request within the budget, or says why it cannot [CTX-15]",
     async () => {
       let taken = 0;
       await fc.assert(

@@ -61,7 +61,7 @@ const before = (messages: readonly AgentMessage[]) =>
   messages.map((message, turn) => inTurn(message, "L.0", turn));
 
 describe("cutting a text", () => {
-  test("keeps half of the lines from the beginning and the rest from the end [CTX-12]", () => {
+  test("keeps half of the lines from the beginning and the rest from the end [CTX-12.1-2]", () => {
     expect(cutText(lines(60), 50)).toBe(
       `${lines(25)}\n\n[... 10 lines truncated ...]\n\n${lines(60).split("\n").slice(35).join("\n")}`,
     );
@@ -70,14 +70,14 @@ describe("cutting a text", () => {
     expect(cutText("a\nb", 0)).toBe("\n\n[... 2 lines truncated ...]\n\n");
   });
 
-  test("leaves a text with exactly the maximum number of lines unchanged; a trailing line break starts no line [CTX-12]", () => {
+  test("leaves a text with exactly the maximum number of lines unchanged; a trailing line break starts no line [CTX-12.1]", () => {
     expect(cutText(lines(50), 50)).toBe(lines(50));
     expect(cutText(`${lines(50)}\n`, 50)).toBe(`${lines(50)}\n`);
     expect(cutText("a\nb\nc\n", 2)).toBe("a\n\n[... 1 lines truncated ...]\n\nc");
     expect(cutText("", 0)).toBe("");
   });
 
-  test("cuts each text part of a tool result separately, and nothing else [CTX-12]", () => {
+  test("cuts each text part of a tool result separately, and nothing else [CTX-12.3]", () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
     const long = { type: "text", text: lines(4) } as const;
     const message = { ...result("a", ""), content: [long, image, { type: "text", text: "x" }, long] };
@@ -92,7 +92,7 @@ describe("cutting a text", () => {
 });
 
 describe("the three tiers", () => {
-  test("leave messages that fit unchanged [CTX-11]", () => {
+  test("leave messages that fit unchanged [CTX-11.1]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(80)), answer("done")];
     expect(planned(messages, OPTIONS).map(({ form }) => form)).toEqual(["whole"]);
     const exactly = { ...OPTIONS, budget: totalOf(messages) };
@@ -100,7 +100,7 @@ describe("the three tiers", () => {
     expect(compacted(messages, { ...exactly, budget: exactly.budget - 1 })).not.toEqual(messages);
   });
 
-  test("cut only tool outputs if that is enough [CTX-11, CTX-12]", () => {
+  test("cut only tool outputs if that is enough [CTX-11.2, CTX-12.3]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(400)), answer("done")];
     expect(compacted(messages, { ...OPTIONS, budget: 300 })).toEqual([
       messages[0],
@@ -110,7 +110,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("summarise no answer if shorter outputs are enough [CTX-11, CTX-13]", () => {
+  test("summarise no answer if shorter outputs are enough [CTX-11.2, CTX-13.1]", () => {
     const old = answer("old words", ["a"]);
     const messages = [user("hi"), old, result("a", lines(400)), answer("done"), user("more")];
     const options = { ...OPTIONS, budget: 300, keepRecent: 1 };
@@ -122,7 +122,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("then replace each old answer by a summary, without its results [CTX-13]", () => {
+  test("then replace each old answer by a summary, without its results [CTX-13.1-5]", () => {
     const messages = [
       user("question"),
       answer("short words", ["a", "b"], 11),
@@ -149,7 +149,7 @@ describe("the three tiers", () => {
     expect(left[2]).toBe(messages[5]);
   });
 
-  test("repeat an answer of 200 characters in the summary, but not one of 201 [CTX-13]", () => {
+  test("repeat an answer of 200 characters in the summary, but not one of 201 [CTX-13.1-2]", () => {
     const old = [
       answer("y".repeat(200)),
       result("x", "z".repeat(2000)),
@@ -162,7 +162,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("merge the oldest of many sections into one text, followed by their user messages [CTX-13]", () => {
+  test("merge the oldest of many sections into one text, followed by their user messages [CTX-13.4]", () => {
     const messages = Array.from({ length: 40 }, (_, index) => [
       user(`question ${index}`),
       answer(`answer ${index}`, [`c${index}`]),
@@ -178,14 +178,14 @@ describe("the three tiers", () => {
     }
   });
 
-  test("start the last messages at an answer, not at its results [CTX-13, CMP-09]", () => {
+  test("start the last messages at an answer, not at its results [CTX-13.5, CMP-09]", () => {
     const messages = [...before([user("x".repeat(4000)), answer("old")]), ...loop("L.1", 1)];
     const left = compacted(messages, { ...OPTIONS, budget: 200, keepFirst: 0, keepRecent: 1 });
     expect(left.slice(1)).toEqual(messages.slice(2));
     expect(texts(left)[0]).toMatch(/^\[Context compacted: 2 messages removed/);
   });
 
-  test("then keep the first and the last messages with a marker between them [CTX-14]", () => {
+  test("then keep the first and the last messages with a marker between them [CTX-14.1]", () => {
     const old = before(Array.from({ length: 29 }, (_, index) => user(`${index} ${"x".repeat(400)}`)));
     const messages = [...old, inTurn(user("now"), "L.1", 0)];
     const left = compacted(messages, { ...OPTIONS, budget: 600, keepRecent: 3 });
@@ -196,7 +196,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("and keep the user messages that the loop answers, after the marker, whatever their position [CTX-14]", () => {
+  test("and keep the user messages that the loop answers, after the marker, whatever their position [CTX-14.1]", () => {
     const turns = loop("L.1", 30, "x".repeat(400));
     const messages = [...before([user("old"), answer("fine")]), ...turns];
     const left = compacted(messages, { ...OPTIONS, budget: 330, keepFirst: 0, keepRecent: 4 });
@@ -206,7 +206,7 @@ describe("the three tiers", () => {
     ]);
   });
 
-  test("as a last resort keep the newest messages that fit, after a marker [CTX-14]", () => {
+  test("as a last resort keep the newest messages that fit, after a marker [CTX-14.2]", () => {
     const old = before(Array.from({ length: 29 }, (_, index) => answer(`${index} ${"x".repeat(397)}`)));
     const messages = [...old, inTurn(user("now"), "L.1", 0)];
     const left = compacted(messages, { ...OPTIONS, budget: 350, keepFirst: 1, keepRecent: 10 });
@@ -225,7 +225,7 @@ describe("the three tiers", () => {
     expect(texts(left)).toContain("prompt of L.1");
   });
 
-  test("use another token counter if one is given [CTX-04]", () => {
+  test("use another token counter if one is given [CTX-04.1]", () => {
     const old = before(Array.from({ length: 8 }, (_, index) => user(`${index}`)));
     const messages = [...old, inTurn(user("8"), "L.1", 0)];
     const options = { budget: 4, keepFirst: 1, keepRecent: 2, toolOutputMaxLines: 50, count: () => 1 };
@@ -264,7 +264,7 @@ describe("a plan for any conversation and any budget", () => {
   );
 
   test(
-    "creates no orphan where there was none, even if ids repeat [CTX-15, GAP-08]",
+    "creates no orphan where there was none, even if ids repeat [GAP-08]",
     () => {
       check(
         property(soundMessages, options, (messages, { budget, ...config }) => {
@@ -278,7 +278,7 @@ describe("a plan for any conversation and any budget", () => {
   );
 
   test(
-    "shows what fits unchanged [CTX-11]",
+    "shows what fits unchanged [CTX-11.1]",
     () => {
       check(
         property(soundMessages, options, (messages, given) => {

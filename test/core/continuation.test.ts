@@ -27,7 +27,7 @@ function begun(continuation: Continuation): State {
 const ids = (messages: readonly { readonly id: string }[]) => messages.map(({ id }) => id);
 
 describe("a continuation", () => {
-  test("opens its loop with the queued steering before the prompts, each with its origin; follow-ups stay queued [LOOP-04, LOOP-08]", () => {
+  test("opens its loop with the queued steering before the prompts, each with its origin; follow-ups stay queued [LOOP-08]", () => {
     const continuation = { kind: { type: "rerun" as const, tag: "t" } };
     const state = begun(continuation);
     expect(next(state)).toMatchObject({
@@ -42,7 +42,7 @@ describe("a continuation", () => {
     expect(ids(state.queues.followUps)).toEqual(["follow-up"]);
   });
 
-  test("that compacts delivers no messages: they stay queued, and the state contains its focus [CMP-13]", () => {
+  test("that compacts delivers no messages: they stay queued, and the state contains its focus [CMP-13.2]", () => {
     const continuation = { kind: { type: "compaction" as const }, focus: "the prices" };
     const state = begun(continuation);
     expect(next(state)).toMatchObject({ type: "open-loop", continuation, prompts: [] });

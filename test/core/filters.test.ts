@@ -11,7 +11,7 @@ const RUNS = Math.min(500, getRunCount(500));
 const reason = 'not "bad"';
 
 describe("a rejected prompt", () => {
-  test("ends its loop before the first turn: no message, no model call [FILT-03, EVT-07]", async () => {
+  test("ends its loop before the first turn: no message, no model call [FILT-03.2-3, EVT-07, LOOP-02.3]", async () => {
     const run = await play({ prompts: ["bad words"], rejects: "bad" }).settle();
     expect(run.eventLines()).toEqual(["AgentStart initial", "InputRejected", "AgentEnd rejected 0..0"]);
     expect(run.transcript.listEvents("s.test.1").slice(1)).toMatchObject([
@@ -24,19 +24,19 @@ describe("a rejected prompt", () => {
     expect(run.command).toMatchObject({ type: "finish", last: { outcome: { type: "rejected", reason } } });
   });
 
-  test("discards the prompts submitted with it [FILT-03]", async () => {
+  test("discards the prompts submitted with it [FILT-03.3]", async () => {
     const run = await play({ prompts: ["good", "bad"], rejects: "bad" }).settle();
     expect(run.lines).toEqual([]);
   });
 
-  test("does not reject the next prompt, and is not in the conversation [FILT-02, FILT-03]", async () => {
+  test("does not reject the next prompt, and is not in the conversation [FILT-02.3, FILT-03.3]", async () => {
     const run = await play({ prompts: ["bad"], rejects: "bad", mode: "interactive" }).settle();
     expect(run.phase).toBe("waiting");
     await run.prompt("good").settle();
     expect(run.lines).toEqual(["prompt: good", "model: done"]);
   });
 
-  test("stays rejected if the result of the step is lost [FILT-03]", async () => {
+  test("stays rejected if the result of the step is lost [FILT-03.3]", async () => {
     const run = await play({ prompts: ["bad"], rejects: "bad" })
       .lose("stored")
       .settle();
@@ -44,7 +44,7 @@ describe("a rejected prompt", () => {
     expect(run.asked).toEqual([]);
   });
 
-  test("is the outcome of the run even if a stop arrives first [FILT-03]", async () => {
+  test("is the outcome of the run even if a stop arrives first", async () => {
     const run = await play({ prompts: ["bad"], rejects: "bad" })
       .stop()
       .settle();
@@ -135,13 +135,13 @@ describe("queued messages pass the filters before a turn reads them", () => {
     ]);
   });
 
-  test("a warning is appended to the message that it concerns [PHI-08, FILT-04]", async () => {
+  test("a warning is appended to the message that it concerns [PHI-08, FILT-04.1]", async () => {
     const run = await (await waiting({ judges: rude }, (run) => run.steer("rude").steer("kind"))).settle();
     expect(run.lines).toContain("steering: rude[Warning: be kind]");
     expect(run.lines).toContain("steering: kind");
   });
 
-  test("a rejection ends the run after a turn, with one InputRejected, then AgentEnd [PHI-08, FILT-03, EVT-07]", async () => {
+  test("a rejection ends the run after a turn, with one InputRejected, then AgentEnd [PHI-08, FILT-03.2-3, EVT-07]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.followUp("bad words"))).settle();
     expect(run.eventLines().slice(-3)).toEqual([
       "TurnEnd 0 at 1 with 0",
@@ -287,7 +287,7 @@ describe("messages that a loop starts with", () => {
   });
 });
 
-test("any script with rejections preserves every invariant and loses no message [I1..I5, FILT-03, PHI-10, PHI-13b]", async () => {
+test("any script with rejections preserves every invariant and loses no message [I1..I5, PHI-10, PHI-13b]", async () => {
   let rejected = 0;
   await assert(
     asyncProperty(

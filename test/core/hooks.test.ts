@@ -18,7 +18,7 @@ const askedAt = (run: ReturnType<typeof play>) => run.hooked.map(({ line }) => l
 const big = (text: string) => says(text, { usage: usageOf(500, 1) });
 
 describe("the order of hooks and events", () => {
-  test("matches the source projects, with a hook at every point [CB-04, EVT-13, EVT-14, X-02, X-03, LOOP-13]", async () => {
+  test("matches the source projects, with a hook at every point [CB-04.1-2, EVT-13.1-3, EVT-14.1, X-02, X-03]", async () => {
     const run = play({
       hooks: ALL,
       prompts: ["hi", "there"],
@@ -76,7 +76,7 @@ describe("the order of hooks and events", () => {
     expect(askedAt(run).at(-1)).toBe("after-task");
   });
 
-  test("has on-error before the TurnEnd of a failed answer, and after-turn after it [LOOP-16, CB-06, X-03, EVT-17]", async () => {
+  test("has on-error before the TurnEnd of a failed answer, and after-turn after it [LOOP-16.2, CB-06.1-2, X-03, EVT-17.1]", async () => {
     const run = play({ hooks: ALL });
     await run.until("call-model").fail("api").settle();
     expect(run.story().slice(-5)).toEqual([
@@ -88,7 +88,7 @@ describe("the order of hooks and events", () => {
     ]);
   });
 
-  test("includes on-error for an answer with the stop reason error [LOOP-16, CB-06]", async () => {
+  test("includes on-error for an answer with the stop reason error [LOOP-16.2, CB-06.2, CB-01.2]", async () => {
     const run = await play({
       hooks: ["on-error"],
       replies: [says("half", { stopReason: "error" })],
@@ -97,7 +97,7 @@ describe("the order of hooks and events", () => {
     expect(run.story().slice(-3)).toEqual(["on-error", "TurnEnd 0 at 1 with 0", "AgentEnd failed 0..2"]);
   });
 
-  test("has no on-error after an abort, but after-turn exactly once [LOOP-16, CB-06]", async () => {
+  test("has no on-error after an abort, but after-turn exactly once [LOOP-16.3, CB-06.1-2]", async () => {
     const run = play({ hooks: ALL });
     await run.until("call-model").stop().setBack({ type: "cancelled" });
     expect(run.command).toMatchObject({ type: "run-hook", isBrief: true });
@@ -106,7 +106,7 @@ describe("the order of hooks and events", () => {
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
 
-  test("has no on-error for a call cancelled without a stop, nor for an answer that fails after a stop [LOOP-16, PHI-13c]", async () => {
+  test("has no on-error for a call cancelled without a stop, nor for an answer that fails after a stop [LOOP-16.3, PHI-13c]", async () => {
     const cancelled = await play({ hooks: ["on-error"] })
       .until("call-model")
       .setBack({ type: "cancelled" });
@@ -115,7 +115,7 @@ describe("the order of hooks and events", () => {
     expect(askedAt(await failed.until("call-model").stop().settle())).toEqual([]);
   });
 
-  test("has no before-turn for a turn that a limit forbids [LOOP-12, X-02]", async () => {
+  test("has no before-turn for a turn that a limit forbids [LOOP-12.1, X-02]", async () => {
     const run = await play({
       hooks: ["before-turn"],
       limits: { maxTurns: 1 },
@@ -125,7 +125,7 @@ describe("the order of hooks and events", () => {
     expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
   });
 
-  test("has both hooks around each call when calls run one at a time [EVT-14]", async () => {
+  test("has both hooks around each call when calls run one at a time [EVT-14.1]", async () => {
     const run = await play({
       hooks: ["before-tool", "after-tool"],
       replies: [calls("bash", "edit")],
@@ -149,7 +149,7 @@ describe("without hooks", () => {
 });
 
 describe("before-turn", () => {
-  test("a denial ends the loop without a turn and moves queued messages to the inbox [CB-05, LOOP-13, X-02, PHI-13b]", async () => {
+  test("a denial ends the loop without a turn and moves queued messages to the inbox [CB-05.2, LOOP-13, X-02, PHI-13b]", async () => {
     const run = play({ hooks: ["before-turn", "after-turn"], words: saying("before-turn", no()) });
     await run.until("run-hook").steer("wait").followUp("and then").settle();
     expect(run.story()).toEqual([
@@ -226,7 +226,7 @@ describe("before-tool", () => {
     expect(askedAt(await play({ hooks: ["before-tool"], replies: [calls("unknown")] }).settle())).toEqual([]);
   });
 
-  test("runs before the user approves a call; a call that it denies needs no approval", async () => {
+  test("runs before the user approves a call; a call that it denies needs no approval [CB-05.3]", async () => {
     const ask = { rules: [{ tool: "bash", outcome: "ask" as const }] };
     const refused = play({
       hooks: ["before-tool"],
@@ -235,6 +235,8 @@ describe("before-tool", () => {
       replies: [calls("bash")],
     });
     expect((await refused.settle()).command.type).toBe("finish");
+    expect(refused.executed).toEqual([]);
+    expect(lineOf(refused, "bash")).toEqual([expect.stringMatching(/^bash!: .*not now/)]);
     const asked = play({ hooks: ["before-tool"], permissions: ask, replies: [calls("bash")] });
     await asked.until("wait").answer("c0.0").settle();
     expect(askedAt(asked)).toEqual(["before-tool bash"]);
@@ -256,7 +258,7 @@ describe("before-tool", () => {
 });
 
 describe("before-compaction", () => {
-  test("receives the size of the context, and after-compaction the result, with the values of the events [CMP-15, EVT-09]", async () => {
+  test("receives the size of the context, and after-compaction the result, with the values of the events [CMP-15.1, CMP-15.3, EVT-09.1-2]", async () => {
     const run = await play({
       hooks: ["before-compaction", "after-compaction"],
       replies: [large(calls("bash")), large(calls("bash")), large(calls("bash")), says("end")],
@@ -282,7 +284,7 @@ describe("before-compaction", () => {
     });
   });
 
-  test("a denial skips this cycle: the model is called with the unchanged context, and the hook runs once [CB-05]", async () => {
+  test("a denial skips this cycle: the model is called with the unchanged context, and the hook runs once [CB-05.5, CMP-15.2]", async () => {
     const run = play({
       hooks: ["before-compaction", "after-compaction"],
       words: saying("before-compaction", no()),
@@ -295,7 +297,7 @@ describe("before-compaction", () => {
     expect(run.lines.at(-1)).toBe("model: two");
   });
 
-  test("a denial after an overflow fails the run with the overflow, and the error names the hook [CB-05]", async () => {
+  test("a denial after an overflow fails the run with the overflow, and the error names the hook [CB-05.5]", async () => {
     const run = play({
       hooks: ["before-compaction"],
       words: saying("before-compaction", no()),
@@ -372,7 +374,7 @@ describe("on-text", () => {
 });
 
 describe("a loop that a hook rejects", () => {
-  test("has one AgentEnd and no AgentStart; earlier steering goes to the inbox [LOOP-02, CB-05]", async () => {
+  test("has one AgentEnd and no AgentStart; earlier steering goes to the inbox [LOOP-02.2, CB-05.1]", async () => {
     const run = play({ hooks: ALL, guarded: "bomb", prompts: ["a bomb"], held: true });
     await run.steer("a shelter, I mean").tell({ type: "started" }).settle();
     expect(run.story()).toEqual(["AgentEnd rejected 0..0"]);
@@ -396,7 +398,7 @@ describe("a loop that a hook rejects", () => {
 });
 
 describe("after-task", () => {
-  test("runs once, when the run ends: not while an interactive run waits [CB-07]", async () => {
+  test("runs once, when the run ends: not while an interactive run waits [CB-07.2]", async () => {
     const run = await play({ hooks: ["after-task"], mode: "interactive" }).settle();
     expect(run.phase).toBe("waiting");
     await run.prompt("again").settle();
@@ -451,7 +453,7 @@ describe("a stop while hooks run", () => {
     ]);
   });
 
-  test("does not retry a before-turn hook that started before it, but retries an after-turn hook that started after it [CB-06]", async () => {
+  test("does not retry a before-turn hook that started before it, but retries an after-turn hook that started after it", async () => {
     const run = await play({ hooks: ["before-turn", "after-turn"] })
       .until("run-hook")
       .stop()

@@ -20,7 +20,7 @@ const entry = (run: Run, fromEnd: number) => run.transcript.listEntries(run.stat
 const TWO_TURNS = { replies: [large(calls("edit")), large(calls("edit")), says("done")] };
 
 describe("the end of a loop", () => {
-  test("has no rejection when the input was not rejected [FILT-03]", async () => {
+  test("has no rejection when the input was not rejected [FILT-03.2]", async () => {
     expect(agentEnd(await play().settle())).not.toHaveProperty("rejection");
   });
 
@@ -44,14 +44,14 @@ describe("the end of a loop", () => {
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "the answer was aborted" });
   });
 
-  test("counts a failed turn, records it with origin machine, and adds it to the view as a turn [LOOP-16, LOOP-24]", async () => {
+  test("counts a failed turn, records it with origin machine, and adds it to the view as a turn [LOOP-24.3]", async () => {
     const run = await play({ mode: "interactive" }).until("call-model").fail("auth", "no such key").settle();
     expect(run.state.totals.turns).toBe(1);
     expect(entry(run, -1)).toMatchObject({ origin: "machine", message: { stopReason: "error" } });
     expect(run.state.view.spans.map(({ turns }) => turns)).toEqual([1, 1]);
   });
 
-  test("adds the limit message to the view as a turn of its own, separate from the results before it [LOOP-12]", async () => {
+  test("adds the limit message to the view as a turn of its own, separate from the results before it [LOOP-12.2]", async () => {
     const run = await play({
       limits: { maxTurns: 1 },
       replies: [calls("edit")],
@@ -68,7 +68,7 @@ describe("the end of a loop", () => {
 describe("a context that could not be compacted", () => {
   const outcome = (run: Run) => run.state.last?.outcome as { type: string; fault: string; message: string };
 
-  test("fails the loop with the vendor's overflow error and the reason why compaction failed [OVF-05]", async () => {
+  test("fails the loop with the vendor's overflow error and the reason why compaction failed", async () => {
     const run = await play({ compactAbove: 1_000_000 }).until("call-model");
     await run
       .fail("overflow", "prompt is too long")
@@ -101,7 +101,7 @@ describe("a context that could not be compacted", () => {
     expect(entry(run, -1)).toMatchObject({ message: { stopReason: "error" } });
   });
 
-  test("is compacted on the vendor's first overflow even after a compaction for another reason [OVF-05]", async () => {
+  test("is compacted on the vendor's first overflow even after a compaction for another reason [OVF-05.2]", async () => {
     const run = await play({ ...TWO_TURNS, compactAbove: 300 })
       .until("compact")
       .until("call-model");
@@ -144,14 +144,14 @@ describe("a loop that opens without a new message", () => {
     return apply(apply(fresh, { type: "started", atMs: 0 }), { type: "loop-opened", digest, atMs: 1 });
   };
 
-  test("calls the model when it continues the existing conversation [LOOP-04]", async () => {
+  test("calls the model when it continues the existing conversation [LOOP-04.1]", async () => {
     expect(next(await opened({ kind: { type: "default" } }))).toMatchObject({
       type: "call-model",
       view: { ranges: [{ from: 0, to: 3 }] },
     });
   });
 
-  test("ends as delivered with no messages when its prompt is a duplicate [LOOP-08]", async () => {
+  test("ends as delivered with no messages when its prompt is a duplicate", async () => {
     expect(next(await opened())).toMatchObject({
       type: "close-loop",
       outcome: { type: "delivered", messages: 0 },
@@ -166,7 +166,7 @@ describe("edge cases", () => {
     expect(run.command).toEqual({ type: "wait", untilMs: expect.any(Number) });
   });
 
-  test("the cost limit is reached when the amount equals it, not only above it [LIM-02]", () => {
+  test("the cost limit is reached when the amount equals it, not only above it [LIM-02.2]", () => {
     const limits = { ...NO_LIMITS, maxCostUsd: 1 };
     const spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 1 };
     expect(findReachedLimit(limits, spent)).toBe("Max cost reached ($1.0000/$1.0000)");
@@ -187,7 +187,7 @@ describe("edge cases", () => {
     expect(emit(state, { type: "InputRejected", reason: "no" })).toBe(state);
   });
 
-  test("a queue delivers one message at a time by default, even before a definition is known [STEER-02]", () => {
+  test("a queue delivers one message at a time by default, even before a definition is known [STEER-02.1]", () => {
     const fresh = play({ held: true }).state;
     const message = (id: string) => ({ id, text: id, atMs: 0 });
     const queues = {

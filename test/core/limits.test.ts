@@ -18,7 +18,7 @@ async function answerUnpriced(run: Run): Promise<Run> {
 }
 
 describe("limits", () => {
-  test("of two turns stop the loop after exactly two model calls, and the last message names the limit [LIM-03, LOOP-12, X-38]", async () => {
+  test("of two turns stop the loop after exactly two model calls, and the last message names the limit [LIM-03.2-3, LOOP-12.2-3, X-38]", async () => {
     const run = await play({ limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
@@ -31,12 +31,12 @@ describe("limits", () => {
     ]);
   });
 
-  test("are not reached by an answer in the last allowed turn [LIM-03]", async () => {
+  test("are not reached by an answer in the last allowed turn [LIM-03.2]", async () => {
     const run = await play({ limits: { maxTurns: 1 } }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("on tokens count the input and output of all turns [LOOP-19, LIM-02]", async () => {
+  test("on tokens count the input and output of all turns [LOOP-19, LIM-02.1-2, LIM-04.3]", async () => {
     const usage = { ...usageOf(60, 40), reasoning: 30, cacheRead: 1000, cacheWrite: 1000, totalTokens: 9999 };
     const replies = forever.map((reply) => ({ ...reply, usage }));
     const run = await play({ limits: { maxTotalTokens: 250 }, replies }).settle();
@@ -45,7 +45,7 @@ describe("limits", () => {
     expect((await play({ limits: { maxTotalTokens: 200 }, replies }).settle()).asked).toHaveLength(2);
   });
 
-  test("on duration count from the opening of the loop [LIM-02]", async () => {
+  test("on duration count from the opening of the loop [LIM-02.1-2]", async () => {
     const run = await play({ limits: { maxDurationMs: 10_000 }, replies: forever })
       .pass(50_000)
       .until("call-model");
@@ -56,7 +56,7 @@ describe("limits", () => {
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max duration reached (11s/10s)]");
   });
 
-  describe("time spent only waiting for the user [LIM-02, TMP-11]", () => {
+  describe("time spent only waiting for the user [TMP-11]", () => {
     const asked = {
       limits: { maxDurationMs: 10_000 },
       permissions: { rules: [{ tool: "bash", outcome: "ask" as const }] },
@@ -85,7 +85,7 @@ describe("limits", () => {
     });
   });
 
-  test("on cost count the sum of all answers [LIM-02, LIM-05]", async () => {
+  test("on cost count the sum of all answers [LIM-02.1-2, LIM-05.2]", async () => {
     const replies = forever.map((reply) => ({ ...reply, costUsd: 0.4 }));
     const run = await play({ limits: { maxCostUsd: 1 }, replies }).settle();
     expect(run.asked).toHaveLength(3);
@@ -119,14 +119,14 @@ describe("limits", () => {
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", costUsd: null });
   });
 
-  test("that are not set never stop a run [LIM-01]", async () => {
+  test("that are not set never stop a run [LIM-01.2]", async () => {
     const run = play({
       replies: forever.map((reply) => ({ ...reply, usage: usageOf(1e6, 1e6), costUsd: 100 })),
     });
     expect((await run.pass(1e9).settle()).asked).toHaveLength(61);
   });
 
-  test("count each loop separately [LIM-02]", async () => {
+  test("count each loop separately [LIM-02.1]", async () => {
     const run = play({
       mode: "interactive",
       limits: { maxTurns: 2 },
@@ -140,7 +140,7 @@ describe("limits", () => {
   describe("that an operator raises", () => {
     const raise = (run: Run, limits: Partial<Limits>) => run.tell({ type: "limits-raised", limits });
 
-    test("let the loop continue up to the new values; the other limits stay [LIM-02]", async () => {
+    test("let the loop continue up to the new values; the other limits stay", async () => {
       const limits = { maxTurns: 1, maxDurationMs: 600_000 };
       const run = await raise(await play({ limits, replies: forever }).until("call-model"), {
         maxTurns: 3,
@@ -221,7 +221,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("several messages that arrive too late for a loop: the next one begins with as many as a poll delivers [STEER-02]", async () => {
+  test("several messages that arrive too late for a loop: the next one begins with as many as a poll delivers [STEER-02.1-2]", async () => {
     const late = async (modes: { steeringMode?: "all"; followUpMode?: "all" }) => {
       const run = await play({ mode: "interactive", ...modes }).until("close-loop");
       return (await run.steer("s1").steer("s2").followUp("f1").followUp("f2").settle()).lines.slice(2);
@@ -243,13 +243,13 @@ describe("limits", () => {
     ]);
   });
 
-  test("are checked before the turn's first event [LOOP-12, X-02]", async () => {
+  test("are checked before the turn's first event [LOOP-12.1, X-02]", async () => {
     const run = await play({ limits: { maxTurns: 1 }, replies: forever }).settle();
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart"))).toHaveLength(1);
   });
 });
 
-test("the message of each limit, and the order in which limits are checked [LIM-03, X-20]", () => {
+test("the message of each limit, and the order in which limits are checked [LIM-03.1, X-20]", () => {
   const spent = { turns: 50, tokens: 7, durationMs: 61_999, costUsd: 0.12345 };
   const reason = (limits: object) => findReachedLimit({ ...NO_LIMITS, ...limits }, spent);
   expect(reason({})).toBeUndefined();

@@ -7,7 +7,7 @@ import { play } from "./support/run.ts";
 import { calls, says, usageOf } from "./support/script.ts";
 
 describe("turns", () => {
-  test("a prompt and an answer are one loop of one turn [LOOP-01, LOOP-25]", async () => {
+  test("a prompt and an answer are one loop of one turn [LOOP-01.1, LOOP-25.1]", async () => {
     const run = await play({ replies: [says("hello")] }).settle();
     expect(run.lines).toEqual(["prompt: hi", "model: hello"]);
     const used = { usage: usageOf(10, 5), durationMs: expect.any(Number) };
@@ -25,7 +25,7 @@ describe("turns", () => {
     expect(run.state.totals).toEqual({ ...used, loops: 1, turns: 1, costUsd: 0 });
   });
 
-  test("the commands of a loop with one tool call are open, model, tools, model, close [LOOP-09, RIG-02]", async () => {
+  test("the commands of a loop with one tool call are open, model, tools, model, close [LOOP-09.1, RIG-02]", async () => {
     const run = await play({ replies: [calls("bash"), says("ok")] }).settle();
     expect(run.commands.map(({ type }) => type)).toEqual([
       "open-loop",
@@ -37,12 +37,12 @@ describe("turns", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: calling +bash", "bash: bash ok", "model: ok"]);
   });
 
-  test("an answer that ends at the output limit without calls ends the loop as answered [LOOP-20]", async () => {
+  test("an answer that ends at the output limit without calls ends the loop as answered [LOOP-20.3]", async () => {
     const run = await play({ replies: [says("half", { stopReason: "length" })] }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "length" });
   });
 
-  test("usage and cost of all turns add up to the loop's totals [LOOP-15]", async () => {
+  test("usage and cost of all turns add up to the loop's totals [LOOP-15.2]", async () => {
     const run = await play({
       replies: [
         { ...calls("bash"), usage: usageOf(100, 10), costUsd: 0.25 },
@@ -82,7 +82,7 @@ describe("turns", () => {
     expect(second.lines).toEqual(["prompt: hi", "model: one", "prompt: again", "model: two"]);
   });
 
-  test("a retried prompt that the session already has causes no model call [LOOP-04]", async () => {
+  test("a retried prompt that the session already has causes no model call", async () => {
     const first = await play({ replies: [says("one")] }).settle();
     const again = play({ after: first, run: "later", prompts: [], mode: "interactive" });
     await again.prompt("hi", "m1").until("close-loop");
@@ -144,7 +144,7 @@ describe("turns", () => {
 });
 
 describe("events", () => {
-  test("of three turns have exactly this order [EVT-12, EVT-13, EVT-14]", async () => {
+  test("of three turns have exactly this order [EVT-12.1, EVT-13, EVT-14.1]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit"), calls("nothing"), says("end")],
@@ -183,7 +183,21 @@ describe("events", () => {
     ]);
   });
 
-  test("of the first turn name what started the loop [LOOP-07]", async () => {
+  test("of a loop without a prompt do not repeat the messages before it [LOOP-03.2]", async () => {
+    const first = await play({ limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
+    const told = first.lines.length;
+    const run = await play({ kind: { type: "default" }, after: first, run: "later" }).settle();
+    expect(run.eventLines()).toEqual([
+      "AgentStart default",
+      "TurnStart 0 continuation",
+      `MessageStart ${told}`,
+      `MessageEnd ${told}`,
+      `TurnEnd 0 at ${told} with 0`,
+      `AgentEnd answered ${told}..${told + 1}`,
+    ]);
+  });
+
+  test("of the first turn name what started the loop [LOOP-07.1-3, LOOP-07.5, LOOP-06.1]", async () => {
     const first = await play({ limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
     const trigger = async (type: "initial" | "default" | "branch" | "rerun") => {
       const tag = "2026-01-01T00:00:00Z";
@@ -211,7 +225,7 @@ describe("events", () => {
     });
   });
 
-  test("include exactly one message pair per prompt, inside the first turn, after its only TurnStart [LOOP-03, X-05]", async () => {
+  test("include exactly one message pair per prompt, inside the first turn, after its only TurnStart [LOOP-03.1, X-05]", async () => {
     const run = await play({ prompts: ["a", "b"], replies: [calls("bash")] }).settle();
     expect(run.eventLines().slice(0, 6)).toEqual([
       "AgentStart initial",
@@ -226,7 +240,7 @@ describe("events", () => {
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart 0"))).toHaveLength(1);
   });
 
-  test("of a parallel tool's end and its message are adjacent, whichever tool ends first [EVT-14]", async () => {
+  test("of a parallel tool's end and its message are adjacent, whichever tool ends first [EVT-14.1]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(1)
@@ -246,7 +260,7 @@ describe("events", () => {
     ]);
   });
 
-  test("name a child's loop at the end of its call [EVT-06]", async () => {
+  test("name a child's loop at the end of its call [EVT-06.3]", async () => {
     const run = await play({ replies: [calls("bash")] }).until("call-tools");
     const digest = { branch: "main", isError: false, tokens: 3, preview: "", childLoopId: "child.1" };
     await run.performTool(run.call(0), false);
@@ -329,7 +343,7 @@ describe("model failures", () => {
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("an answer that reports its own failure or abort ends the loop and stays in the record; its calls do not run [LOOP-16, TYP-21]", async () => {
+  test("an answer that reports its own failure or abort ends the loop and stays in the record; its calls do not run [LOOP-16.2, TYP-21]", async () => {
     for (const stopReason of ["error", "aborted"] as const) {
       const run = await play({ replies: [{ ...calls("bash"), stopReason }] })
         .until("call-model")

@@ -129,12 +129,12 @@ describe("visibility", () => {
   const filtered = { ...answer("no"), stopReason: "guardRail" as const };
   const entries = entriesOf([user("a"), extension("own"), refused, compaction("x"), filtered, answer("yes")]);
 
-  test("a model sees no extension, and no answer that a vendor would reject [X-09, TYP-11]", () => {
+  test("a model sees no extension, and no answer that a vendor would reject [X-09, TYP-11.3]", () => {
     expect(texts(materialise(whole(entries), entries))).toEqual(["a", "yes"]);
     expect(materialise(whole(entries), entries, { labels: false })).toHaveLength(2);
   });
 
-  test("an application also sees its own messages, with labels on request [TYP-11]", () => {
+  test("an application also sees its own messages, with labels on request [TYP-11.2]", () => {
     const seen = materialiseAll(whole(entries), entries);
     expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[5]?.message]);
     expect(materialiseAll(whole(entries), entries, { labels: false })).toEqual(seen);
@@ -153,7 +153,7 @@ describe("visibility", () => {
   });
 });
 
-describe("calls without a result [TOOL-08]", () => {
+describe("calls without a result [TOOL-08.3]", () => {
   const unanswered = (toolCallId: string, timestamp: number) => ({
     role: "toolResult",
     toolCallId,

@@ -26,19 +26,22 @@ test.each([
     "stop",
     "do not repeat a single word of the text that they summarize",
   ],
-] as const)("notes that say nothing of the record are rejected: %j, %s [CMP-10]", (notes, stop, problem) => {
-  expect(findNotesProblem(notes, stop, RECORD)).toBe(problem);
-});
+] as const)(
+  "notes that say nothing of the record are rejected: %j, %s [CMP-10.2]",
+  (notes, stop, problem) => {
+    expect(findNotesProblem(notes, stop, RECORD)).toBe(problem);
+  },
+);
 
 test.each([
   "Asked: repair the nightly import. Found: importer.py:118 reads a column that migration 0042 renamed.",
   "用户要求修复发票导入。原因是第0042号迁移重命名了该列，导入程序仍然读取旧名称。",
   "La importación nocturna falla: importer.py busca vat_number, que la migración 0042 cambió.",
   `The user asked why the import fails. A first answer said "I cannot help with that". ${"More work. ".repeat(40)}`,
-])("notes that summarize the record are accepted in any language: %s [CMP-10]", (notes) => {
+])("notes that summarize the record are accepted in any language: %s [CMP-10.2]", (notes) => {
   expect(findNotesProblem(notes, "stop", RECORD)).toBeUndefined();
 });
 
-test("any notes are accepted for a record of a few words [CMP-10]", () => {
+test("any notes are accepted for a record of a few words [CMP-10.2]", () => {
   expect(findNotesProblem("a greeting", "stop", "user: hi")).toBeUndefined();
 });

@@ -120,7 +120,7 @@ describe("the count of nudges", () => {
 });
 
 describe("what takes precedence over a nudge", () => {
-  test("steering and follow-ups: a user's message replaces the nudge and is not counted [IRON-10, STEER-02]", async () => {
+  test("steering and follow-ups: a user's message replaces the nudge and is not counted [IRON-10]", async () => {
     const run = await play({ nudges: MAX, replies: forever })
       .until("call-model")
       .steer("s")
@@ -152,14 +152,14 @@ describe("what takes precedence over a nudge", () => {
     expect(run.state.last?.outcome.type).toBe("stopped");
   });
 
-  test("limits, which count nudged turns [IRON-10, LIM-02]", async () => {
+  test("limits, which count nudged turns [IRON-10, LIM-02.1]", async () => {
     const run = await play({ nudges: MAX, limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(nudgesOf(run)).toBe(1);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
   });
 
-  test("a failed answer [IRON-10, LOOP-16]", async () => {
+  test("a failed answer [IRON-10]", async () => {
     const failed = says("Let me check soon", { stopReason: "error" });
     const run = await play({ nudges: MAX, replies: [failed] }).settle();
     expect(run.lines).toHaveLength(2);

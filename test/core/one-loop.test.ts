@@ -115,7 +115,7 @@ describe("the counters of a loop", () => {
 });
 
 describe("a loop's context", () => {
-  test("is plain data: a copy changes independently, with the same tools, and leaves the original unchanged [TYP-19]", async () => {
+  test("is plain data: a copy changes independently, with the same tools, and leaves the original unchanged [TYP-19.1-2]", async () => {
     const run = await play({ replies: [calls("bash"), says("end")] }).until("call-tools");
     const { state } = run;
     expect(state).toMatchObject({

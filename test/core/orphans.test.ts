@@ -26,21 +26,21 @@ const answer = (...ids: string[]): AssistantMessage => ({
   timestamp: 0,
 });
 
-test("calls followed by their results, in any order, are complete; an application's messages are ignored [CB-10]", () => {
+test("calls followed by their results, in any order, are complete; an application's messages are ignored [CB-10.3]", () => {
   expect(findOrphan([user, answer("a", "b"), result("b"), own("note"), result("a"), user])).toBeUndefined();
 });
 
-test("a call without a result, at the end or in the middle, is reported [CB-10]", () => {
+test("a call without a result, at the end or in the middle, is reported [CB-10.3]", () => {
   expect(findOrphan([answer("a")])).toContain("call a");
   expect(findOrphan([answer("a", "b"), result("a"), user, result("b")])).toContain("call b");
 });
 
-test("a result that follows no open call is reported [CB-10]", () => {
+test("a result that follows no open call is reported [CB-10.3]", () => {
   expect(findOrphan([user, result("a")])).toContain("call a");
   expect(findOrphan([answer("a"), result("a"), result("a")])).toContain("call a");
 });
 
-test("an application sees its own messages, but not the machine's [LOOP-22]", () => {
+test("an application sees its own messages, but not the machine's", () => {
   const messages = [user, own("note"), own(COMPACTION_KIND), own("rejected-input")];
   const entries = messages.map((message, position) => ({
     position,

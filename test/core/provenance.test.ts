@@ -288,7 +288,7 @@ describe("the view of a past answer [PHI-07]", () => {
 });
 
 describe("the ancestry of a branch", () => {
-  test("limits each ancestor to the lowest position where a descendant leaves it [PRUN-07]", () => {
+  test("limits each ancestor to the lowest position where a descendant leaves it", () => {
     const branches = [
       { id: "main" },
       { id: "late", parent: { branch: "main", position: 10 } },

@@ -71,21 +71,21 @@ describe("the target size of a compaction", () => {
     expect(computeTarget(context, { type: "request" }, sent)).toBe(81_000);
   });
 
-  test("is lower if the vendor counts more tokens than the estimate [CTX-05]", () => {
+  test("is lower if the vendor counts more tokens than the estimate", () => {
     expect(computeTarget(context, { type: "size" }, { ...sent, reportedTokens: 29_000 })).toBe(40_500);
   });
 
-  test("follows the numbers in the vendor's error, converted to estimated tokens [OVF-05, X-09]", () => {
+  test("follows the numbers in the vendor's error, converted to estimated tokens [X-09]", () => {
     // The vendor counts 30,000 for our estimate of 15,000 and accepts 20,000: our 10,000, less a tenth and the overhead.
     expect(computeTarget(context, overflow("30000 tokens > 20000 maximum"), sent)).toBe(8000);
   });
 
-  test("is derived from the model's window if the error has no numbers [OVF-05]", () => {
+  test("is derived from the model's window if the error has no numbers", () => {
     const large = { ...sent, estimated: 70_000, reportedTokens: 70_000, window: 50_000 };
     expect(computeTarget(context, overflow("Input is too long"), large)).toBe(44_000);
   });
 
-  test("is half of what was sent if neither is usable, and always less than what was sent [OVF-05]", () => {
+  test("is half of what was sent if neither is usable, and always less than what was sent [OVF-05.1]", () => {
     expect(computeTarget(context, overflow("Input is too long"), sent)).toBe(7000);
     expect(computeTarget(context, overflow("900000 > 1000"), sent)).toBe(7000);
     expect(computeTarget(context, overflow("36000 > 35999"), { ...sent, overheadTokens: 0 })).toBeLessThan(
@@ -97,7 +97,7 @@ describe("the target size of a compaction", () => {
 describe("the model's context window", () => {
   const asking = (contextWindow: number, maxTokens = 8192) => ({ model: { contextWindow, maxTokens } });
 
-  test("limits the context, less the longest answer, if it is smaller than the configured limit [CTX-09]", () => {
+  test("limits the context, less the longest answer, if it is smaller than the configured limit", () => {
     const context = ContextConfig.parse({});
     expect(buildContextConfig(context, asking(200_000))).toBe(context);
     expect(computeInputRoom(asking(32_000))).toBe(24_000);

@@ -23,7 +23,7 @@ describe("a step that its worker released at shutdown", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("leaves the count of worker deaths unchanged [LOOP-24]", async () => {
+  test("leaves the count of worker deaths unchanged", async () => {
     const run = await play().until("call-model").setBack(DIED).setBack(GIVEN_BACK).setBack(DIED);
     expect(run.phase).toBe("calling-model");
     await run.setBack(DIED).settle();

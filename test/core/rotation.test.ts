@@ -23,14 +23,14 @@ describe("continue as new", () => {
     expect(run.state.rotationRequested).toBe(false);
   });
 
-  test("before the first turn leaves the prompts' events in that turn [LOOP-03]", async () => {
+  test("before the first turn leaves the prompts' events in that turn [LOOP-03.1]", async () => {
     const plain = await play().settle();
     const run = await play().rotationDue().settle();
     expect(run.run).toBe("run2");
     expect(run.eventLines()).toEqual(plain.eventLines());
   });
 
-  test("delivers steering that arrives meanwhile [STEER-06]", async () => {
+  test("delivers steering that arrives meanwhile [STEER-06.1]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-tools")
       .rotationDue()
@@ -42,7 +42,7 @@ describe("continue as new", () => {
     expect(run.lines.slice(3)).toEqual(["steering: a", "model: done", "steering: b", "model: done"]);
   });
 
-  test("continues with the follow-up that was next [STEER-10]", async () => {
+  test("continues with the follow-up that was next [STEER-10.2]", async () => {
     const run = await play()
       .until("call-model")
       .followUp("next")
@@ -54,7 +54,7 @@ describe("continue as new", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: done", "follow-up: next", "model: done"]);
   });
 
-  test("delivers steering that arrives meanwhile before that follow-up [STEER-10]", async () => {
+  test("delivers steering that arrives meanwhile before that follow-up [STEER-10.1]", async () => {
     const run = await play()
       .until("call-model")
       .followUp("next")
@@ -65,7 +65,7 @@ describe("continue as new", () => {
     expect(run.lines.slice(2)).toEqual(["steering: first", "model: done", "follow-up: next", "model: done"]);
   });
 
-  test("ends the loop if the message to continue with is cleared meanwhile [STEER-03]", async () => {
+  test("ends the loop if the message to continue with is cleared meanwhile [STEER-03.1]", async () => {
     for (const queue of ["steering", "follow-up"] as const) {
       const run = await play().until("call-model");
       if (queue === "steering") await run.steer("x");
@@ -79,7 +79,7 @@ describe("continue as new", () => {
     }
   });
 
-  test("continues after the results of calls even if the queues are cleared meanwhile [LOOP-20]", async () => {
+  test("continues after the results of calls even if the queues are cleared meanwhile [LOOP-20.3]", async () => {
     const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("x")
@@ -90,7 +90,7 @@ describe("continue as new", () => {
     expect(run.lines.slice(2)).toEqual(["bash: bash ok", "model: done"]);
   });
 
-  test("keeps the deadline of a waiting run [STEER-12]", async () => {
+  test("keeps the deadline of a waiting run", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 5000 }).settle();
     const { command } = run;
     await run.rotationDue();
@@ -120,7 +120,7 @@ describe("continue as new", () => {
     expect(run.command).toMatchObject({ number: nextCommand, generation: 0 });
   });
 
-  test("checks limits before and after [LIM-02]", async () => {
+  test("checks limits before and after [LIM-02.2]", async () => {
     const before = await play({ limits: { maxTurns: 1 }, replies: turns(9) })
       .until("call-tools")
       .rotationDue()

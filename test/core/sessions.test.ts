@@ -32,12 +32,12 @@ describe("messages that arrive while a loop closes", () => {
     expect(run.inboxTexts).toEqual(["very late"]);
   });
 
-  test("do not go to the inbox if the queues are cleared [STEER-03]", async () => {
+  test("do not go to the inbox if the queues are cleared [STEER-03.1]", async () => {
     const run = await play().until("close-loop").steer("a").clear("all").settle();
     expect(run.inboxTexts).toEqual([]);
   });
 
-  test("are answered immediately by an interactive run [STEER-06]", async () => {
+  test("are answered immediately by an interactive run [STEER-06.6]", async () => {
     const run = await play({ mode: "interactive" })
       .until("close-loop")
       .steer("late")
@@ -97,7 +97,7 @@ describe("a start without a prompt", () => {
     });
   });
 
-  test("of an interactive run waits, or answers the messages sent with it [STEER-12]", async () => {
+  test("of an interactive run waits, or answers the messages sent with it", async () => {
     expect(play({ prompts: [], mode: "interactive" }).command).toEqual({ type: "wait", untilMs: undefined });
     const run = play({ prompts: [], mode: "interactive", held: true })
       .steer("hello?")
@@ -105,7 +105,7 @@ describe("a start without a prompt", () => {
     expect((await run.settle()).lines).toEqual(["steering: hello?", "model: done"]);
   });
 
-  test("a run waits until the `started` event [LOOP-02]", () => {
+  test("a run waits until the `started` event", () => {
     const run = play({ held: true });
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });
@@ -140,7 +140,7 @@ describe("an interactive run", () => {
     ]);
   });
 
-  test("ends after its idle timeout, and not before [STEER-12]", async () => {
+  test("ends after its idle timeout, and not before", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
     const { command } = run;
     expect(command).toEqual({ type: "wait", untilMs: run.now + 60_000 });
@@ -152,7 +152,7 @@ describe("an interactive run", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("ends at the exact millisecond of its idle timeout [STEER-12]", async () => {
+  test("ends at the exact millisecond of its idle timeout", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
     const untilMs = run.now + 60_000;
     await run.pass(60_000 - 2).timePassed();
@@ -162,7 +162,7 @@ describe("an interactive run", () => {
     expect(run.command.type).toBe("finish");
   });
 
-  test("restarts its idle timeout after each loop [STEER-12]", async () => {
+  test("restarts its idle timeout after each loop", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 1000 })
       .settle()
       .pass(900)
@@ -173,7 +173,7 @@ describe("an interactive run", () => {
     expect(run.lines).toHaveLength(4);
   });
 
-  test("without an idle timeout is not ended by time [STEER-12]", async () => {
+  test("without an idle timeout is not ended by time", async () => {
     const run = await play({ mode: "interactive" }).settle().pass(1e12).timePassed();
     expect(run.command.type).toBe("wait");
   });
@@ -190,7 +190,7 @@ describe("an interactive run", () => {
     expect(run.inboxTexts).toEqual(["x", "y"]);
   });
 
-  test("is not ended by its idle timeout while it works [STEER-12]", async () => {
+  test("is not ended by its idle timeout while it works", async () => {
     const run = await play({ mode: "interactive", idleTimeoutMs: 10 })
       .until("call-model")
       .pass(100)
@@ -205,7 +205,7 @@ describe("an interactive run", () => {
     expect(JSON.stringify(run.state).length).toBeLessThan(5000);
   });
 
-  test("adds up turns and cost over its loops [LOOP-15]", async () => {
+  test("adds up turns and cost over its loops", async () => {
     const run = play({
       mode: "interactive",
       replies: [{ ...calls("bash"), costUsd: 1 }, says("a"), says("b", { costUsd: 2 })],

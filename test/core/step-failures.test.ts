@@ -21,7 +21,7 @@ describe("a lost model call", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: dear"]);
   });
 
-  test("fails the loop the third time in a row, and not the second time [LOOP-24]", async () => {
+  test("fails the loop the third time in a row, and not the second time [LOOP-24.2-3]", async () => {
     const run = await play().until("call-model").lose().lose();
     expect(run.phase).toBe("calling-model");
     await run.lose().settle();
@@ -40,7 +40,7 @@ describe("a lost model call", () => {
     expect(run.lines.join()).not.toContain("died");
   });
 
-  test("is counted from zero for the next command [LOOP-24]", async () => {
+  test("is counted from zero for the next command", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-model")
       .lose()
@@ -50,7 +50,7 @@ describe("a lost model call", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("reduces the remaining attempts by those already made [RTY-01]", async () => {
+  test("reduces the remaining attempts by those already made [RTY-01.3]", async () => {
     const attempts = async (...lost: number[]) => {
       const run = await play({ maxRetries: 4 }).until("call-model");
       for (const made of lost) await run.lose("claimed", 0, made);
@@ -63,7 +63,12 @@ describe("a lost model call", () => {
     expect(await attempts(4, 9)).toMatchObject({ maxAttempts: 1 });
   });
 
-  test("that cannot run locally is dispatched again with all its attempts [RTY-01]", async () => {
+  test("has a single attempt without retries [RTY-01.2]", async () => {
+    const run = await play({ maxRetries: 0 }).until("call-model");
+    expect(run.command).toMatchObject({ maxAttempts: 1 });
+  });
+
+  test("that cannot run locally is dispatched again with all its attempts [RTY-01.3]", async () => {
     const run = await play({ maxRetries: 4 }).until("call-model");
     const first = run.command;
     await run.setBack({ type: "not-local" });
@@ -72,7 +77,7 @@ describe("a lost model call", () => {
     expect(run.command).toMatchObject({ generation: 2, maxAttempts: 3 });
   });
 
-  test("does not reduce the attempts of the next turn [RTY-01]", async () => {
+  test("does not reduce the attempts of the next turn [RTY-01.3]", async () => {
     const run = await play({ maxRetries: 4, replies: [calls("bash")] })
       .until("call-model")
       .lose("claimed", 0, 3);
@@ -80,7 +85,7 @@ describe("a lost model call", () => {
     expect(run.command).toMatchObject({ maxAttempts: 5 });
   });
 
-  test("writes the messages of its outbox once [STEER-01]", async () => {
+  test("writes the messages of its outbox once [STEER-01.3]", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .steer("x")
@@ -91,7 +96,7 @@ describe("a lost model call", () => {
 });
 
 describe("a lost tool call", () => {
-  test("is dispatched again while its siblings continue [TOOL-05]", async () => {
+  test("is dispatched again while its siblings continue", async () => {
     const run = await play({ replies: [calls("bash", "edit", "bash")] }).until("call-tools");
     const { number } = run.call(1);
     await run.lose("claimed", 1);
@@ -102,7 +107,7 @@ describe("a lost tool call", () => {
     expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", "edit: edit ok", "bash: bash ok"]);
   });
 
-  test("gets an error result the third time in a row, and the loop continues [TOOL-05]", async () => {
+  test("gets an error result the third time in a row, and the loop continues [TOOL-05.3]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     await run.lose("nothing", 0).lose("nothing", 0);
     expect(run.running).toEqual([0, 1]);
@@ -113,7 +118,7 @@ describe("a lost tool call", () => {
     expect(run.lines.at(-1)).toBe("model: done");
   });
 
-  test("whose result is stored is not run again [TOOL-05]", async () => {
+  test("whose result is stored is not run again", async () => {
     const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .lose("stored")
@@ -122,7 +127,7 @@ describe("a lost tool call", () => {
     expect(run.lines[2]).toBe("bash: bash ok");
   });
 
-  test("becomes permanently normal if it cannot run locally [TOOL-05]", async () => {
+  test("becomes permanently normal if it cannot run locally", async () => {
     const run = await play({ replies: [calls("read")] }).until("call-tools");
     expect(run.call(0)).toMatchObject({ isLocal: true, generation: 0 });
     await run.setBack({ type: "not-local" });
@@ -131,14 +136,14 @@ describe("a lost tool call", () => {
     expect(run.call(0)).toMatchObject({ isLocal: false, generation: 2 });
   });
 
-  test("stays local if it was local [TOOL-05]", async () => {
+  test("stays local if it was local", async () => {
     const run = await play({ replies: [calls("read")] })
       .until("call-tools")
       .lose();
     expect(run.call(0)).toMatchObject({ isLocal: true, generation: 1 });
   });
 
-  test("carries the same outbox when it is dispatched again [TOOL-08]", async () => {
+  test("carries the same outbox when it is dispatched again", async () => {
     const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     const { outbox } = run.call(1);
     await run.tool(2).lose("claimed", 1);
@@ -147,7 +152,7 @@ describe("a lost tool call", () => {
     expect(run.lines[2]).toBe("nothing!: Tool nothing not found");
   });
 
-  test("carries only the outbox of its dispatch, whatever its siblings add later [TOOL-08]", async () => {
+  test("carries only the outbox of its dispatch, whatever its siblings add later", async () => {
     const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     const { outbox } = run.call(1);
     await run.fail("other", "no", 2);
@@ -157,7 +162,7 @@ describe("a lost tool call", () => {
     expect((await run.settle()).lines[4]).toBe("edit!: Failed: no");
   });
 
-  test("keeps the base of its batch after the call with the outbox is done, so that siblings fork alike [TOOL-08]", async () => {
+  test("keeps the base of its batch after the call with the outbox is done, so that siblings fork alike", async () => {
     const run = play({
       strategy: { type: "batched", size: 2 },
       replies: [calls("bash", "edit", "bash", "edit")],

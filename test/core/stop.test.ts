@@ -46,7 +46,7 @@ describe("stop", () => {
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("just before an answer with calls arrives: none of the calls is run [PHI-13c, TOOL-08, ABT-02]", async () => {
+  test("just before an answer with calls arrives: none of the calls is run [PHI-13c, TOOL-08.3, ABT-02]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-model")
       .stop();

@@ -18,14 +18,14 @@ const outcomeOf = (run: Run) => run.state.last?.outcome;
 const repairs = (run: Run) => run.asked.map(({ isRepair }) => isRepair === true);
 
 describe("a text that is the output", () => {
-  test("ends the loop if it matches, and the close command refers to the answer [SO-01]", async () => {
+  test("ends the loop if it matches, and the close command refers to the answer [SO-01.1]", async () => {
     const run = await writing({ replies: [good] }).settle();
     expect(run.lines).toEqual(["prompt: hi", `model: ${good.text}`]);
     expect(outcomeOf(run)).toEqual({ type: "answered", stopReason: "stop" });
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", answer: 1, definitionHash: "hash" });
   });
 
-  test("that does not match gets one repair round that says what is wrong, in a turn of its own [SO-01]", async () => {
+  test("that does not match gets one repair round that says what is wrong, in a turn of its own [SO-01.3]", async () => {
     const run = await writing({ replies: [bad(), good] }).settle();
     expect(run.lines).toEqual([
       "prompt: hi",
@@ -53,7 +53,7 @@ describe("a text that is the output", () => {
     ]);
   });
 
-  test("fails the loop the second time that it does not match, with what was found and expected [SO-01]", async () => {
+  test("fails the loop the second time that it does not match, with what was found and expected [SO-01.3]", async () => {
     const replies = [bad(), bad()];
     const run = await writing({ replies }).settle();
     expect(run.asked).toHaveLength(2);
@@ -66,20 +66,20 @@ describe("a text that is the output", () => {
     expect(run.commands.at(-1)).not.toHaveProperty("definitionHash");
   });
 
-  test("that a vendor has filtered gets no repair round [SO-01]", async () => {
+  test("that a vendor has filtered gets no repair round [SO-01.3]", async () => {
     const run = await writing({ replies: [bad({ stopReason: "guardRail" })] }).settle();
     expect(run.asked).toHaveLength(1);
     expect(outcomeOf(run)).toMatchObject({ type: "failed", fault: "schema-mismatch" });
   });
 
-  test("may follow tool calls in the repair round, which stays the only one [SO-01]", async () => {
+  test("may follow tool calls in the repair round, which stays the only one [SO-01.3]", async () => {
     const replies = [bad(), calls("bash"), bad()];
     const run = await writing({ replies }).settle();
     expect(run.asked).toHaveLength(3);
     expect(outcomeOf(run)).toMatchObject({ fault: "schema-mismatch" });
   });
 
-  test("of each loop has a repair round of its own [SO-01]", async () => {
+  test("of each loop has a repair round of its own [SO-01.3]", async () => {
     const run = await writing({ mode: "interactive", replies: [bad(), good, bad(), good] }).settle();
     await run.prompt("more").settle();
     expect(run.asked).toHaveLength(4);
@@ -88,7 +88,7 @@ describe("a text that is the output", () => {
 });
 
 describe("a call of the final tool", () => {
-  test("is never run, has one result, and ends the loop [SO-01, TOOL-08]", async () => {
+  test("is never run, has one result, and ends the loop [SO-01.2, TOOL-08.1]", async () => {
     const run = await counting({ replies: [final(FINAL)] }).settle();
     expect(run.executed).toEqual([]);
     expect(run.lines).toEqual([
@@ -108,7 +108,7 @@ describe("a call of the final tool", () => {
     ]);
   });
 
-  test("that does not match gets an error result and a repair round [SO-01]", async () => {
+  test("that does not match gets an error result and a repair round [SO-01.2-3]", async () => {
     const run = await counting({ replies: [final(UNFIT), final(FINAL)] }).settle();
     expect(run.lines.slice(2)).toEqual([
       `final_answer!: Not accepted: ${PROBLEM}`,
@@ -119,7 +119,7 @@ describe("a call of the final tool", () => {
     expect(outcomeOf(run)).toMatchObject({ type: "answered" });
   });
 
-  test("that does not match fails the loop if the repair round brings a bad call, a text or two calls [SO-01]", async () => {
+  test("that does not match fails the loop if the repair round brings a bad call, a text or two calls [SO-01.3]", async () => {
     for (const second of [final(UNFIT), says("words"), final(UNFIT, UNFIT)]) {
       const run = await counting({ replies: [final(UNFIT), second] }).settle();
       expect(run.asked).toHaveLength(2);
@@ -130,21 +130,27 @@ describe("a call of the final tool", () => {
   test.each([
     ["one by one", { type: "sequential" }],
     ["all at once", { type: "parallel" }],
-  ] as const)("beside other calls gets an error, and those run: %s [SO-01, TOOL-08]", async (_, strategy) => {
-    const run = await counting({ strategy, replies: [calls("bash", FINAL, "edit"), final(FINAL)] }).settle();
-    expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash", "edit"]);
-    expect(run.lines.slice(2, 5)).toEqual([
-      "bash: bash ok",
-      `final_answer!: ${formatNotAlone({ name: "final_answer" })}`,
-      "edit: edit ok",
-    ]);
-    expect(repairs(run)).toEqual([false, false]);
-    expect(outcomeOf(run)).toMatchObject({ type: "answered" });
-  });
+  ] as const)(
+    "beside other calls gets an error, and those run: %s [SO-01.2, TOOL-08.3]",
+    async (_, strategy) => {
+      const run = await counting({
+        strategy,
+        replies: [calls("bash", FINAL, "edit"), final(FINAL)],
+      }).settle();
+      expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash", "edit"]);
+      expect(run.lines.slice(2, 5)).toEqual([
+        "bash: bash ok",
+        `final_answer!: ${formatNotAlone({ name: "final_answer" })}`,
+        "edit: edit ok",
+      ]);
+      expect(repairs(run)).toEqual([false, false]);
+      expect(outcomeOf(run)).toMatchObject({ type: "answered" });
+    },
+  );
 });
 
 describe("messages of the user", () => {
-  test("that are queued when a matching output arrives start another turn [SO-01, STEER-01]", async () => {
+  test("that are queued when a matching output arrives start another turn [SO-01.3, STEER-01.2]", async () => {
     const run = await counting({ replies: [final(FINAL), final(FINAL)] })
       .until("call-model")
       .steer("s")
@@ -158,7 +164,7 @@ describe("messages of the user", () => {
     expect(run.commands.at(-1)).not.toHaveProperty("definitionHash");
   });
 
-  test("are delivered instead of a repair or a failure, and the next answer is validated anew [SO-01]", async () => {
+  test("are delivered instead of a repair or a failure, and the next answer is validated anew [SO-01.3]", async () => {
     const run = await counting({ replies: Array.from({ length: 5 }, () => bad()) })
       .until("call-model")
       .steer("one")
@@ -176,7 +182,7 @@ describe("messages of the user", () => {
   });
 });
 
-test("a nudge precedes a repair round, and an announcement after the last nudge is a mismatch [SO-01, IRON-10]", async () => {
+test("a nudge precedes a repair round, and an announcement after the last nudge is a mismatch [SO-01.3, IRON-10]", async () => {
   const announcing = says("Let me check soon");
   const run = await counting({ nudges: 1, replies: [announcing, announcing, final(FINAL)] }).settle();
   expect(run.lines[2]).toMatch(/did not include any tool calls/);
@@ -184,7 +190,7 @@ test("a nudge precedes a repair round, and an announcement after the last nudge 
   expect(outcomeOf(run)).toMatchObject({ type: "answered" });
 });
 
-test("a pending repair round survives continue-as-new and the death of a worker [SO-01, RIG-04]", async () => {
+test("a pending repair round survives continue-as-new and the death of a worker [SO-01.3, RIG-04]", async () => {
   const replies = [bad(), good];
   const run = await writing({ replies }).until("call-model");
   await run.rotationDue().step().until("rotate").continueAsNew().lose("claimed").lose("stored").settle();
@@ -192,7 +198,7 @@ test("a pending repair round survives continue-as-new and the death of a worker 
   expect(outcomeOf(run)).toMatchObject({ type: "answered" });
 });
 
-test("a limit and a stop take precedence over a repair round [SO-01, LIM-02, X-02]", async () => {
+test("a limit and a stop take precedence over a repair round [LIM-02.2, X-02]", async () => {
   const replies = [bad()];
   const limited = await writing({ replies, limits: { maxTurns: 1 } }).settle();
   expect(outcomeOf(limited)).toMatchObject({ type: "limit-reached" });

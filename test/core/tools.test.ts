@@ -10,12 +10,12 @@ const SKIPPED = "Skipped due to queued user message.";
 const results = (run: Run) => run.lines.slice(2).filter((line) => /^(bash|edit|read|\w+!)/.test(line));
 
 describe("strategies", () => {
-  test("parallel runs all calls at once [TOOL-07]", async () => {
+  test("parallel runs all calls at once [TOOL-07.1]", async () => {
     const run = await play({ replies: [five] }).until("call-tools");
     expect(run.running).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test("sequential runs one call at a time, in order [TOOL-07]", async () => {
+  test("sequential runs one call at a time, in order [TOOL-07.2]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit", "bash")] });
     await run.until("call-tools");
     const seen: (readonly number[])[] = [];
@@ -26,7 +26,7 @@ describe("strategies", () => {
     expect(seen).toEqual([[0], [1], [2]]);
   });
 
-  test("batches of two run five calls as [1,2],[3,4],[5] [STEER-08, TOOL-07]", async () => {
+  test("batches of two run five calls as [1,2],[3,4],[5] [STEER-08.2, TOOL-07.3]", async () => {
     const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
     expect(run.running).toEqual([0, 1]);
     await run.tool(1);
@@ -45,7 +45,7 @@ describe("strategies", () => {
     ]);
   });
 
-  test("each batch is a command of its own, and its calls share the number [TOOL-07]", async () => {
+  test("each batch is a command of its own, and its calls share the number [TOOL-07.3]", async () => {
     const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
     const numbers = new Set<number>();
     while (run.phase === "calling-tools") {
@@ -57,13 +57,13 @@ describe("strategies", () => {
     expect(numbers.size).toBe(3);
   });
 
-  test("results are in call order, whichever call ends first [TOOL-08, LOOP-17, PHI-13a]", async () => {
+  test("results are in call order, whichever call ends first [TOOL-08.1-2, LOOP-17, PHI-13a]", async () => {
     const run = await play({ replies: [calls("bash", "edit", "read")] }).until("call-tools");
     await run.tool(2).tool(0, true).tool(1).settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash!: bash failed", "edit: edit ok", "read: read ok"]);
   });
 
-  test("each call has its index, its position and the position of its answer [TOOL-08]", async () => {
+  test("each call has its index, its position and the position of its answer", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     expect(run.call(0)).toMatchObject({
       answer: 1,
@@ -76,7 +76,7 @@ describe("strategies", () => {
     expect(run.call(1)).not.toHaveProperty("timeoutMs");
   });
 
-  test("quick tools run locally if local steps are enabled, others never [TOOL-07]", async () => {
+  test("quick tools run locally if local steps are enabled, others never", async () => {
     const local = async (localSteps: boolean) => {
       const run = await play({ localSteps, replies: [calls("read", "bash")] }).until("call-tools");
       return run.running.map((call) => run.call(call).isLocal);
@@ -85,7 +85,7 @@ describe("strategies", () => {
     expect(await local(false)).toEqual([false, false]);
   });
 
-  test("a local call never carries the outbox: a normal sibling or the next step does [TOOL-08]", async () => {
+  test("a local call never carries the outbox: a normal sibling or the next step does", async () => {
     const mixed = await play({ replies: [calls("nothing", "read", "bash")] }).until("call-tools");
     expect(mixed.call(1)).toMatchObject({ isLocal: true, outbox: { entries: [], events: [] }, base: 2 });
     expect(mixed.call(2).outbox.entries.map(({ position }) => position)).toEqual([2]);
@@ -101,7 +101,7 @@ describe("strategies", () => {
     ]);
   });
 
-  test("only one call of a batch carries the outbox [TOOL-08]", async () => {
+  test("only one call of a batch carries the outbox", async () => {
     const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     expect(run.running).toEqual([1, 2]);
     expect(run.call(1).outbox.entries.map(({ position }) => position)).toEqual([2]);
@@ -112,7 +112,7 @@ describe("strategies", () => {
 });
 
 describe("calls that are not run", () => {
-  test("a call of an unknown tool gets an error result that the model can read [TOOL-06, TOOL-05]", async () => {
+  test("a call of an unknown tool gets an error result that the model can read [TOOL-06, TOOL-05.1-2]", async () => {
     const run = await play({ replies: [calls("frobnicate", "bash"), says("I see")] }).settle();
     expect(run.lines.slice(2)).toEqual([
       "frobnicate!: Tool frobnicate not found",
@@ -133,13 +133,13 @@ describe("calls that are not run", () => {
     }
   });
 
-  test("a call with invalid arguments gets an error result that says why [TOOL-05]", async () => {
+  test("a call with invalid arguments gets an error result that says why [TOOL-05.1]", async () => {
     const run = await play({ replies: [calls({ name: "bash", invalid: true })] }).settle();
     expect(run.lines[2]).toBe("bash!: Invalid arguments: text: found nothing, expected text");
     expect(run.executed).toEqual([]);
   });
 
-  test("when no call can be run, no step is dispatched for the calls [TOOL-08]", async () => {
+  test("when no call can be run, no step is dispatched for the calls [TOOL-08.3]", async () => {
     const run = await play({
       strategy: { type: "sequential" },
       replies: [calls("a", "b", "c"), says("ok")],
@@ -183,7 +183,7 @@ describe("calls that are not run", () => {
 });
 
 describe("steering and calls", () => {
-  test("steering after the first of three sequential calls skips the other two [STEER-09, STEER-05, X-06]", async () => {
+  test("steering after the first of three sequential calls skips the other two [STEER-09, STEER-05, X-06, STEER-06.3]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit", "read"), says("ok")],
@@ -201,7 +201,7 @@ describe("steering and calls", () => {
     expect(run.executed).toHaveLength(1);
   });
 
-  test("steering after the first batch of two skips the other three [STEER-08]", async () => {
+  test("steering after the first batch of two skips the other three [STEER-08.3, STEER-06.4]", async () => {
     const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
     await run.tool(0).steer("wait").tool(1).settle();
     expect(results(run).slice(0, 5)).toEqual([
@@ -213,14 +213,14 @@ describe("steering and calls", () => {
     ]);
   });
 
-  test("steering in the last batch skips nothing [STEER-08]", async () => {
+  test("steering in the last batch skips nothing [STEER-08.3]", async () => {
     const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
     await run.step().step().steer("late").settle();
     expect(run.executed).toHaveLength(5);
     expect(run.lines.slice(7)).toEqual(["steering: late", "model: done"]);
   });
 
-  test("steering skips no parallel calls [STEER-08, X-39]", async () => {
+  test("steering skips no parallel calls [STEER-08.1, X-39, STEER-06.5]", async () => {
     const run = await play({ replies: [five] })
       .until("call-tools")
       .steer("x")
@@ -228,19 +228,19 @@ describe("steering and calls", () => {
     expect(run.executed).toHaveLength(5);
   });
 
-  test("steering that arrives during the model call lets the first batch run [STEER-04, STEER-07]", async () => {
+  test("steering that arrives during the model call lets the first batch run [STEER-04.1-3, STEER-07.1]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit"), says("ok")] });
     await run.until("call-model").steer("early").settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", `edit!: ${SKIPPED}`, "steering: early"]);
   });
 
-  test("a follow-up skips nothing [STEER-10]", async () => {
+  test("a follow-up skips nothing [STEER-10.1]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit")] });
     await run.until("call-tools").followUp("later").settle();
     expect(run.executed).toHaveLength(2);
   });
 
-  test("steering that is cleared in time skips nothing [STEER-03]", async () => {
+  test("steering that is cleared in time skips nothing [STEER-03.1]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit")] });
     await run.until("call-tools").steer("x").clear("steering").settle();
     expect(run.executed).toHaveLength(2);
@@ -259,7 +259,7 @@ describe("steering and calls", () => {
 });
 
 describe("tools that fail", () => {
-  test("a tool's error is a result, never the end of the loop [TOOL-05]", async () => {
+  test("a tool's error is a result, never the end of the loop [TOOL-05.1-2]", async () => {
     const run = await play({ replies: [calls("bash"), says("oh")] })
       .until("call-tools")
       .tool(0, true)
@@ -268,7 +268,7 @@ describe("tools that fail", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("a step that fails permanently becomes an error result that says why [TOOL-05]", async () => {
+  test("a step that fails permanently becomes an error result that says why [TOOL-05.3]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .fail("host-gone", "no host", 0);
@@ -277,7 +277,7 @@ describe("tools that fail", () => {
     expect(run.lines.slice(2, 4)).toEqual(["bash!: Failed: no host", "edit: edit ok"]);
   });
 
-  test("the outbox of a failed call is written with the next step [TOOL-08]", async () => {
+  test("the outbox of a failed call is written with the next step", async () => {
     const run = await play({ replies: [calls("nothing", "bash")] })
       .until("call-tools")
       .fail("other", "no", 1);

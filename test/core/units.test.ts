@@ -64,7 +64,7 @@ describe("previews", () => {
 });
 
 describe("estimates", () => {
-  test("count four bytes per token, rounded up [CTX-01, X-12]", () => {
+  test("count four bytes per token, rounded up [CTX-01.1-2, X-12]", () => {
     expect(estimateText("hello")).toBe(2);
     expect(estimateText("")).toBe(0);
     expect(estimateText("four")).toBe(1);
@@ -72,7 +72,7 @@ describe("estimates", () => {
     expect(estimateText("\u{1F980}")).toBe(1);
   });
 
-  test("count UTF-8 bytes, also of lone surrogates [CTX-01]", () => {
+  test("count UTF-8 bytes, also of lone surrogates [CTX-01.2]", () => {
     void assert(
       property(string({ unit: "binary" }), string({ unit: "grapheme" }), (binary, graphemes) => {
         for (const text of [binary, graphemes, `${graphemes}\ud83e`, `\udd80${graphemes}`]) {
@@ -91,7 +91,7 @@ describe("estimates", () => {
     }
   });
 
-  test("count the UTF-8 bytes of a long text, whatever the offset of its characters [CTX-01]", () => {
+  test("count the UTF-8 bytes of a long text, whatever the offset of its characters [CTX-01.2]", () => {
     const pieces = ["word ", "\u00fc", "\u4e16", "\u{1F980}", "\ud83e", "\udd80"];
     for (const piece of pieces) {
       for (let shift = 0; shift < 3; shift += 1) {
@@ -101,7 +101,7 @@ describe("estimates", () => {
     }
   });
 
-  test("count an image by its bytes, as between 85 and 16,000 tokens [CTX-02]", () => {
+  test("count an image by its bytes, as between 85 and 16,000 tokens [CTX-02.3]", () => {
     const image = (bytes: number) =>
       estimateContent({ type: "image", mimeType: "image/png", data: Buffer.alloc(bytes).toString("base64") });
     expect(image(0)).toBe(85);
@@ -113,7 +113,7 @@ describe("estimates", () => {
     expect(image(20_000_000)).toBe(16_000);
   });
 
-  test("cover content blocks and messages [CTX-02, CTX-03]", () => {
+  test("cover content blocks and messages [CTX-02.1-2, CTX-03.1-3]", () => {
     expect(estimateContent({ type: "thinking", thinking: "hello" })).toBe(2);
     expect(estimateContent({ type: "toolCall", id: "long id", name: "bash", arguments: { a: 1 } })).toBe(
       1 + 2 + 8,
@@ -127,7 +127,7 @@ describe("estimates", () => {
     expect(estimateMessage({ role: "extension", kind: "k", data: { a: 1 }, timestamp: 0 })).toBe(6);
   });
 
-  test("count an outbox entry like the message that it becomes [CTX-03]", () => {
+  test("count an outbox entry like the message that it becomes", () => {
     const bodies: OutboxBody[] = [
       { type: "user", message: { id: "m", text: "gr\u00fc\u00dfe", atMs: 0 } },
       { type: "notice", text: "[Agent stopped: x]" },
@@ -146,13 +146,13 @@ describe("messages of the outbox", () => {
   const entry = (body: OutboxBody) => ({ position: 3, origin: "machine" as const, atMs: 7, turn: 2, body });
   const turnId = { loopId: "l", turnIndex: 2 };
 
-  test("a user message has the time at which it was sent, and its stored text [TYP-13]", () => {
+  test("a user message has the time at which it was sent, and its stored text [TYP-13.1]", () => {
     const said = entry({ type: "user", message: { id: "m", ref: "r", atMs: 5 } });
     const content = [{ type: "text", text: "stored" }];
     expect(buildOutboxMessage(said, "l", "stored")).toEqual({ role: "user", content, timestamp: 5, turnId });
   });
 
-  test("a result created by the machine is an error [TOOL-05]", () => {
+  test("a result created by the machine is an error [TOOL-05.1]", () => {
     const body = { type: "result" as const, toolCallId: "c", toolName: "t", text: "x" };
     expect(buildOutboxMessage(entry(body), "l")).toMatchObject({
       role: "toolResult",
@@ -162,7 +162,7 @@ describe("messages of the outbox", () => {
     });
   });
 
-  test("a missing answer becomes an assistant message with an empty text [LOOP-24]", () => {
+  test("a missing answer becomes an assistant message with an empty text [LOOP-24.1-2]", () => {
     const body = { type: "no-answer" as const, stopReason: "aborted" as const, errorMessage: "why" };
     expect(buildOutboxMessage(entry(body), "l")).toEqual({
       role: "assistant",
@@ -188,7 +188,7 @@ describe("usage", () => {
     totalTokens: nat(),
   });
 
-  test("adds up in any order and grouping, with empty usage as the identity [R13, TYP-09]", () => {
+  test("adds up in any order and grouping, with empty usage as the identity [R13, TYP-09.1]", () => {
     void assert(
       property(usage, usage, usage, (a: Usage, b: Usage, c: Usage) => {
         expect(addUsage(a, NO_USAGE)).toEqual(a);
@@ -209,7 +209,7 @@ describe("usage", () => {
     });
   });
 
-  test("is priced in dollars per million tokens, and reasoning is not charged twice [LIM-05, TYP-09]", () => {
+  test("is priced in dollars per million tokens, and reasoning is not charged twice [LIM-05.1, TYP-09.2-3]", () => {
     const parts = {
       input: 1e6,
       output: 2e6,
@@ -330,7 +330,7 @@ describe("materialise", () => {
     expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[3]?.message]);
   });
 
-  test("omits failed and aborted answers and extension messages [X-09, TYP-11]", () => {
+  test("omits failed and aborted answers and extension messages [X-09, TYP-11.3]", () => {
     const extension: AgentMessage = { role: "extension", kind: "k", data: 1, timestamp: 0 };
     const messages = [
       userMessage("a", 0),
@@ -343,7 +343,7 @@ describe("materialise", () => {
     expect(materialise(whole(entries), entries)).toEqual([messages[0], messages[4]]);
   });
 
-  test("adds an error result for an unanswered call, directly after the results of its answer [TOOL-08]", () => {
+  test("adds an error result for an unanswered call, directly after the results of its answer [TOOL-08.3]", () => {
     const entries = entriesOf([assistant(["a", "b"]), result("b"), userMessage("next", 7), result("a")]);
     expect(materialise(whole(entries), entries)).toEqual([
       entries[0]?.message,
@@ -353,7 +353,7 @@ describe("materialise", () => {
     ]);
   });
 
-  test("never returns an orphan, for any part of any conversation and any view [TOOL-08]", () => {
+  test("never returns an orphan, for any part of any conversation and any view [TOOL-08.1]", () => {
     const message = constantFrom("user", "answer", "failed", "result", "other", "extension");
     void assert(
       property(

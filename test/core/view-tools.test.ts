@@ -73,7 +73,7 @@ async function playStory(
 
 describe("whatever a model prunes and wherever it reverts to", () => {
   test(
-    "no view has an orphan or lacks a user message, and events replay to it [PRUN-01, PRUN-05, PRUN-07, PRUN-11, PHI-05, PHI-13i, PHI-13j]",
+    "no view has an orphan or lacks a user message, and events replay to it [PRUN-01.1, PRUN-05, PRUN-07.2, PRUN-11.1, PHI-05, PHI-13i, PHI-13j]",
     async () => {
       const story = fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
         await playStory(setting, given, all);
@@ -98,7 +98,7 @@ describe("whatever a model prunes and wherever it reverts to", () => {
 });
 
 describe("pruning", () => {
-  test("removes the tokens that it reports from the view, and discards the vendor's count [PRUN-02, PRUN-04, PHI-13i]", async () => {
+  test("removes the tokens that it reports from the view, and discards the vendor's count [PRUN-02, PRUN-04.1-2, PHI-13i]", async () => {
     const run = play({ replies: [calls("bash"), calls("bash"), calls(prun(1)), says("done")], tools });
     await run.until("call-tools").step().until("call-tools").step().until("call-tools");
     const before = sumViewTokens(run.state.view);
@@ -116,7 +116,7 @@ describe("pruning", () => {
     await run.settle();
   });
 
-  test("a hundred times leaves a few spans, and user messages in between stay [PRUN-01, LOOP-11]", async () => {
+  test("a hundred times leaves a few spans, and user messages in between stay [PRUN-01.1, LOOP-11.3]", async () => {
     const given = Array.from({ length: 100 }, () => calls("bash", prun(5000)));
     const run = play({ replies: [...given, says("done")], tools, strategy: { type: "sequential" } });
     for (let steps = 0; run.command.type !== "finish"; steps++) {
@@ -127,7 +127,7 @@ describe("pruning", () => {
     expect(run.seen.largestState).toBeLessThan(32 * 1024);
   });
 
-  test("skips what a compaction has left, and removes what follows it [PRUN-09]", async () => {
+  test("skips what a compaction has left, and removes what follows it [PRUN-09.1-2]", async () => {
     const given = [...Array.from({ length: 6 }, () => calls("bash")), calls(prun(100_000)), says("done")];
     const run = play({ replies: given, tools, light: true, compactAbove: 1_000_000 });
     await run.until("call-tools").step().step().step().step().step();
@@ -140,7 +140,7 @@ describe("pruning", () => {
     expect(words.every(({ from }) => from >= prunableFrom)).toBe(true);
   });
 
-  test("leaves the record complete [PRUN-06]", async () => {
+  test("leaves the record complete [PRUN-06.1]", async () => {
     const run = await play({ replies: [calls("bash"), calls(prun(9999)), says("done")], tools }).settle();
     expect(run.lines).toEqual([
       "prompt: hi",

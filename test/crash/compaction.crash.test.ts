@@ -65,7 +65,7 @@ async function expectSmaller(session: TestSession): Promise<void> {
 }
 
 thoroughTest(
-  "killed while an idle session is compacted: the model is asked for its notes again, and they are stored once [CMP-13]",
+  "killed while an idle session is compacted: the model is asked for its notes again, and they are stored once [CMP-13.4]",
   async () => {
     const session = atRest("killed");
     const first = await stage.startWorker();
@@ -83,7 +83,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed after the smaller context was stored and before Temporal knows: the model is not asked again [CMP-13]",
+  "killed after the smaller context was stored and before Temporal knows: the model is not asked again [CMP-13.4]",
   async () => {
     const proxy = await startProxy(stage.address);
     const session = atRest("stored");

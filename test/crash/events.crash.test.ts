@@ -52,7 +52,7 @@ async function liveBytes(): Promise<number> {
 }
 
 thoroughTest(
-  "a client that leaves in the middle of an answer resumes in another client, across the worker's SIGKILL: each event arrives once, and no live output is stored in the end [EVT-16, LOOP-23]",
+  "a client that leaves in the middle of an answer resumes in another client, across the worker's SIGKILL: each event arrives once, and no live output is stored in the end [EVT-16.2, LOOP-23.1, LOOP-23.3]",
   async () => {
     const session = stage.session({
       replies: [

@@ -32,7 +32,7 @@ function waitingHook(label: string): { command: string } {
 }
 
 thoroughTest(
-  "killed in a hook: its processes are gone, it is called again under the same id, and the run continues [CB-08, PHI-10]",
+  "killed in a hook: its processes are gone, it is called again under the same id, and the run continues [PHI-10]",
   async () => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
@@ -83,7 +83,7 @@ thoroughTest(
 );
 
 thoroughTest.each(["before-turn", "after-turn"] as const)(
-  "killed in an application's function at %s: it is called again under the same id, and the run continues [CB-08, PHI-10]",
+  "killed in an application's function at %s: it is called again under the same id, and the run continues [PHI-10]",
   async (point) => {
     const session = stage.session({
       replies: [{ text: "Fine." }],

@@ -18,7 +18,7 @@ const final = (value: object, more: object = {}) => ({
 const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
 
 thoroughTest(
-  "killed between an answer that does not fit and its repair: repaired once, paid once [SO-01]",
+  "killed between an answer that does not fit and its repair: repaired once, paid once [SO-01.3]",
   async () => {
     const proxy = await startProxy(stage.address);
     const session = stage.session({

@@ -54,7 +54,7 @@ async function expectTreeWhole(root: TestSession, children: number): Promise<voi
 }
 
 thoroughTest(
-  "killed at every step of a sub-agent and of its caller: no stored answer is paid again, its unsafe tool runs once, a message is read once [SUB-01, SUB-05, RIG-04, STEER-01]",
+  "killed at every step of a sub-agent and of its caller: no stored answer is paid again, its unsafe tool runs once, a message is read once [SUB-01, SUB-05, RIG-04, STEER-01.3]",
   async () => {
     const root = createAgentTree(
       stage,

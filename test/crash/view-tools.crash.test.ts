@@ -70,7 +70,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed in a prune: the call is answered again, and the context is pruned once, in one position [PRUN-06, PRUN-07, PHI-13b]",
+  "killed in a prune: the call is answered again, and the context is pruned once, in one position [PRUN-06.1, PRUN-07.1, PHI-13b]",
   async () => {
     const first = await stage.startWorker();
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };

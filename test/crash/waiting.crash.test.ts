@@ -36,7 +36,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed in the middle of a compaction: it is done once, and the run continues [CMP-13]",
+  "killed in the middle of a compaction: it is done once, and the run continues [CMP-13.4]",
   async () => {
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
     const session = stage.session({

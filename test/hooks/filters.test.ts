@@ -8,7 +8,7 @@ const fails = () => {
 };
 
 describe("the combined verdict of several filters", () => {
-  test("is a pass for no filters, or if all pass [FILT-01]", () => {
+  test("is a pass for no filters, or if all pass [FILT-01.1]", () => {
     expect(combineResults([])).toEqual({ type: "pass" });
     expect(combineResults([{ type: "pass" }, { type: "pass" }])).toEqual({ type: "pass" });
   });
@@ -50,7 +50,7 @@ describe("filters by name", () => {
     ],
     ["is of no known type", { type: "perhaps" }],
     ["has a reason that is no text", { type: "reject", reason: 1 }],
-  ])("reject with an answer that %s [FILT-01]", async (_what, answer) => {
+  ])("reject with an answer that %s [FILT-01.3]", async (_what, answer) => {
     const registry = new FilterRegistry().register("odd", () => answer as never);
     expect((await run(registry, ["odd"])).verdict).toMatchObject({
       type: "reject",
@@ -58,7 +58,7 @@ describe("filters by name", () => {
     });
   });
 
-  test("see the text in order, synchronously or asynchronously [FILT-01, X-28]", async () => {
+  test("see the text in order, synchronously or asynchronously [FILT-01.1-2, X-28]", async () => {
     const seen: string[] = [];
     const registry = new FilterRegistry()
       .register("a", (text) => {
@@ -94,7 +94,7 @@ describe("filters by name", () => {
     ["answers nonsense", () => ({ type: "maybe" }) as never, "wrong-answer"],
     ["warns without words", () => ({ type: "warn" }) as never, "wrong-answer"],
     ["rejects without a reason", () => ({ type: "reject" }) as never, "wrong-answer"],
-  ])("reject if one %s, unless its policy is to pass [FILT-01]", async (_, filter, fault) => {
+  ])("reject if one %s, unless its policy is to pass [FILT-01.3]", async (_, filter, fault) => {
     const registry = new FilterRegistry()
       .register("closed", filter, { timeoutMs: 20 })
       .register("open", filter, { timeoutMs: 20, onFailure: "pass" })
@@ -120,7 +120,7 @@ describe("filters by name", () => {
     });
   });
 
-  test("never pass if they are cancelled [FILT-01]", async () => {
+  test("never pass if they are cancelled [FILT-01.3]", async () => {
     const registry = new FilterRegistry().register("open", pass, { onFailure: "pass" });
     const { verdict } = await registry.run(["open"], "hello", { signal: AbortSignal.abort() });
     expect(verdict.type).toBe("reject");

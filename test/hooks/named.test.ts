@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { NamedRegistry } from "../../src/hooks/named-registry.ts";
 
-test("functions are found by name, including those of plug-ins [CB-09, TMP-10]", () => {
+test("functions are found by name, including those of plug-ins [CB-09.2, TMP-10]", () => {
   const named = new NamedRegistry("context transform", { "rag::inject": 1, plain: 2 });
   expect(named.names).toEqual(["plain", "rag::inject"]);
   expect(named.get("rag::inject")).toBe(1);

@@ -81,7 +81,7 @@ describe("points", () => {
 });
 
 describe("before something happens", () => {
-  test("hooks are called in order, and the first no wins", async () => {
+  test("hooks are called in order, and the first no wins [CB-03.1]", async () => {
     const asked: string[] = [];
     const registry = new HookRegistry()
       .register("first", { "before-tool": () => void asked.push("first") })
@@ -158,7 +158,7 @@ describe("before something happens", () => {
     });
   });
 
-  test("commands and functions run in one order; a script's no and its failure are treated like a function's [CB-08]", async () => {
+  test("commands and functions run in one order; a script's no and its failure are treated like a function's [CB-08.1]", async () => {
     const workspace = await createWorkspace({ "no.sh": "echo closed >&2; exit 1", "hangs.sh": "sleep 600" });
     const registry = new HookRegistry().register("yes", { "before-tool": () => true });
     const run = (command: string, policy = {}) =>
@@ -176,7 +176,7 @@ describe("before something happens", () => {
 });
 
 describe("commands", () => {
-  test("run at every point except those of a tool's output [CB-08, X-29]", async () => {
+  test("run at every point except those of a tool's output [CB-08.4, X-29]", async () => {
     const workspace = await createWorkspace({
       "told.py": "import json, os, sys\nprint(os.environ['HOLDFAST_HOOK'], sys.stdin.read())\nsys.exit(1)",
     });
@@ -273,7 +273,7 @@ describe("after something happened", () => {
 });
 
 describe("hooks of a tool's output", () => {
-  test("answer synchronously; the first no drops the update [CB-03]", () => {
+  test("answer synchronously; the first no drops the update [CB-03.2]", () => {
     const registry = new HookRegistry()
       .register("hide", { "before-tool-update": ({ text }) => !text.includes("secret") })
       .register("count", { "before-tool-update": () => true });
@@ -283,7 +283,7 @@ describe("hooks of a tool's output", () => {
     expect(run("a secret")).toMatchObject({ decision: { type: "no", hook: "hide" }, reports: [{}] });
   });
 
-  test("fail if they wait, throw, or are commands [CB-03]", () => {
+  test("fail if they wait, throw, or are commands [CB-03.2]", () => {
     const registry = new HookRegistry()
       .register("waits", { "before-tool-update": (async () => true) as never })
       .register("rejects", { "before-tool-update": (async () => fails()) as never })
@@ -363,7 +363,7 @@ describe("nothing that a hook throws or answers escapes its failure", () => {
         },
       }),
     ],
-  ])("%s [CB-08]", async (_what, hook) => {
+  ])("%s", async (_what, hook) => {
     const { decision } = await ask(hook);
     expect(decision).toMatchObject({ type: "no", hook: "odd", reason: expect.stringContaining("failed") });
   });

@@ -7,7 +7,7 @@ import { eventually } from "../tools/processes.ts";
 import { BEFORE_TOOL, createWorkspace, runHookScript } from "./hook-script.ts";
 
 describe("the answer of a script", () => {
-  test("is its exit code: 0 continues, anything else is a no with the printed text [CB-08]", async () => {
+  test("is its exit code: 0 continues, anything else is a no with the printed text [CB-08.1]", async () => {
     const workspace = await createWorkspace({
       "yes.sh": "echo fine; exit 0",
       "no.sh": "echo aside; echo 'not on a Friday' >&2; exit 3",
@@ -20,14 +20,14 @@ describe("the answer of a script", () => {
     expect(await runHookScript(workspace, "./mute.sh")).toEqual({ type: "no", reason: "Exit code 9" });
   });
 
-  test("keeps the first 8 KiB of the printed text [CB-08]", async () => {
+  test("keeps the first 8 KiB of the printed text [CB-08.1]", async () => {
     const workspace = await createWorkspace({
       "long.py": "import sys\nsys.stderr.write('x' * 1000000)\nsys.exit(1)",
     });
     expect(await runHookScript(workspace, "./long.py")).toEqual({ type: "no", reason: "x".repeat(8192) });
   });
 
-  test("is missing if a signal ended it [CB-08]", async () => {
+  test("is missing if a signal ended it [CB-08.3]", async () => {
     const workspace = await createWorkspace({ "dies.sh": "echo oh >&2; kill -SEGV $$" });
     expect(await runHookScript(workspace, "./dies.sh")).toEqual({
       type: "failed",
@@ -38,7 +38,7 @@ describe("the answer of a script", () => {
 });
 
 describe("the context of a script", () => {
-  test("is passed in its environment, and complete on its standard input [CB-08, X-29]", async () => {
+  test("is passed in its environment, and complete on its standard input [CB-08.2, X-29]", async () => {
     const workspace = await createWorkspace({
       "told.sh": 'cat > input.json; env | grep "^HOLDFAST_" > environment; pwd > folder',
     });
@@ -84,7 +84,7 @@ describe("the context of a script", () => {
     expect(await runHookScript(workspace, "./reads.py", { context })).toEqual({ type: "yes" });
   });
 
-  test("contains no variable of the worker's environment except those that are allowed [CB-08]", async () => {
+  test("contains no variable of the worker's environment except those that are allowed [CB-08.2]", async () => {
     vi.stubEnv("ANTHROPIC_API_KEY", "sk-secret");
     vi.stubEnv("HOOK_MAY_SEE", "this");
     onTestFinished(() => {
@@ -129,7 +129,7 @@ describe("the interpreter of a script", () => {
     expect(await runHookScript(workspace, "./a.py")).toEqual({ type: "no", reason: "Exit code 6" });
   });
 
-  test("is the program that the command names, with its arguments [CB-08]", async () => {
+  test("is the program that the command names, with its arguments [CB-08.1]", async () => {
     const workspace = await createWorkspace({
       "my hook.py": "import sys; print(sys.argv[1:]); sys.exit(1)",
     });
@@ -167,7 +167,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     ["./a.sh > log", "not-runnable", '">"'],
     ["$HOME/a.sh", "not-runnable", '"$"'],
     ["./a.sh 'b", "not-runnable", "not closed"],
-  ])("%s: %s [CB-08]", async (command, fault, message) => {
+  ])("%s: %s [CB-08.3]", async (command, fault, message) => {
     const workspace = await createWorkspace({ "notes.txt": "exit 0", "a.sh": "exit 0", "b.sh": "exit 1" });
     expect(await runHookScript(workspace, command)).toMatchObject({
       type: "failed",
@@ -176,7 +176,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     });
   });
 
-  test("a missing workspace is named [CB-08]", async () => {
+  test("a missing workspace is named [CB-08.3]", async () => {
     expect(await runHookScript("/no/such/folder", "true")).toEqual({
       type: "failed",
       fault: "not-found",
@@ -184,7 +184,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     });
   });
 
-  test("a context that is not valid JSON is a failure [CB-08]", async () => {
+  test("a context that is not valid JSON is a failure [CB-08.3]", async () => {
     const workspace = await createWorkspace({});
     const context = { ...BEFORE_TOOL, arguments: 1n };
     expect(await runHookScript(workspace, "true", { context })).toMatchObject({
@@ -209,7 +209,7 @@ describe("a script that hangs", () => {
     return pids.filter((pid) => table.some((entry) => entry.pid === pid));
   }
 
-  test("is ended with its children after its time limit [CB-08]", async () => {
+  test("is ended with its children after its time limit [CB-08.3]", async () => {
     const workspace = await createWorkspace({ "hangs.sh": HANGS });
     const begunAt = performance.now();
     const verdict = await runHookScript(workspace, "./hangs.sh", { timeoutMs: 1_500, graceMs: 50 });
@@ -221,7 +221,7 @@ describe("a script that hangs", () => {
     expect(await running(pids)).toEqual([]);
   });
 
-  test("is ended with its children when it is cancelled [CB-08]", async () => {
+  test("is ended with its children when it is cancelled [CB-08.3]", async () => {
     const workspace = await createWorkspace({ "hangs.sh": HANGS });
     const cancel = new AbortController();
     const verdict = runHookScript(workspace, "./hangs.sh", { signal: cancel.signal, graceMs: 50 });
@@ -235,7 +235,7 @@ describe("a script that hangs", () => {
     expect(await running(pids)).toEqual([]);
   });
 
-  test("that leaves a child running after its yes is ended with that child [CB-08]", async () => {
+  test("that leaves a child running after its yes is ended with that child [CB-08.3]", async () => {
     const workspace = await createWorkspace({ "leaves.sh": "sleep 600 & echo $! > pids; exit 0" });
     expect(await runHookScript(workspace, "./leaves.sh")).toEqual({ type: "yes" });
     const pids = await pidsOf(workspace);
@@ -243,7 +243,7 @@ describe("a script that hangs", () => {
     expect(await running(pids)).toEqual([]);
   });
 
-  test("is not started if the run is already cancelled [CB-08]", async () => {
+  test("is not started if the run is already cancelled [CB-08.3]", async () => {
     const workspace = await createWorkspace({ "ran.sh": "touch ran" });
     await writeFile(join(workspace, "ran"), "no");
     const verdict = await runHookScript(workspace, "rm ran", { signal: AbortSignal.abort() });

@@ -68,7 +68,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     return { answer, deltas };
   };
 
-  test("a text in chunks is read [PROV-01]", async () => {
+  test("a text in chunks is read [PROV-01.1]", async () => {
     const { answer, deltas } = ask("say hello");
     const { content, stopReason } = await answer;
     expect(content).toHaveLength(1);
@@ -78,7 +78,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     expect(joinDeltas(deltas)).toEqual(["text:Hello, wörld 👋 from far away."]);
   });
 
-  test("two tool calls are read [PROV-07]", async () => {
+  test("two tool calls are read [PROV-07.3]", async () => {
     const { content, stopReason } = await ask("use tools").answer;
     expect(content.filter(({ type }) => type === "toolCall")).toMatchObject([
       { name: "search", arguments: { q: 'a "b" ü', n: [1, 2] } },
@@ -87,7 +87,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     expect(stopReason).toBe("toolUse");
   });
 
-  test("faults are classified: too many requests with the delay, a broken server, garbage, a lost connection [OVF-01]", async () => {
+  test("faults are classified: too many requests with the delay, a broken server, garbage, a lost connection [OVF-01.2, OVF-01.4]", async () => {
     const many = await catchProviderError(ask("too many").answer);
     expect(many).toMatchObject({ fault: "rate-limited", status: 429, retryAfterMs: 7000 });
     expect(await catchProviderError(ask("break").answer)).toMatchObject({ fault: "api", status: 500 });

@@ -201,7 +201,7 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation sent to $id [PROV-08, PROV-11]", (kind) => {
+describe.each(KINDS)("every conversation sent to $id [PROV-08.2, PROV-11.1-2]", (kind) => {
   test.each(COMPARED)(
     "$name: the request is the SDK's, and contains nothing that the API rejects",
     async (conversation) => {

@@ -138,7 +138,7 @@ describe("blocks of the vendor's own tools", () => {
     ]);
   });
 
-  test("redacted thinking is sent back unchanged, with its answer [TYP-02]", () => {
+  test("redacted thinking is sent back unchanged, with its answer [TYP-02.1]", () => {
     const hidden = { type: "redacted_thinking", data: "EmwKAhgBEg==" };
     const message = answer(head(), ...block(0, hidden), ...text(1, "x"), ...tail("end_turn"));
     expect(message.content[0]).toEqual({
@@ -320,7 +320,7 @@ describe("refusals, tiers and counters", () => {
     expect([tier("priority"), tier("standard"), tier(null)]).toEqual(["priority", undefined, undefined]);
   });
 
-  test("tokens written to a cache are counted once, by their sum or by their parts, and have a price of their own [CACHE-04]", () => {
+  test("tokens written to a cache are counted once, by their sum or by their parts, and have a price of their own [CACHE-04.1-2]", () => {
     const parts = { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 12 };
     const used = (usage: object) => answer(head({ input_tokens: 5, ...usage }), ...tail("end_turn")).usage;
     expect(used({ cache_creation_input_tokens: 42, cache_creation: parts }).cacheWrite).toBe(42);

@@ -179,7 +179,7 @@ function placesIn(length: number, step: number): readonly number[] {
   return Array.from({ length: Math.ceil(length / steps) }, (_, index) => index * steps);
 }
 
-describe("recorded replies of Bedrock [PROV-25, X-26]", () => {
+describe("recorded replies of Bedrock [PROV-25.1, X-26]", () => {
   testIf(hasMoreRecordings, NO_MORE_RECORDINGS)("there are many", () => {
     expect(bedrockStreams.length).toBeGreaterThanOrEqual(3);
     expect(bedrockErrors.length).toBeGreaterThanOrEqual(8);
@@ -337,7 +337,7 @@ const BUILT: Record<string, Events> = {
   ),
 };
 
-describe("answers that follow the SDK's types [PROV-25]", () => {
+describe("answers that follow the SDK's types [PROV-25.1]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
     await expectSame(encodeStream(events), 3);
   });
@@ -479,7 +479,7 @@ const EXCEPTIONS: readonly [string, object, ProviderFault][] = [
   ["validationException", { message: "no such field" }, "api"],
 ];
 
-describe("errors in mid-stream [X-26, OVF-01, OVF-04]", () => {
+describe("errors in mid-stream [X-26, OVF-04.2]", () => {
   const begun = encodeStream([...head, ...text(0, "half an an")]);
 
   test.each(EXCEPTIONS)("%s %j is %s, and an error with that name in the SDK", async (name, body, fault) => {

@@ -738,7 +738,7 @@ describe("signatures [X-26, PROV-23]", () => {
   });
 });
 
-describe("a Bedrock model by its name [PROV-27]", () => {
+describe("a Bedrock model by its name [PROV-27.4]", () => {
   const url = "https://bedrock-runtime";
   test.each([
     [{}, `${url}.us-east-1.amazonaws.com`, undefined],
@@ -771,7 +771,7 @@ describe("a Bedrock model by its name [PROV-27]", () => {
   ])("%s can think: %s", (id, reasoning) => expect(bedrock(id).reasoning).toBe(reasoning));
 });
 
-describe("the output mode of a model [SO-01]", () => {
+describe("the output mode of a model [SO-01.1-2]", () => {
   const closed = { type: "object", properties: { a: { type: "string" } }, additionalProperties: false };
   const list = {
     type: "object",

@@ -57,7 +57,7 @@ const BLOCKS: Record<BetaContentBlock["type"], object> = {
 };
 
 test.each(Object.entries(BLOCKS))(
-  "a block of %s is sent back unchanged [PROV-09, PROV-11]",
+  "a block of %s is sent back unchanged [PROV-09, PROV-11.1]",
   (type, fields) => {
     const block = { type, ...fields };
     const sent = buildAnthropicRequest(
@@ -68,7 +68,7 @@ test.each(Object.entries(BLOCKS))(
   },
 );
 
-test("a compaction's tokens are counted in addition to the totals [CACHE-04]", () => {
+test("a compaction's tokens are counted in addition to the totals [CACHE-04.1-2]", () => {
   const round = (type: string, input: number, output: number) => ({
     type,
     input_tokens: input,
@@ -82,7 +82,7 @@ test("a compaction's tokens are counted in addition to the totals [CACHE-04]", (
   expect(answer([], { ...totals, iterations: [] }).usage).toMatchObject({ input: 70, output: 7 });
 });
 
-describe("levels of thinking [THK-01]", () => {
+describe("levels of thinking [THK-01.3]", () => {
   test.each([
     ["claude-opus-5-5", undefined, "xhigh", "max"],
     ["claude-opus-4-6", "adaptive", "high", "max"],
@@ -115,7 +115,7 @@ describe("levels of thinking [THK-01]", () => {
   });
 });
 
-test("Bedrock: citations and images are sent back unchanged [PROV-25]", () => {
+test("Bedrock: citations and images are sent back unchanged [PROV-25.1]", () => {
   const delta = (contentBlockIndex: number, one: object) =>
     encodeEvent("contentBlockDelta", { contentBlockIndex, delta: one });
   const citation = { title: "T", sourceContent: [{ text: "c" }], location: { web: { url: "https://h/" } } };
@@ -145,7 +145,7 @@ const part = fc.constantFrom<Content>(
 );
 const turn = fc.record({ parts: fc.array(part, { maxLength: 4 }), calls: fc.integer({ min: 0, max: 25 }) });
 
-test("property: at most four cache marks, on blocks that may have one, and an unchanged past [CACHE-02, CACHE-06]", () => {
+test("property: at most four cache marks, on blocks that may have one, and an unchanged past [CACHE-06.2]", () => {
   const most: number[] = [];
   fc.assert(
     fc.property(fc.array(turn, { minLength: 1, maxLength: 8 }), (turns) => {

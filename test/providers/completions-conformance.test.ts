@@ -265,7 +265,7 @@ const BUILT: Record<string, readonly unknown[]> = {
   "no usage": [role, chunk({ content: "So." }), chunk({}, "stop")],
 };
 
-describe("answers of chat completions that follow the vendor's types [PROV-13]", () => {
+describe("answers of chat completions that follow the vendor's types [PROV-13.2]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
     const bytes = encodeSse([...events, "[DONE]"], false);
     const expected = translated(await sdkCompletion(bytes));

@@ -208,7 +208,7 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation sent to $name [PROV-13]", (kind) => {
+describe.each(KINDS)("every conversation sent to $name [PROV-13.1]", (kind) => {
   test.each(COMPARED)(
     "$name: the request is the SDK's, and contains nothing that the API rejects",
     async (conversation) => {

@@ -61,13 +61,13 @@ describe("printed or stored text", () => {
       { value: '{"type":"service_account","private_key":"x"}' },
     ],
     ["{not json", { value: "{not json" }],
-  ])("[CRED-01] %j is read", (text, fetched) => {
+  ])("[CRED-01.3] %j is read", (text, fetched) => {
     expect(parseFetchedValue(text)).toEqual(fetched);
   });
 });
 
 describe("a command", () => {
-  test("runs without a shell, once for all concurrent requests, and its output is trimmed [CRED-01]", async () => {
+  test("runs without a shell, once for all concurrent requests, and its output is trimmed [CRED-01.3]", async () => {
     const count = join(folder, "runs");
     const code = `require("fs").appendFileSync(${JSON.stringify(count)}, "x"); console.log("  $(id) ${OLD} ")`;
     const read = source({ [NAME]: { command: node(code) } });
@@ -104,7 +104,7 @@ describe("a command", () => {
     expect(credential.value).toBe(NEW);
   });
 
-  test("runs again for a rejected value, and only once for several rejections [CRED-01]", async () => {
+  test("runs again for a rejected value, and only once for several rejections [CRED-01.1]", async () => {
     const { clock, make } = scripted([OLD, NEW]);
     const credential = make();
     await credential.prepare();
@@ -194,7 +194,7 @@ describe("a file", () => {
   });
 });
 
-test("values, other variables and the environment need no fetching, and a rejected one is final [CRED-01]", async () => {
+test("values, other variables and the environment need no fetching, and a rejected one is final [CRED-01.2-3]", async () => {
   process.env["HOLDFAST_TEST_OTHER"] = OLD;
   const read = source({ A: { value: NEW }, B: { environment: "HOLDFAST_TEST_OTHER" } });
   await read.prepare?.(["A", "B", "HOLDFAST_TEST_OTHER", "toString"]);

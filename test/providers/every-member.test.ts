@@ -256,7 +256,7 @@ describe("Responses [PROV-18]", () => {
   });
 });
 
-describe("chat completions [PROV-13]", () => {
+describe("chat completions [PROV-13.2]", () => {
   const completions = (context: AnswerContext) => new CompletionsAssembler(context);
   type Choice = OpenAI.ChatCompletionChunk.Choice;
   const chunk = (fields: object) => ({
@@ -314,9 +314,12 @@ describe("chat completions [PROV-13]", () => {
     content_filter: "guardRail",
     function_call: "stop",
   };
-  test.each(Object.entries(FINISH))("finish reason %s, without calls: %s [PROV-07]", (finish, stopReason) => {
-    expect(readAnswer(completions, [stream([], finish)]).message.stopReason).toBe(stopReason);
-  });
+  test.each(Object.entries(FINISH))(
+    "finish reason %s, without calls: %s [PROV-07.1-2]",
+    (finish, stopReason) => {
+      expect(readAnswer(completions, [stream([], finish)]).message.stopReason).toBe(stopReason);
+    },
+  );
 
   const CHUNK: Readonly<Record<Exclude<keyof OpenAI.ChatCompletionChunk, "choices">, unknown>> = {
     id: "c2",
@@ -374,7 +377,7 @@ describe("chat completions [PROV-13]", () => {
   });
 });
 
-describe("Gemini [PROV-21]", () => {
+describe("Gemini [PROV-21.1]", () => {
   const gemini = (context: AnswerContext) => new GeminiAssembler(context, (call) => `google-fc-${call}`);
   const piece = (parts: readonly object[], more: object = {}) => ({
     candidates: [{ content: { role: "model", parts }, index: 0, ...more }],
@@ -435,7 +438,7 @@ describe("Gemini [PROV-21]", () => {
     UNEXPECTED_TOOL_CALL: "network",
     TOO_MANY_TOOL_CALLS: "api",
   };
-  test.each(Object.values(FinishReason))("finish reason %s [PROV-07]", (finishReason) => {
+  test.each(Object.values(FinishReason))("finish reason %s [PROV-07.1-2]", (finishReason) => {
     const bytes = encodeSse([piece([{ text: "a" }]), piece([], { finishReason })], false);
     expect(made(() => readAnswer(gemini, [bytes]).message.stopReason)).toBe(FINISH[finishReason]);
   });

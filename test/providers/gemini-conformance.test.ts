@@ -83,7 +83,7 @@ describe("recorded replies of Gemini and Vertex", () => {
   });
 
   test.each(geminiStreams)(
-    "$file: same as the SDK, in slices of every size [PROV-21]",
+    "$file: same as the SDK, in slices of every size [PROV-21.1, PROV-21.3]",
     async ({ bytes, host }) => {
       const theirs = await expected(vendorOf(host), bytes);
       expect(ours(readAnswer(assemble, [bytes]).message)).toEqual(theirs);
@@ -95,7 +95,7 @@ describe("recorded replies of Gemini and Vertex", () => {
     },
   );
 
-  test.each(geminiStreams)("$file: same over HTTP [PROV-20] [PROV-22]", async ({ bytes, ct, host }) => {
+  test.each(geminiStreams)("$file: same over HTTP [PROV-22.4]", async ({ bytes, ct, host }) => {
     const vendor = vendorOf(host);
     const theirs = await expected(vendor, bytes);
     const ways = [
@@ -182,7 +182,7 @@ const BUILT: Record<string, readonly unknown[]> = {
 };
 
 describe("answers that follow the vendor's types", () => {
-  test.each(Object.entries(BUILT))("%s: same as the SDK [PROV-21]", async (_name, events) => {
+  test.each(Object.entries(BUILT))("%s: same as the SDK [PROV-21.1, PROV-21.3]", async (_name, events) => {
     const bytes = encodeSse(events, false);
     for (const vendor of ["google", "vertex"] as const) {
       const theirs = await expected(vendor, bytes);

@@ -149,7 +149,7 @@ afterAll(async () => {
 
 describe("every conversation sent to Gemini", () => {
   test.each(COMPARED)(
-    "$name: the request is the SDK's, and contains nothing that the API rejects [PROV-20]",
+    "$name: the request is the SDK's, and contains nothing that the API rejects [PROV-20.1-4]",
     async (one) => {
       const ask = (baseUrl: string) =>
         provider.stream(createRequest(google(MODEL, { baseUrl }), one), { signal });

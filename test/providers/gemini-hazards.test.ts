@@ -193,7 +193,7 @@ describe("a response that is not a stream", () => {
     for (const error of await faults(whole.url)) expect(error.message).toContain("application/json");
   });
 
-  test("is the vendor's error if it is an error in a list, with any status [OVF-01]", async () => {
+  test("is the vendor's error if it is an error in a list, with any status [OVF-01.2]", async () => {
     const body = JSON.stringify([{ error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "quota" } }]);
     for (const status of [200, 429]) {
       const server = await answering(status, "application/json; charset=UTF-8", body);
@@ -204,7 +204,7 @@ describe("a response that is not a stream", () => {
     }
   });
 
-  test("the key is sent in a header, not in the address [PROV-20]", async () => {
+  test("the key is sent in a header, not in the address [PROV-20.1]", async () => {
     const server = await serving(COMPLETE);
     await answers(server.url);
     expect(

@@ -268,13 +268,16 @@ const CASES: Record<string, Case> = {
 };
 
 describe.each(["google", "vertex"] as const)("requests to %s", (vendor) => {
-  test.each(Object.entries(CASES))("%s: the same as the SDK's [PROV-20] [PROV-22]", async (_name, one) => {
-    const model = one.model ?? "gemini-3-flash-preview";
-    const thinkingConfig = one.model === undefined ? { thinkingConfig: THINKS } : {};
-    const config = { ...LIMIT, ...thinkingConfig, ...one.config };
-    const expected = await theirs(vendor, model, one.contents, config);
-    expect(await ours(vendor, model, one.ours(vendor))).toEqual(expected);
-  });
+  test.each(Object.entries(CASES))(
+    "%s: the same as the SDK's [PROV-20.1-4] [PROV-22.1, PROV-22.4]",
+    async (_name, one) => {
+      const model = one.model ?? "gemini-3-flash-preview";
+      const thinkingConfig = one.model === undefined ? { thinkingConfig: THINKS } : {};
+      const config = { ...LIMIT, ...thinkingConfig, ...one.config };
+      const expected = await theirs(vendor, model, one.contents, config);
+      expect(await ours(vendor, model, one.ours(vendor))).toEqual(expected);
+    },
+  );
 });
 
 test("the tier is sent in the body to Gemini, in a header to Vertex", async () => {
@@ -306,7 +309,7 @@ test("the tier is sent in the body to Gemini, in a header to Vertex", async () =
   expect(body).toMatchObject({ serviceTier: "flex" });
 });
 
-test("calls without an id receive one that names the service that sent them [PROV-21, PROV-22]", async () => {
+test("calls without an id receive one that names the service that sent them [PROV-21.2, PROV-22.3]", async () => {
   const call = { functionCall: { name: "t", args: {} } };
   const bytes = encodeSse(
     [{ candidates: [{ content: { parts: [call, call] }, finishReason: "STOP" }] }],

@@ -52,7 +52,7 @@ const asked = (messages: Message[], id = NEW, more: Partial<ModelRequest> = {}) 
 const contents = (messages: Message[], id = NEW) => asked([user("hi"), ...messages], id).contents.slice(1);
 
 describe("what is sent back", () => {
-  test("its own parts unchanged, with their signatures, even empty ones, and none of our ids [PROV-20]", () => {
+  test("its own parts unchanged, with their signatures, even empty ones, and none of our ids [PROV-20.4, TYP-02.3]", () => {
     const code = { executableCode: { language: "PYTHON", code: "1" }, thoughtSignature: "ZA==" };
     const own = said([
       { type: "thinking", thinking: "hm", signature: "YQ==" },
@@ -96,7 +96,7 @@ describe("what is sent back", () => {
   ];
   const results = [result("toolu_1", [text("1")]), result("toolu_2", [text("2")])];
 
-  test("of another vendor only text and calls; for Gemini 3 these are marked as unsigned [XLAT-03]", () => {
+  test("of another vendor only text and calls; for Gemini 3 these are marked as unsigned [XLAT-03.3, XLAT-03.4]", () => {
     const parts = (id: string) =>
       contents([said(strange, { provider: "anthropic" }), ...results], id)[0]?.parts;
     const calls = ["toolu_1", "toolu_2"].map((a) => ({ functionCall: { name: "t", args: { a } } }));
@@ -162,7 +162,7 @@ describe("thinking", () => {
     ["gemini-3-pro-preview", ["LOW", "LOW", "LOW", "HIGH", "HIGH"]],
     ["models/gemini-3.1-pro-preview", ["LOW", "LOW", "LOW", "MEDIUM", "HIGH"]],
     ["gemini-12-ultra", ["MINIMAL", "MINIMAL", "LOW", "MEDIUM", "HIGH"]],
-  ])("%s by level, the nearest that it supports [THK-01]", (id, levels) => {
+  ])("%s by level, the nearest that it supports", (id, levels) => {
     expect(LEVELS.map((level) => config(id, level).thinkingConfig)).toEqual(
       levels.map((thinkingLevel, at) => ({ ...(at > 0 && { includeThoughts: true }), thinkingLevel })),
     );
@@ -172,7 +172,7 @@ describe("thinking", () => {
     [OLD, [0, 128, 512, 2048, 8192]],
     ["gemini-2.5-flash-lite", [0, 512, 512, 2048, 8192]],
     ["gemini-2.5-pro", [128, 128, 512, 2048, 8192]],
-  ])("%s by budget, clamped to what it accepts [THK-01]", (id, budgets) => {
+  ])("%s by budget, clamped to what it accepts", (id, budgets) => {
     expect(LEVELS.map((level) => config(id, level).thinkingConfig)).toEqual(
       budgets.map((thinkingBudget, at) => ({ ...(at > 0 && { includeThoughts: true }), thinkingBudget })),
     );
@@ -206,7 +206,7 @@ describe("thinking", () => {
   });
 });
 
-test("the output mode: native, and a final tool where formats and tools exclude each other [SO-01]", () => {
+test("the output mode: native, and a final tool where formats and tools exclude each other [SO-01.1-2]", () => {
   expect([google(NEW), google(OLD), google("gemma-3-27b-it")].map(selectOutputMode)).toEqual([
     "native",
     "final-tool",
@@ -239,7 +239,7 @@ describe("answers", () => {
     ["CONTINUATION", "length"],
     ["SOMETHING_NEW", "stop"],
     ...FILTERS.map((name): [string, string] => [name, "guardRail"]),
-  ])("%s is %s [PROV-07]", (reason, stop) => {
+  ])("%s is %s [PROV-07.1-2, PROV-07.6]", (reason, stop) => {
     const { message } = answer(ended(reason, { finishMessage: "since so" }));
     expect(message.stopReason).toBe(stop);
     expect(message.errorMessage).toBe(
@@ -247,7 +247,7 @@ describe("answers", () => {
     );
   });
 
-  test("a call that the vendor could not read is retried, too many calls are not [PROV-07]", () => {
+  test("a call that the vendor could not read is retried, too many calls are not", () => {
     const faults = ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"].map((reason) =>
       failure(ended(reason, { finishMessage: "print(x" })),
     );
@@ -255,7 +255,7 @@ describe("answers", () => {
     expect(faults[0]?.message).toBe("vendor: the answer ended with MALFORMED_FUNCTION_CALL: print(x");
   });
 
-  test("a blocked prompt is a refusal with its reason [PROV-07]", () => {
+  test("a blocked prompt is a refusal with its reason [PROV-07.6]", () => {
     const { message } = answer({
       promptFeedback: { blockReason: "PROHIBITED_CONTENT", blockReasonMessage: "no" },
       usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
@@ -278,7 +278,7 @@ describe("answers", () => {
     expect(failure({ promptFeedback: { safetyRatings: [] } })).toMatchObject({ fault: "network" });
   });
 
-  test("Vertex may send the arguments of a call value by value [PROV-22]", () => {
+  test("Vertex may send the arguments of a call value by value [PROV-22.3]", () => {
     const piece = (functionCall: object, more: object = {}) => ({
       candidates: [{ content: { parts: [{ functionCall, ...more }] } }],
     });
@@ -327,7 +327,7 @@ describe("answers", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("counters are read from unusual fields, with thinking beside the answer or within it [CACHE-04]", () => {
+  test("counters are read from unusual fields, with thinking beside the answer or within it [CACHE-04.1]", () => {
     const usageOf = (...reports: object[]) =>
       answer(...reports.map((usageMetadata) => ({ usageMetadata })), ended("STOP")).message.usage;
     const full = { promptTokenCount: 100, toolUsePromptTokenCount: 20, candidatesTokenCount: 10 };
@@ -383,7 +383,7 @@ describe("errors in Google's form", () => {
     [500, "INTERNAL", [], "api"],
     [503, "UNAVAILABLE", [], "rate-limited"],
   ] as const)(
-    "%d %s is %4$s, as an object or a list, before the stream or in it [OVF-01]",
+    "%d %s is %4$s, as an object or a list, before the stream or in it [OVF-01.2-4]",
     (code, status, details, fault) => {
       const body = google(code, status, [...details]);
       const errors = [
@@ -407,7 +407,7 @@ describe("errors in Google's form", () => {
     ).toBeUndefined();
   });
 
-  test("input that does not fit is an overflow [OVF-03]", () => {
+  test("input that does not fit is an overflow [OVF-03.1]", () => {
     const message = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
     expect(http(400, { error: { code: 400, message, status: "INVALID_ARGUMENT" } }).fault).toBe("overflow");
   });
@@ -422,7 +422,7 @@ test.each([
   ["http://h/gemini", "tunedModels/m", "http://h/gemini/v1beta/tunedModels/m:streamGenerateContent?alt=sse"],
   ["http://h/v1?x=1", "m", "http://h/v1/models/m:streamGenerateContent?x=1&alt=sse"],
   ["http://h", "a b?c", "http://h/v1beta/models/a%20b%3Fc:streamGenerateContent?alt=sse"],
-])("Gemini at %s, %s [PROV-20] [X-25]", (base, id, url) => expect(buildGeminiUrl(base, id)).toBe(url));
+])("Gemini at %s, %s [PROV-20.1] [X-25]", (base, id, url) => expect(buildGeminiUrl(base, id)).toBe(url));
 
 const BASE = "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1";
 const METHOD = ":streamGenerateContent?alt=sse";
@@ -451,7 +451,7 @@ test.each([
     "m",
     `https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/m${METHOD}`,
   ],
-])("Vertex at %s, %s [PROV-22] [GAP-09] [X-25]", (base, id, url) =>
+])("Vertex at %s, %s [PROV-22.1] [GAP-09] [X-25]", (base, id, url) =>
   expect(buildVertexUrl(base, id)).toBe(url),
 );
 
@@ -467,7 +467,7 @@ describe("models by name", () => {
     for (const name of names) vi.stubEnv(name, undefined);
   };
 
-  test("google/ID: the key, the address, a window of a million tokens [PROV-03] [PROV-26] [PROV-27]", () => {
+  test("google/ID: the key, the address, a window of a million tokens [PROV-03.3] [PROV-26.1] [PROV-27.2]", () => {
     without("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL");
     expect(parseModel("google/gemini-3-flash")).toMatchObject({
       id: "gemini-3-flash",
@@ -485,7 +485,7 @@ describe("models by name", () => {
     expect(google("m").apiKey).toBe(`\${GEMINI_API_KEY}`);
   });
 
-  test("vertex/ID: project and location from the environment, no key [PROV-22] [GAP-09]", () => {
+  test("vertex/ID: project and location from the environment, no key [PROV-22.1] [GAP-09]", () => {
     without("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_BASE_URL");
     expect(() => vertex("m")).toThrow(ModelError);
     expect(vertex("m", { apiKey: `\${KEY}` }).baseUrl).toBe("https://aiplatform.googleapis.com/v1");

@@ -91,7 +91,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       }
     });
 
-    test("with thinking [THK-04]", async () => {
+    test("with thinking [THK-04.3]", async () => {
       const said = { thinking: "Let me see: ä🌍…", text: "So." };
       const { content } = await answered(frames(said));
       expect(content[0]).toMatchObject({ type: "thinking", thinking: said.thinking });
@@ -364,7 +364,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     });
   });
 
-  test("its deltas add up to the message and precede it; it ends with its message or a ProviderError, and at once on a signal [PROV-04]", async () => {
+  test("its deltas add up to the message and precede it; it ends with its message or a ProviderError, and at once on a signal [PROV-04.1]", async () => {
     const watched = async (url: string, abortAt = Number.POSITIVE_INFINITY) => {
       const pool = createHttp();
       cleanup.push(async () => await pool.close());
@@ -433,7 +433,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
   });
 });
 
-test("every adapter has an id of its own, which is fixed [PROV-04, TEST-10]", () => {
+test("every adapter has an id of its own, which is fixed [PROV-04.2, TEST-10]", () => {
   const ids = ProviderRegistry.createDefault()
     .listProtocols()
     .map((protocol) => [protocol, ProviderRegistry.createDefault().get(protocol)?.id]);

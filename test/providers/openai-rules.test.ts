@@ -39,7 +39,7 @@ const result = (toolCallId: string, text = "ok"): Message => ({
   timestamp: 1,
 });
 
-test("an effort by OpenAI's own name overrides the level, and each model receives the nearest one that it accepts [THK-02]", () => {
+test("an effort by OpenAI's own name overrides the level, and each model receives the nearest one that it accepts [THK-02.2]", () => {
   const sent = (id: string, effort: ModelConfig["effort"], thinking: ModelRequest["thinking"] = "off") =>
     buildCompletionsRequest(createRequest(openai(id, { effort }), { thinking })).reasoning_effort;
   const all = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
@@ -139,7 +139,7 @@ describe("cache marks for OpenRouter", () => {
   const on = { enabled: true, strategy: "auto" } as const;
   const claude = "anthropic/claude-opus-4.6";
 
-  test("are on the system prompt and the newest message, for the models that need them [CACHE-02]", () => {
+  test("are on the system prompt and the newest message, for the models that need them", () => {
     expect(marks(claude, on)).toEqual([[true], [], [], [], [], [true]]);
     expect(marks(claude, on, history.slice(0, 3))).toEqual([[true], [], [], [true]]);
     const body = buildCompletionsRequest(createRequest(openrouter(claude), { cache: on, systemPrompt: "S" }));
@@ -161,11 +161,11 @@ describe("cache marks for OpenRouter", () => {
     [claude, { ...on, enabled: false }, openrouter(claude)],
     [claude, { ...on, strategy: "disabled" as const }, openrouter(claude)],
     [claude, on, local("http://h", claude)],
-  ])("are absent: %s, %j [CACHE-03, CACHE-05]", (id, cache, model) => {
+  ])("are absent: %s, %j [CACHE-03.2, CACHE-05]", (id, cache, model) => {
     expect(marks(id, cache, history, model).flat()).toEqual([]);
   });
 
-  test("are independent of each other when set by hand [CACHE-03]", () => {
+  test("are independent of each other when set by hand [CACHE-03.1]", () => {
     const none = { cacheSystem: false, cacheTools: false, cacheMessages: false };
     const by = (flags: Partial<typeof none>) =>
       marks(claude, { enabled: true, strategy: { ...none, ...flags } });

@@ -22,14 +22,14 @@ describe("the tool that must be called, in Claude's API", () => {
       createRequest(anthropic(id), { thinking, tools: [buildFinalTool(output)], forcedTool: "final_answer" }),
     ).tool_choice;
 
-  test("is sent where the API accepts it, and left out with thinking and for newer models [SO-01]", () => {
+  test("is sent where the API accepts it, and left out with thinking and for newer models [SO-01.2]", () => {
     expect(choice("claude-sonnet-4-5", "off")).toEqual({ type: "tool", name: "final_answer" });
     expect(choice("claude-sonnet-4-5", "low")).toBeUndefined();
     expect(choice("claude-opus-5-5", "off")).toBeUndefined();
   });
 });
 
-test("the output mode of a vendor: native, or a final tool where it has no such format [SO-01]", () => {
+test("the output mode of a vendor: native, or a final tool where it has no such format [SO-01.1-2]", () => {
   const adapter = { http: createHttp() };
   const completions = new OpenAiCompletions(adapter);
   const claude = (id: string, asked: StructuredOutput) =>
@@ -105,9 +105,9 @@ describe("a schema that Claude's compiler accepts", () => {
     ],
     ["a reference elsewhere", closed({ a: { $ref: "https://h/s.json" } }), false],
     ["a reference to nothing", closed({ a: { $ref: "#/$defs/none" } }), false],
-  ])("%s [SO-01]", (_, schema, fits) => expect(fitsGrammar(schema)).toBe(fits));
+  ])("%s [SO-01.1]", (_, schema, fits) => expect(fitsGrammar(schema)).toBe(fits));
 
-  test("is sent unchanged, without its dialect, together with an effort [SO-01]", () => {
+  test("is sent unchanged, without its dialect, together with an effort [SO-01.1]", () => {
     const schema = closed({ a: text });
     const asked: StructuredOutput = { type: "json-schema", schema: { $schema: "x", ...schema } };
     expect(selectOutputMode(anthropic("claude-opus-5"), asked)).toBe("native");
@@ -142,9 +142,9 @@ describe("strict mode", () => {
     ["an open object in a list", closed({ a: { type: "array", items: { type: "object" } } }), false],
     ["an open definition", { ...closed({}), $defs: { b: { type: "object" } } }, false],
     ["a keyword that it refuses", closed({ a: { oneOf: [text] } }), false],
-  ])("%s [SO-01]", (_, schema, fits) => expect(supportsStrictMode(schema)).toBe(fits));
+  ])("%s [SO-01.1]", (_, schema, fits) => expect(supportsStrictMode(schema)).toBe(fits));
 
-  test("follows the definition, if that sets it [SO-01]", () => {
+  test("follows the definition, if that sets it [SO-01.1]", () => {
     expect(toResponseFormat({ ...output, strict: true })).toMatchObject({ json_schema: { strict: true } });
     expect(toResponseFormat({ type: "json-schema", schema: closed({}), strict: false })).toMatchObject({
       json_schema: { strict: false },

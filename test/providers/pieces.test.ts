@@ -23,7 +23,7 @@ import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { createMask } from "../../src/models/secret-masks.ts";
 import { SseReader } from "../../src/models/sse-reader.ts";
 import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
-import { createRequest, encodeSse, readAnswer } from "./answer-reader.ts";
+import { createRequest, encodeSse, joinDeltas, readAnswer } from "./answer-reader.ts";
 import { sliceBytes } from "./slices.ts";
 
 describe("tool calls, as servers label them", () => {
@@ -130,7 +130,7 @@ describe("tool calls, as servers label them", () => {
     expect(answer(piece({ index: 0, id: "a" }, "read", "{}")).stopReason).toBe("toolUse");
   });
 
-  test("five fragments give one object (PROV-10)", () => {
+  test("five fragments give one object (PROV-13.2)", () => {
     const [first, ...rest] = ['{"pa', 'th":', '"a/b', '","n"', ":[1,2]}"];
     expect(
       found(
@@ -191,7 +191,7 @@ describe("answers of chat completions", () => {
     }
   });
 
-  test("reasoning under each of its names, once [THK-04]", () => {
+  test("reasoning under each of its names, once [THK-04.2, TYP-02.4]", () => {
     const thought = (delta: object) => answer([chunk(delta), chunk({ content: "x" }, "stop")]).content[0];
     const hm = { type: "thinking", thinking: "hm" };
     expect(thought({ reasoning_content: "hm" })).toEqual(hm);
@@ -260,7 +260,7 @@ describe("answers of chat completions", () => {
   });
 
   test.each(['{"id":"rs_1"}', "[1]", '[{"type":"summary_text"}]', "CiQB"])(
-    "OpenRouter receives no token of another form, and the thinking as text: %j [XLAT-03]",
+    "OpenRouter receives no token of another form, and the thinking as text: %j [XLAT-03.2]",
     (signature) => {
       const model = openrouter("a/b");
       const made = { type: "thinking" as const, thinking: "hm", signature };
@@ -330,12 +330,15 @@ describe("answers of chat completions", () => {
       [2, 1, 0, 4, 3, 10],
     ],
     [{ prompt_tokens: -1, completion_tokens: "many", total_tokens: null }, [0, 0, 0, 0, 0, 0]],
-  ])("usage %j [CACHE-04]", (reported, [input, output, reasoning, cacheRead, cacheWrite, totalTokens]) => {
-    expect(toUsage(reported)).toEqual({ input, output, reasoning, cacheRead, cacheWrite, totalTokens });
-  });
+  ])(
+    "usage %j [CACHE-04.1-2]",
+    (reported, [input, output, reasoning, cacheRead, cacheWrite, totalTokens]) => {
+      expect(toUsage(reported)).toEqual({ input, output, reasoning, cacheRead, cacheWrite, totalTokens });
+    },
+  );
 });
 
-test("Claude's thinking and its signature arrive in chunks, the usage with its cache counters at the beginning and the end [THK-04, CACHE-04]", () => {
+test("Claude's thinking and its signature arrive in chunks, the usage with its cache counters at the beginning and the end [THK-04.1, CACHE-04.1-2]", () => {
   const delta = (piece: object) => ({ type: "content_block_delta", index: 0, delta: piece });
   const events = [
     {
@@ -372,6 +375,28 @@ test("Claude's thinking and its signature arrive in chunks, the usage with its c
     cacheWrite: 40,
     totalTokens: 152,
   });
+});
+
+test("five fragments of Claude's arguments are one object, made at the end of the block [PROV-10]", () => {
+  const fragments = ['{"pa', 'th":', '"a/b', '","n"', ":[1,2]}"];
+  const call = { type: "tool_use", id: "toolu_1", name: "read", input: {} };
+  const events = [
+    { type: "message_start", message: { id: "m", usage: { input_tokens: 5 } } },
+    { type: "content_block_start", index: 0, content_block: call },
+    ...fragments.map((partial_json) => ({
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "input_json_delta", partial_json },
+    })),
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 7 } },
+    { type: "message_stop" },
+  ];
+  const { message, deltas } = readAnswer((context) => new AnthropicAssembler(context), [encodeSse(events)]);
+  expect(joinDeltas(deltas)).toEqual([`toolCall:${fragments.join("")}`]);
+  expect(message.content).toEqual([
+    { type: "toolCall", id: "toolu_1", name: "read", arguments: { path: "a/b", n: [1, 2] } },
+  ]);
 });
 
 test("Claude's arguments that are cut off at the limit stay text", () => {
@@ -503,7 +528,7 @@ describe("overflow (OVF-02, OVF-03)", () => {
 });
 
 describe("models by name", () => {
-  test("the factories set protocol, address, key and window [PROV-03, PROV-26, PROV-27, X-25]", () => {
+  test("the factories set protocol, address, key and window [PROV-03.1-2, PROV-03.4-5, PROV-26.1, PROV-27.1, PROV-27.3, X-25]", () => {
     expect(anthropic("claude-x")).toMatchObject({
       api: "anthropic_messages",
       provider: "anthropic",
@@ -581,13 +606,13 @@ describe("models by name", () => {
       { AZURE_OPENAI_BASE_URL: "https://b/openai/v1", AZURE_OPENAI_ENDPOINT: "https://e" },
       "https://b/openai/v1",
     ],
-  ])("a deployment's address is read from the environment: %j [PROV-27]", (names, baseUrl) => {
+  ])("a deployment's address is read from the environment: %j", (names, baseUrl) => {
     for (const [name, value] of Object.entries(names)) vi.stubEnv(name, value);
     expect(parseModel("azure/prod").baseUrl).toBe(baseUrl);
     vi.unstubAllEnvs();
   });
 
-  test("an Azure model with an authorization header needs no key [PROV-19]", () => {
+  test("an Azure model with an authorization header needs no key [PROV-19.3]", () => {
     const headers = { Authorization: `Bearer \${TOKEN}` };
     expect(azure("prod", { baseUrl: "https://r", headers }).apiKey).toBeUndefined();
   });
@@ -649,7 +674,7 @@ test.each([
   ],
   [`${AZURE}/openai?api-version=v7`, "v8", `${AZURE}/openai/responses?api-version=v8`],
   [`${AZURE}/openai/deployments/prod`, "v8", `${AZURE}/openai/deployments/prod/responses?api-version=v8`],
-])("Azure's responses of %s (%s) are at %s [PROV-19]", (baseUrl, apiVersion, url) =>
+])("Azure's responses of %s (%s) are at %s [PROV-19.1]", (baseUrl, apiVersion, url) =>
   expect(buildAzureUrl({ baseUrl, apiVersion })).toBe(url),
 );
 
@@ -699,7 +724,7 @@ test("the secret parts of Amazon's combined credentials are masked separately to
   expect(mask("postgres pass-word")).toBe("postgres pass-word");
 });
 
-test("the registry: built-ins, replacement, look-up [PROV-05]", () => {
+test("the registry: built-ins, replacement, look-up [PROV-05.1-2]", () => {
   const registry = ProviderRegistry.createDefault();
   expect(registry.listProtocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],

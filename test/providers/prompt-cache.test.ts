@@ -79,7 +79,7 @@ async function usages(
 }
 
 describe("an agent's turns at a vendor that caches marked blocks", () => {
-  test("auto: each turn reads what the previous one has written, and costs less [CACHE-02, CACHE-04]", async () => {
+  test("auto: each turn reads what the previous one has written, and costs less [CACHE-02.2, CACHE-04.1-2]", async () => {
     const auto = await usages({ enabled: true, strategy: "auto" }, 8);
     const off = await usages({ enabled: false, strategy: "auto" }, 8);
     for (const [turn, usage] of auto.entries()) {
@@ -95,7 +95,7 @@ describe("an agent's turns at a vendor that caches marked blocks", () => {
     expect(sum(auto)).toBeLessThan(sum(off) * 0.6);
   });
 
-  test("by hand: only the selected parts are cached [CACHE-03]", async () => {
+  test("by hand: only the selected parts are cached [CACHE-03.1]", async () => {
     const none = { cacheSystem: false, cacheTools: false, cacheMessages: false };
     const second = async (flags: object) => {
       vendor.reset();
@@ -116,7 +116,7 @@ describe("an agent's turns at a vendor that caches marked blocks", () => {
   });
 });
 
-test("at a vendor that caches automatically, every turn reads the whole previous turn [CACHE-04]", async () => {
+test("at a vendor that caches automatically, every turn reads the whole previous turn [CACHE-04.1]", async () => {
   const turns = await usages({ enabled: false, strategy: "auto" }, 6, "openai");
   for (const [turn, usage] of turns.entries()) {
     expect(usage.cacheWrite).toBe(0);
@@ -196,7 +196,7 @@ const result = (toolCallId: string, nth: number, timestamp: number): Message => 
 const recorded = (message: Message): Message => Message.parse(JSON.parse(JSON.stringify(message)));
 
 test.each(Protocol.options)(
-  "a loop of ten turns over %s: from the second turn on, everything cached by the previous turn is read, as none of it has changed [CACHE-04, CACHE-05, CACHE-06]",
+  "a loop of ten turns over %s: from the second turn on, everything cached by the previous turn is read, as none of it has changed [CACHE-04.1, CACHE-05, CACHE-06.2]",
   async (protocol) => {
     vendor.script({ promptCache: true, replies: REPLIES });
     const provider = ProviderRegistry.createDefault({ http: pool }).get(protocol) as Provider;

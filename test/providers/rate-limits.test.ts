@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 describe("rate limit headers", () => {
-  test("of Anthropic have times by its own clock [RTY-04]", () => {
+  test("of Anthropic have times by its own clock", () => {
     const headers = {
       date: "Sun, 22 Nov 2026 09:59:00 GMT",
       "anthropic-ratelimit-requests-limit": "1000",
@@ -95,7 +95,7 @@ describe("rate limit headers", () => {
     expect(readRateLimits(headers, NOW)).toEqual([]);
   });
 
-  test("are reported for every answer, a success or a rejection [RTY-04]", async () => {
+  test("are reported for every answer, a success or a rejection", async () => {
     const message = [
       { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1, output_tokens: 1 } } },
       { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },

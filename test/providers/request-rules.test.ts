@@ -53,7 +53,7 @@ const shape = (messages: Message[], more: Partial<ModelRequest> = {}) =>
   );
 
 describe("thinking in Claude's API", () => {
-  test("has the table of budgets, clamped to what the API accepts; it is off by default, and then not sent [THK-01, X-23]", () => {
+  test("has the table of budgets, clamped to what the API accepts; it is off by default, and then not sent [THK-01.1-2, X-23]", () => {
     expect(AgentDefinition.parse({ model: anthropic("claude-sonnet-4-5") }).thinking).toBe("off");
     expect(toClaude([user("hi")], { thinking: "off" })).not.toHaveProperty("thinking");
     expect(THINKING_BUDGETS).toEqual({ minimal: 128, low: 512, medium: 2048, high: 8192 });
@@ -120,7 +120,7 @@ describe("thinking in Claude's API", () => {
     ["claude-mythos-preview", "adaptive"],
   ])("of %s is of the type %s", (id, kind) => expect(describeClaudeModel(id).thinking).toBe(kind));
 
-  test("of newer models has an effort, and never a temperature [THK-01]", () => {
+  test("of newer models has an effort, and never a temperature [THK-01.3]", () => {
     const body = toClaude([user("hi")], { thinking: "minimal", temperature: 0.5 }, "claude-opus-5-5");
     expect(body).toMatchObject({
       thinking: { type: "adaptive" },
@@ -163,7 +163,7 @@ describe("thinking in Claude's API", () => {
 describe("a vendor's signature", () => {
   const anySignature = fc.string({ minLength: 1, unit: "grapheme" });
 
-  test("is sent back to it unchanged, on every later turn, and to no other [TYP-02, X-35]", () => {
+  test("is sent back to it unchanged, on every later turn, and to no other [TYP-02.1, X-35, XLAT-03.1]", () => {
     fc.assert(
       fc.property(anySignature, anySignature, (signature, blob) => {
         const signed: Content[] = [
@@ -219,7 +219,7 @@ describe("cache breakpoints", () => {
     return [marked(body.system), marked(body.tools), ...body.messages.map(({ content }) => marked(content))];
   };
 
-  test("auto: three, on the last of system, tools and the second-to-last message; never on a block of thinking [CACHE-02, X-22]", () => {
+  test("auto: three, on the last of system, tools and the second-to-last message; never on a block of thinking [CACHE-02.1, X-22]", () => {
     expect(marks({ enabled: true, strategy: "auto" })).toEqual([
       [true],
       [false, true],
@@ -250,9 +250,9 @@ describe("cache breakpoints", () => {
     [{ enabled: false, strategy: "auto" }],
     [{ enabled: true, strategy: "disabled" }],
     [{ enabled: false, strategy: { cacheSystem: true, cacheTools: true, cacheMessages: true } }],
-  ] as const)("%j: none [CACHE-03]", (cache) => expect(marks(cache).flat()).not.toContain(true));
+  ] as const)("%j: none [CACHE-03.2]", (cache) => expect(marks(cache).flat()).not.toContain(true));
 
-  test("each flag sets its own [CACHE-03]", () => {
+  test("each flag sets its own [CACHE-03.1]", () => {
     const strategy = { cacheSystem: false, cacheTools: false, cacheMessages: false };
     const at = (flag: keyof typeof strategy) =>
       marks({ enabled: true, strategy: { ...strategy, [flag]: true } });
@@ -387,7 +387,7 @@ describe("conversations in the form that vendors accept", () => {
     );
   });
 
-  test("system prompt and tools are the same in every turn, in the definition's order [CACHE-06]", () => {
+  test("system prompt and tools are the same in every turn, in the definition's order [CACHE-06.1]", () => {
     const names = ["write_file", "bash", "read_file"];
     const registry = new ToolRegistry(createDefaultTools());
     const asked = (messages: Message[]) => {
@@ -412,7 +412,7 @@ describe("conversations in the form that vendors accept", () => {
     );
   });
 
-  test("property: appending whole turns appends to the request, as caches require [CACHE-06]", () => {
+  test("property: appending whole turns appends to the request, as caches require [CACHE-06.2]", () => {
     const wholeTurn = fc
       .array(anyId, { maxLength: 3 })
       .map((ids) => [user("u"), said(ids.map((id) => call(id))), ...ids.map((id) => result(id))]);
@@ -468,7 +468,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
     ["low", { reasoning_effort: "low" }],
     ["medium", { reasoning_effort: "medium" }],
     ["high", { reasoning_effort: "high" }],
-  ] as const)("effort of %s, only if the server accepts one [THK-02]", (thinking, fields) => {
+  ] as const)("effort of %s, only if the server accepts one [THK-02.1-2]", (thinking, fields) => {
     const pick = ({ reasoning_effort, reasoning, enable_thinking }: ReturnType<typeof body>) =>
       JSON.parse(JSON.stringify({ reasoning_effort, reasoning, enable_thinking }));
     expect(pick(body({ supportsReasoningEffort: true }, { thinking }))).toEqual(fields);

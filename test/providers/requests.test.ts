@@ -412,7 +412,7 @@ async function exchange(ask: (url: string) => Promise<unknown>) {
   return { sent: { url, type: headers["content-type"], body: JSON.parse(body) as unknown }, headers };
 }
 
-describe("requests to Anthropic are what its SDK sends [PROV-08, PROV-11]", () => {
+describe("requests to Anthropic are what its SDK sends [PROV-08.1-2, PROV-11.1-2]", () => {
   test.each(Object.entries(ANTHROPIC))("%s", async (_name, [request, params]) => {
     const ours = await exchange((url) =>
       new AnthropicMessages({ http: pool }).stream(
@@ -430,7 +430,7 @@ describe("requests to Anthropic are what its SDK sends [PROV-08, PROV-11]", () =
   });
 });
 
-describe("requests to chat completions are what OpenAI's SDK sends [PROV-13]", () => {
+describe("requests to chat completions are what OpenAI's SDK sends [PROV-13.1]", () => {
   test.each(Object.entries(COMPLETIONS))("%s", async (_name, [request, params]) => {
     const ours = await exchange((url) => {
       const model = { ...(request.model ?? local(url, "m")), baseUrl: `${url}/v1` };

@@ -194,30 +194,33 @@ describe("recorded replies of the Responses API [PROV-18]", () => {
     },
   );
 
-  test.each(responseStreams)("$file ($host): is sent back unchanged [PROV-17, TYP-02]", async ({ bytes }) => {
-    const { output } = plain(await sdkResponse(bytes));
-    const { message } = readAnswer(assemble, [bytes]);
-    const items = toInputItems(buildConversation([message], message.provider, selectIdRule("vendor"))).filter(
-      (item) => !("type" in item && item.type === "function_call_output"),
-    );
-    if (output.some(isLost)) {
-      expect(JSON.stringify(items)).not.toMatch(/"(?:rs|fc)_|msg_[0-9a-f]{8}/);
-      return;
-    }
-    const expected = output.filter(saysSomething).map((item) => {
-      if (item.type === "message") {
-        const content = item.content.map((part) => {
-          const { logprobs: _logprobs, ...rest } = part as OpenAI.Responses.ResponseOutputText;
-          return rest;
-        });
-        return { ...item, content };
+  test.each(responseStreams)(
+    "$file ($host): is sent back unchanged [PROV-17.2, TYP-02.2]",
+    async ({ bytes }) => {
+      const { output } = plain(await sdkResponse(bytes));
+      const { message } = readAnswer(assemble, [bytes]);
+      const items = toInputItems(
+        buildConversation([message], message.provider, selectIdRule("vendor")),
+      ).filter((item) => !("type" in item && item.type === "function_call_output"));
+      if (output.some(isLost)) {
+        expect(JSON.stringify(items)).not.toMatch(/"(?:rs|fc)_|msg_[0-9a-f]{8}/);
+        return;
       }
-      if (item.type !== "function_call") return item;
-      const { status: _status, ...call } = item;
-      return { ...call, arguments: JSON.stringify(JSON.parse(call.arguments)) };
-    });
-    expect(items).toEqual(expected);
-  });
+      const expected = output.filter(saysSomething).map((item) => {
+        if (item.type === "message") {
+          const content = item.content.map((part) => {
+            const { logprobs: _logprobs, ...rest } = part as OpenAI.Responses.ResponseOutputText;
+            return rest;
+          });
+          return { ...item, content };
+        }
+        if (item.type !== "function_call") return item;
+        const { status: _status, ...call } = item;
+        return { ...call, arguments: JSON.stringify(JSON.parse(call.arguments)) };
+      });
+      expect(items).toEqual(expected);
+    },
+  );
 
   const errors = errorReplies.filter(({ uri }) => uri.endsWith("/responses"));
   test.each(errors)("$file ($status): the same error as the SDK's", async ({ bytes, status, ct }) => {

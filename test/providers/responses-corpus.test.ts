@@ -204,7 +204,7 @@ afterAll(async () => {
   await pool.close();
 });
 
-describe.each(KINDS)("every conversation sent to $name [PROV-17, PROV-19]", (kind) => {
+describe.each(KINDS)("every conversation sent to $name [PROV-17.1-2, PROV-19.1]", (kind) => {
   const { model, base } = kind;
   test.each(COMPARED)(
     "$name: the request is the SDK's, and contains nothing that the API rejects",

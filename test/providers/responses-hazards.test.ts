@@ -79,14 +79,14 @@ describe("the end of an answer", () => {
     ["incomplete", { status: "in_progress" }, "length"],
     ["done", {}, "toolUse"],
   ])(
-    "%s %j gives the stop reason %s, and truncated calls are not run [PROV-07, GAP-05]",
+    "%s %j gives the stop reason %s, and truncated calls are not run [PROV-07.2-3, GAP-05]",
     (name, response, reason) => {
       const events = [added(0, call("a", "")), args(0, "{}"), event(name, { response })];
       expect(read(events).message.stopReason).toBe(reason);
     },
   );
 
-  test("by a filter has the stop reason guardRail [PROV-07]", () => {
+  test("by a filter has the stop reason guardRail [PROV-07.6]", () => {
     const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } };
     expect(read([...HELLO, event("incomplete", { response: filtered })]).message).toMatchObject({
       content: [text("Grüße 🌍")],
@@ -95,7 +95,7 @@ describe("the end of an answer", () => {
     });
   });
 
-  test("with a refusal has the stop reason guardRail and the model's text [PROV-07]", () => {
+  test("with a refusal has the stop reason guardRail and the model's text [PROV-07.6]", () => {
     const refused = { type: "message", id: "msg_1", content: [{ type: "refusal", refusal: "I cannot." }] };
     const pieces = [
       added(0, message("msg_1")),
@@ -411,7 +411,7 @@ describe("reasoning", () => {
     encrypted_content: "gAAA",
   });
 
-  test("has summary parts that are separate, in chunks and in the whole; the item is stored unchanged [TYP-02]", () => {
+  test("has summary parts that are separate, in chunks and in the whole; the item is stored unchanged [TYP-02.2]", () => {
     const expected = [{ type: "thinking", thinking: "one\n\ntwo", signature: JSON.stringify(whole) }];
     const pieces = [
       added(0, reasoning({ encrypted_content: "g" })),
@@ -498,7 +498,7 @@ describe("usage and tier", () => {
       { input: 0, output: 4, reasoning: 4, cacheRead: 8, cacheWrite: 2, totalTokens: 99 },
     ],
     ["of nonsense", [end({ usage: { input_tokens: -1, output_tokens: "4" } })], none],
-  ])("%s [TYP-07, CACHE-04]", (_name, events, expected) => {
+  ])("%s [TYP-07.4, CACHE-04.1-2]", (_name, events, expected) => {
     expect(read([...HELLO, ...events]).message.usage).toEqual(expected);
   });
 

@@ -371,7 +371,7 @@ async function exchange(ask: (url: string) => Promise<unknown>) {
   return { sent: { url, type: headers["content-type"], body: JSON.parse(body) as unknown }, headers };
 }
 
-describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, THK-03, CACHE-05]", () => {
+describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17.1-2, THK-03, CACHE-05]", () => {
   test.each(Object.entries(REQUESTS))("%s", async (_name, [{ options, ...request }, params]) => {
     const ours = await exchange((url) =>
       new OpenAiResponses({ http: pool }).stream(
@@ -440,7 +440,7 @@ test("an effort by OpenAI's own name, and the verbosity [THK-03]", () => {
   });
 });
 
-describe("Azure [PROV-19]", () => {
+describe("Azure", () => {
   const body = { ...base, model: "prod", input: [hi] } satisfies Body;
   const asked = async (
     baseUrl: (url: string) => string,
@@ -457,7 +457,7 @@ describe("Azure [PROV-19]", () => {
       ),
     );
 
-  test("the current form is the SDK's request at /openai/v1, with the key in Azure's own header", async () => {
+  test("the current form is the SDK's request at /openai/v1, with the key in Azure's own header [PROV-19.1-2]", async () => {
     const ours = await asked((url) => url);
     const theirs = await exchange((url) =>
       new OpenAI({ apiKey: KEY, baseURL: `${url}/openai/v1`, maxRetries: 0 }).responses.create(body),
@@ -467,7 +467,7 @@ describe("Azure [PROV-19]", () => {
     expect(ours.headers).not.toHaveProperty("authorization");
   });
 
-  test("the dated form is what Azure's own client sends", async () => {
+  test("the dated form is what Azure's own client sends [PROV-19.1]", async () => {
     const apiVersion = "2025-04-01-preview";
     const ours = await asked((url) => url, { apiVersion });
     const theirs = await exchange((url) =>
@@ -478,7 +478,7 @@ describe("Azure [PROV-19]", () => {
     expect(ours.headers).not.toHaveProperty("authorization");
   });
 
-  test("an Entra ID token is sent in its own header, without a key", async () => {
+  test("an Entra ID token is sent in its own header, without a key [PROV-19.3]", async () => {
     const { headers } = await asked((url) => url, { headers: { Authorization: "Bearer ${ENTRA_TOKEN}" } });
     expect(headers.authorization).toBe("Bearer ${ENTRA_TOKEN}");
     expect(headers).not.toHaveProperty("api-key");
@@ -532,7 +532,7 @@ describe("conversations in the form that the API accepts", () => {
     );
   });
 
-  test("property: appending whole turns appends to the request, as caches require [CACHE-05, CACHE-06]", () => {
+  test("property: appending whole turns appends to the request, as caches require [CACHE-05, CACHE-06.2]", () => {
     const whole = fc
       .tuple(fc.array(anyPart, { maxLength: 4 }), fc.constantFrom("openai", "anthropic"))
       .map(([content, provider]) => {
@@ -547,7 +547,7 @@ describe("conversations in the form that the API accepts", () => {
     );
   });
 
-  test("thinking of a model of this protocol is text in chat completions, under the same name too [XLAT-03]", () => {
+  test("thinking of a model of this protocol is text in chat completions, under the same name too [XLAT-03.2]", () => {
     const model = { ...openaiResponses("gpt-6-sol"), api: "openai_completions" as const };
     const messages = [user("hi"), own(thought("hm", reasoning), text("x", message("msg_a")))];
     expect(buildCompletionsRequest(createRequest(model, { messages })).messages[1]).toEqual({

@@ -19,7 +19,7 @@ function frozen<Value>(value: Value): Value {
 const chains = fc.array(fc.constantFrom(...Protocol.options), { minLength: 1, maxLength: 8 });
 const RUNS = { numRuns: isThorough ? 200 : 20 };
 
-test("property: through any sequence of vendors the record is unchanged, no vendor rejects it, and each receives its earlier part again [XLAT-01, XLAT-04]", async () => {
+test("property: through any sequence of vendors the record is unchanged, no vendor rejects it, and each receives its earlier part again [XLAT-01.1-3, XLAT-04]", async () => {
   await fc.assert(
     fc.asyncProperty(
       anyConversation,
@@ -49,7 +49,7 @@ test("property: through any sequence of vendors the record is unchanged, no vend
   );
 });
 
-test("property: an opaque token is sent back to the vendor that issued it, and to no other [XLAT-01, TYP-02]", async () => {
+test("property: an opaque token is sent back to the vendor that issued it, and to no other [XLAT-01.2, TYP-02.1-3]", async () => {
   await fc.assert(
     fc.asyncProperty(
       anyConversation,
@@ -146,7 +146,7 @@ test("property: without a translation every message is sent as if the vendor had
 });
 
 thoroughTest(
-  "any vendor, given any earlier messages, receives a request of its SDK's types [XLAT-01, PROV-11, PROV-13, PROV-17, PROV-20, PROV-24]",
+  "any vendor, given any earlier messages, receives a request of its SDK's types [XLAT-01.3, PROV-11.1-2, PROV-13, PROV-17.2, PROV-20.4, PROV-24]",
   async () => {
     const stories = fc.sample(fc.tuple(anyConversation, anySettings), { numRuns: 40, seed: 7 });
     const kinds = new Set(

@@ -98,7 +98,7 @@ const USER = JSON.stringify({
   refresh_token: `refresh-${SECRET_PART}`,
 });
 
-describe("credentials for Vertex [PROV-22]", () => {
+describe("credentials for Vertex [PROV-22.2]", () => {
   test.each([
     ["AIzaSyA0123456789012345678901234567890123", "/v1/projects/p/locations/l", "key"],
     ["AQ.Ab8RN6I_express-key", "/v1/projects/p/locations/l", "key"],

@@ -52,7 +52,7 @@ describe("[RTY-04] the delay that a vendor requests", () => {
   });
 });
 
-describe("[CRED-01] the source of a key", () => {
+describe("[CRED-01.3] the source of a key", () => {
   test("a command that leaves a child process running has nevertheless printed its key", async () => {
     const command = ["sh", "-c", "sleep 4 & echo the-key"];
     const credential = new CommandCredential("KEY", { command, timeoutMs: 3000 });

@@ -18,7 +18,7 @@ async function linesOf(scenario: Scenario): Promise<readonly Line[]> {
   return formatJsonLines(await runScenario(scenario)).map((line) => JSON.parse(line));
 }
 
-test("each point receives the documented arguments [CB-01, CB-02]", async () => {
+test("each point receives the documented arguments [CB-01.1, CB-02.1-2, CB-02.4-5, LOOP-15.3, CB-02.3]", async () => {
   const lines = await linesOf(named("all hooks at once say yes, in the strict order"));
   const hooks = lines.filter(({ type }) => type === "hook");
   const first = (point: string) => hooks.find(({ hook }) => hook === point);

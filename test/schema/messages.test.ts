@@ -99,7 +99,7 @@ const answer: AssistantMessage = {
 const extension: ExtensionMessage = { role: "extension", kind: "note", data: { a: 1 } };
 
 describe("the parts of a conversation", () => {
-  test("content is text, image, thinking, tool call or a vendor's block, in an ordered list that may mix them [TYP-01]", () => {
+  test("content is text, image, thinking, tool call or a vendor's block, in an ordered list that may mix them [TYP-01.1-2]", () => {
     expect(Content.options.map(({ shape }) => shape.type.value)).toEqual([
       "text",
       "image",
@@ -120,7 +120,7 @@ describe("the parts of a conversation", () => {
     expect(Content.safeParse({ type: "text" }).success).toBe(false);
   });
 
-  test("a message is from a user, an assistant or a tool, each with its fields [TYP-03]", () => {
+  test("a message is from a user, an assistant or a tool, each with its fields [TYP-03.1-3]", () => {
     expect(Message.options.map(({ shape }) => shape.role.value)).toEqual(["user", "assistant", "toolResult"]);
     const required = Message.options.map(({ shape }) =>
       Object.entries(shape).flatMap(([name, field]) => (field.safeParse(undefined).success ? [] : [name])),
@@ -151,7 +151,7 @@ describe("the parts of a conversation", () => {
     expect(Object.keys(Usage.shape)).toHaveLength(6);
   });
 
-  test("usage has six counters of whole tokens; the total may be 0 or differ from their sum [TYP-07]", () => {
+  test("usage has six counters of whole tokens; the total may be 0 or differ from their sum [TYP-07.1-3]", () => {
     expect(Object.keys(Usage.shape)).toEqual([
       "input",
       "output",
@@ -169,7 +169,7 @@ describe("the parts of a conversation", () => {
       expect(Usage.safeParse({ ...usage, input: wrong }).success).toBe(false);
   });
 
-  test("an application's message is identified by its role and can never become a message for a model [TYP-10, TYP-11]", () => {
+  test("an application's message is identified by its role and can never become a message for a model [TYP-10.1-2, TYP-11.1]", () => {
     expect(AgentMessage.parse(extension)).toEqual(extension);
     expect(Message.safeParse(extension).success).toBe(false);
     expect(toModelMessage(extension)).toBeUndefined();
@@ -177,7 +177,7 @@ describe("the parts of a conversation", () => {
     expect(toModelMessage(answer)).toBe(answer);
   });
 
-  test("a turn is a field of the message's own object; without one nothing is written [TYP-12]", () => {
+  test("a turn is a field of the message's own object; without one nothing is written [TYP-12.1-2]", () => {
     const id = { loopId: "s.a.1", turnIndex: 3 };
     expect(JSON.parse(JSON.stringify(Message.parse({ ...answer, turnId: id })))).toEqual({
       ...answer,
@@ -188,7 +188,7 @@ describe("the parts of a conversation", () => {
     expect(Object.keys(JSON.parse(JSON.stringify(without)))).not.toContain("turnId");
   });
 
-  test("helpers: a user's message from a text, its role, and whether an answer reports that the context did not fit [TYP-05]", () => {
+  test("helpers: a user's message from a text, its role, and whether an answer reports that the context did not fit [TYP-05.1-3]", () => {
     const message = buildUserMessage("hi", 7);
     expect(Message.parse(message)).toEqual({
       role: "user",
@@ -212,7 +212,7 @@ describe("the parts of a conversation", () => {
     expect(getTurnId(answer)).toBeUndefined();
   });
 
-  test("everything survives JSON without loss [TYP-20]", () => {
+  test("everything survives JSON without loss [TYP-20.1-4]", () => {
     const lossless = (schema: { parse(value: unknown): unknown }, values: fc.Arbitrary<unknown>) =>
       fc.assert(
         fc.property(values, (value) => {
@@ -257,7 +257,7 @@ describe("a model request", () => {
     expect(JSON.parse(JSON.stringify(definition))).toEqual(definition);
   });
 
-  test("a request names model, prompt, messages, tools, thinking, limits and caching; the model alone selects the provider [TYP-18]", () => {
+  test("a request names model, prompt, messages, tools, thinking, limits and caching; the model alone selects the provider [TYP-18.1-3]", () => {
     const request: ModelRequest = {
       model,
       systemPrompt: "",
@@ -280,7 +280,7 @@ describe("a model request", () => {
       expect(request).not.toHaveProperty(name);
   });
 
-  test("thinking is off to high, off by default, parsed in any letter case [TYP-22, X-23]", () => {
+  test("thinking is off to high, off by default, parsed in any letter case [TYP-22.1-2, X-23]", () => {
     expect(AgentDefinition.parse({ model }).thinking).toBe("off");
     for (const level of ["off", "minimal", "low", "medium", "high"]) {
       for (const written of [level, level.toUpperCase(), level[0]?.toUpperCase() + level.slice(1)]) {
@@ -290,7 +290,7 @@ describe("a model request", () => {
     expect(ThinkingLevel.safeParse("enormous").success).toBe(false);
   });
 
-  test("caching is on and automatic by default; it can be off, or set for each position [CACHE-01]", () => {
+  test("caching is on and automatic by default; it can be off, or set for each position [CACHE-01.1-2]", () => {
     expect(AgentDefinition.parse({ model }).cache).toEqual({ enabled: true, strategy: "auto" });
     const byHand = { cacheSystem: true, cacheTools: false, cacheMessages: true };
     for (const strategy of ["auto", "disabled", byHand]) {
@@ -370,7 +370,23 @@ describe("a model request", () => {
     expect(OpenAiCompat.safeParse({ supportsEverything: true }).success).toBe(false);
   });
 
-  test("one value switches off both context management and limits [CTX-17]", () => {
+  test("limits and retries have these defaults [LIM-01.1, RTY-01.1]", () => {
+    const { limits, retry } = AgentDefinition.parse({ model });
+    expect(limits).toEqual({
+      maxTurns: 50,
+      maxTotalTokens: 1_000_000,
+      maxDurationMs: 600_000,
+      maxCostUsd: null,
+    });
+    expect(retry).toEqual({
+      maxRetries: 3,
+      initialDelayMs: 1000,
+      backoffMultiplier: 2,
+      maxDelayMs: 30_000,
+    });
+  });
+
+  test("one value switches off both context management and limits [CTX-17.1-2]", () => {
     const agent = { model, systemPrompt: "S", limits: { maxTurns: 3 } };
     const unbounded = AgentDefinition.parse(removeContextManagement(agent));
     expect(unbounded.context).toBeNull();

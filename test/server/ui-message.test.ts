@@ -130,7 +130,7 @@ describe("an answer that is retried", () => {
     agentEnd(),
   ];
 
-  test("marks the text of the first attempt and starts again [EVT-16]", async () => {
+  test("marks the text of the first attempt and starts again", async () => {
     const { message, errors } = await readPage(chunksOf(again));
     expect(errors).toEqual([]);
     expect(message.parts).toMatchObject([

@@ -67,7 +67,7 @@ async function ask(server: ModelServer, apiKey = KEY) {
   return await new BedrockConverse({ http: pool }).stream(createRequest(model, { apiKey }), { signal });
 }
 
-describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]", () => {
+describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25.1]", () => {
   test("returns the script as a stream", async () => {
     const server = await startServer({ replies: [REPLY], apiKey: KEY });
     const all = await events(server);

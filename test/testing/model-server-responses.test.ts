@@ -97,7 +97,7 @@ describe("our adapters over it", () => {
       signal: new AbortController().signal,
     });
 
-  test("read the script, and send its answer back so that the next turn follows [PROV-17, PROV-19]", async () => {
+  test("read the script, and send its answer back so that the next turn follows [PROV-17.2, PROV-19.1]", async () => {
     const server = await startServer({ replies: [REPLY, { text: "Done." }], apiKey: "sk-secret" });
     const models = [
       openaiResponses("gpt-test", { baseUrl: server.openaiBaseUrl, reasoning: true }),

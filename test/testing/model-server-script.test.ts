@@ -36,7 +36,7 @@ function textOf(message: Anthropic.Message): string {
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-test("the reply depends on the turn, whatever was requested before and how often [PROV-06]", async () => {
+test("the reply depends on the turn, whatever was requested before and how often [PROV-06.1-2]", async () => {
   const server = await startServer({ replies: [{ text: "zero" }, { text: "one" }, { text: "two" }] });
   const client = createAnthropic(server);
   const ask = async (turn: number) => textOf(await client.messages.create(atTurn(turn)));
@@ -177,7 +177,7 @@ const MODELS: Readonly<Record<Protocol, (server: ModelServer) => ModelConfig>> =
 };
 
 test.each(Protocol.options)(
-  "one script, over %s: texts, thoughts, calls, faults, requests beyond it, and no network beyond this machine [PROV-06]",
+  "one script, over %s: texts, thoughts, calls, faults, requests beyond it, and no network beyond this machine [PROV-06.1-2]",
   async (api) => {
     const server = await startServer({
       replies: [
@@ -243,7 +243,7 @@ test.each(Protocol.options)(
   },
 );
 
-test("the configured protocol alone selects the adapter, whatever the names of the model and its provider [PROV-01]", async () => {
+test("the configured protocol alone selects the adapter, whatever the names of the model and its provider [PROV-01.1-2, PROV-26.3]", async () => {
   // Vendors would reject some of these requests for such a model.
   const server = await startServer({ strict: false });
   const registry = ProviderRegistry.createDefault({ http: pool });

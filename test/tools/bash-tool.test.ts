@@ -14,8 +14,8 @@ import {
 
 const bash = createBashTool();
 
-describe("the result [BIT-06]", () => {
-  test("is the exit code and the output if there is no error output [TOOL-16]", async () => {
+describe("the result", () => {
+  test("is the exit code and the output if there is no error output [TOOL-16.1, BIT-06.1]", async () => {
     const context = createContext(await createTemporaryFolder());
     expect(await callTool(bash, { command: "echo hi" }, context)).toEqual({
       content: [{ type: "text", text: "Exit code: 0\nhi\n" }],
@@ -23,7 +23,7 @@ describe("the result [BIT-06]", () => {
     });
   });
 
-  test("names both streams if there is error output; a failed command is not a failed tool call", async () => {
+  test("names both streams if there is error output; a failed command is not a failed tool call [BIT-06.2-3]", async () => {
     const context = createContext(await createTemporaryFolder());
     expect(await callTool(bash, { command: "echo out; echo err >&2; exit 3" }, context)).toEqual({
       content: [{ type: "text", text: "Exit code: 3\nSTDOUT:\nout\n\nSTDERR:\nerr\n" }],
@@ -31,7 +31,7 @@ describe("the result [BIT-06]", () => {
     });
   });
 
-  test("has exit code -1 if a signal ended the command", async () => {
+  test("has exit code -1 if a signal ended the command [BIT-06.4]", async () => {
     const { content, details } = await callTool(
       bash,
       { command: "kill -9 $$" },
@@ -42,8 +42,8 @@ describe("the result [BIT-06]", () => {
   });
 });
 
-describe("the retained output [BIT-05]", () => {
-  test("states for each stream that it was truncated", async () => {
+describe("the retained output", () => {
+  test("states for each stream that it was truncated [BIT-05.1]", async () => {
     const small = createBashTool({ maxOutputBytes: 4 });
     const context = createContext(await createTemporaryFolder());
     expect(await callForText(small, { command: "echo 123456; echo 12 >&2" }, context)).toBe(
@@ -63,7 +63,7 @@ describe("the retained output [BIT-05]", () => {
     expect(text).toBe(`Exit code: 0\n${"x".repeat(256 * 1024)}\n... (output truncated)`);
   });
 
-  test("bytes that are not UTF-8 are replaced, in both streams", async () => {
+  test("bytes that are not UTF-8 are replaced, in both streams [BIT-05.2]", async () => {
     const command = "printf 'a\\xffb'; printf 'c\\xe2\\x82' >&2";
     expect(await callForText(bash, { command }, createContext(await createTemporaryFolder()))).toBe(
       "Exit code: 0\nSTDOUT:\na\uFFFDb\nSTDERR:\nc\uFFFD",
@@ -159,7 +159,7 @@ describe("a command that runs", () => {
   });
 });
 
-describe("a command that is blocked [BIT-02]", () => {
+describe("a command that is blocked", () => {
   test.each([
     ["rm -rf / --no-preserve-root", "rm -rf /"],
     ["sudo rm -rf /*", "rm -rf /"],
@@ -167,7 +167,7 @@ describe("a command that is blocked [BIT-02]", () => {
     ["dd if=/dev/zero of=x", "dd if="],
     [":(){:|:&};:", ":(){:|:&};:"],
     [":(){ :|:& };:", ":(){ :|:& };:"],
-  ])("%s", async (command, pattern) => {
+  ])("%s [BIT-02.1]", async (command, pattern) => {
     const context = createContext(await createTemporaryFolder());
     await expect(callTool(bash, { command }, context)).rejects.toMatchObject({
       fault: "failed",
@@ -176,7 +176,7 @@ describe("a command that is blocked [BIT-02]", () => {
     expect(context.groups).toEqual([]);
   });
 
-  test("the deny list is configurable", async () => {
+  test("the deny list is configurable [BIT-02.2]", async () => {
     expect(DEFAULT_DENY_PATTERNS).toContain("rm -rf /*");
     const strict = createBashTool({ denyPatterns: ["curl"] });
     const context = createContext(await createTemporaryFolder());
@@ -185,8 +185,8 @@ describe("a command that is blocked [BIT-02]", () => {
   });
 });
 
-describe("execution [BIT-04]", () => {
-  test("runs bash in the workspace or in a configured folder within it", async () => {
+describe("execution", () => {
+  test("runs bash in the workspace or in a configured folder within it [BIT-04.1]", async () => {
     const workspace = await createTemporaryFolder();
     await mkdir(join(workspace, "sub"));
     const script = "[[ -n $BASH_VERSION ]] && pwd";
@@ -206,7 +206,7 @@ describe("execution [BIT-04]", () => {
     });
   });
 
-  test("fails if the system cannot start the command", async () => {
+  test("fails if the system cannot start the command [BIT-04.4]", async () => {
     const long = `: ${"x".repeat(200_000)}`;
     await expect(
       callTool(bash, { command: long }, createContext(await createTemporaryFolder())),
@@ -217,7 +217,7 @@ describe("execution [BIT-04]", () => {
   });
 
   describe("a command that is stopped", () => {
-    test("by its time limit reports its output so far and leaves no process", async () => {
+    test("by its time limit reports its output so far and leaves no process [BIT-04.3]", async () => {
       const context = createContext(await createTemporaryFolder());
       await expect(
         callTool(createBashTool({ timeoutMs: 1000 }), { command: "sleep 1000" }, context),
@@ -234,7 +234,7 @@ describe("execution [BIT-04]", () => {
       expect(listCommandLines(`HOLDFAST_CALL=${context.idempotencyKey}`)).toEqual([]);
     });
 
-    test("by the user leaves no process", async () => {
+    test("by the user leaves no process [BIT-04.2]", async () => {
       const controller = new AbortController();
       const context = createContext(await createTemporaryFolder(), {
         signal: controller.signal,
@@ -249,7 +249,7 @@ describe("execution [BIT-04]", () => {
 });
 
 describe("its options", () => {
-  test("are folder, time limit, output limit, deny list and confirmation, with these defaults; the command is its parameter [BIT-01]", async () => {
+  test("are folder, time limit, output limit, deny list and confirmation, with these defaults; the command is its parameter [BIT-01.1-2]", async () => {
     expect(bash.parse({})).toMatchObject({ ok: false, message: expect.stringMatching(/^command: /) });
     expect(Object.keys(bash.parameters["properties"] as object)).toEqual(["command"]);
     const workspace = await createTemporaryFolder();

@@ -22,7 +22,7 @@ async function withFile(content: string | Buffer) {
 const change = (old_text: string, new_text: string, path = "a.txt") => ({ path, old_text, new_text });
 
 describe("an edit", () => {
-  test("replaces the only match and reports the numbers of lines [TOOL-16]", async () => {
+  test("replaces the only match and reports the numbers of lines [TOOL-16.4]", async () => {
     const { workspace, content } = await withFile("one\ntwo\nthree\n");
     const { content: answer, details } = await callTool(
       edit,
@@ -40,7 +40,7 @@ describe("an edit", () => {
     expect(await content()).toBe("one\n2\n2b\nthree\n");
   });
 
-  test("requires path, old_text and new_text, and exactly one match [BIT-13]", async () => {
+  test("requires path, old_text and new_text, and exactly one match [BIT-13.1-3]", async () => {
     for (const missing of ["path", "old_text", "new_text"] as const) {
       const { [missing]: _, ...rest } = change("a", "b");
       expect(edit.parse(rest)).toMatchObject({
@@ -123,15 +123,15 @@ describe("an edit is rejected", () => {
     );
   });
 
-  describe("if there is no match [BIT-15]", () => {
-    test("with a hint if a line resembles the first line of the text", async () => {
+  describe("if there is no match", () => {
+    test("with a hint if a line resembles the first line of the text [BIT-15.1]", async () => {
       expect(await refusal("zero\n    if (a) {\n      b();\n    }\nend\n", "if (a) {\n  b();\n")).toBe(
         "old_text not found in a.txt.\n\nDid you mean:\n```\n    if (a) {\n      b();\n    }\n```\n" +
           "old_text must match exactly, including whitespace and indentation.",
       );
     });
 
-    test("with a tip if no line does", async () => {
+    test("with a tip if no line does [BIT-15.2]", async () => {
       const tip =
         "old_text not found in a.txt.\n\nTip: Use read_file to see the current contents of the file.";
       expect(await refusal("one\n", "two")).toBe(tip);

@@ -41,7 +41,7 @@ describe.each([
   const options = ripgrep === undefined ? {} : { ripgrep };
   const list = make(options);
 
-  test("returns files only, sorted, three levels deep, without generated files [TOOL-16]", async () => {
+  test("returns files only, sorted, three levels deep, without generated files [TOOL-16.5]", async () => {
     const context = await withFiles(FILES);
     await writeFile(join(context.workspace, ".gitignore"), "*.log\n");
     await symlink("src", join(context.workspace, "link"));
@@ -69,7 +69,7 @@ describe.each([
     );
   });
 
-  test("takes path, pattern and depth; by default 200 results and 10 seconds; files only [BIT-17]", async () => {
+  test("takes path, pattern and depth; by default 200 results and 10 seconds; files only [BIT-17.1-3]", async () => {
     const context = await withFiles([
       ...["a.md", "in/b.ts", "in/two/c.ts", "in/two/three/d.ts"],
       ...["target/x.ts", ".git/x.ts", "node_modules/x.ts", "in/target/x.ts"],
@@ -99,7 +99,7 @@ describe.each([
     });
   });
 
-  describe("a truncated list [BIT-18]", () => {
+  describe("a truncated list [BIT-18.1]", () => {
     test("says so and has the total of all files", async () => {
       const context = await withFiles(
         Array.from({ length: 12 }, (_, index) => `${String(index).padStart(2, "0")}.txt`),
@@ -127,7 +127,7 @@ describe.each([
 describe("list_files", () => {
   const list = createListFilesTool();
 
-  test("a search that hangs ends within its time limit and leaves no process running [BIT-18]", async () => {
+  test("a search that hangs ends within its time limit and leaves no process running [BIT-18.2]", async () => {
     const context = await withFiles(["a.txt"]);
     const list = createListFilesTool({ ripgrep: await installProgram("rg", "sleep 60"), timeoutMs: 100 });
     await expect(callTool(list, {}, context)).rejects.toMatchObject({

@@ -13,8 +13,8 @@ async function withFile(content: string | Buffer, name = "a.txt") {
   return createContext(workspace);
 }
 
-describe("text [BIT-08]", () => {
-  test("has a header and numbered lines [TOOL-16]", async () => {
+describe("text", () => {
+  test("has a header and numbered lines [TOOL-16.2, BIT-08.1, BIT-08.3]", async () => {
     const context = await withFile("first line\n\nthird\n");
     expect(await callTool(read, { path: "a.txt" }, context)).toEqual({
       content: [{ type: "text", text: "[3 lines]\n   1 | first line\n   2 | \n   3 | third" }],
@@ -32,7 +32,7 @@ describe("text [BIT-08]", () => {
     expect(await callForText(read, { path: "a.txt" }, await withFile(content))).toBe(text);
   });
 
-  test("line numbers are aligned up to 9999 lines", async () => {
+  test("line numbers are aligned up to 9999 lines [BIT-08.3]", async () => {
     const text = await callForText(read, { path: "a.txt" }, await withFile("x\n".repeat(10_001)));
     const lines = text.split("\n");
     expect([lines[0], lines[10], lines[9999], lines[10_001]]).toEqual([
@@ -48,7 +48,7 @@ describe("text [BIT-08]", () => {
     [{ limit: 2 }, "[Lines 1-2 of 4]\n   1 | a\n   2 | b"],
     [{ offset: 2, limit: 2 }, "[Lines 2-3 of 4]\n   2 | b\n   3 | c"],
     [{ offset: 1, limit: 9 }, "[4 lines]\n   1 | a\n   2 | b\n   3 | c\n   4 | d"],
-  ])("the part %j", async (part, text) => {
+  ])("the part %j [BIT-08.2]", async (part, text) => {
     expect(await callForText(read, { path: "a.txt", ...part }, await withFile("a\nb\nc\nd\n"))).toBe(text);
   });
 
@@ -77,7 +77,7 @@ describe("text [BIT-08]", () => {
   });
 });
 
-test("takes a path and a part of its lines; by default 1 MB and the whole workspace [BIT-07]", async () => {
+test("takes a path and a part of its lines; by default 1 MB and the whole workspace [BIT-07.1-2]", async () => {
   expect(read.parse({})).toMatchObject({ ok: false, message: expect.stringMatching(/^path: /) });
   expect(read.parse({ path: "a", offset: 0 })).toMatchObject({ ok: false });
   const context = await withFile("a\nb\nc\nd\n");
@@ -104,7 +104,7 @@ test("takes a path and a part of its lines; by default 1 MB and the whole worksp
   }
 });
 
-test("a file that cannot be read is named; one that is too large is rejected before it is read [BIT-09]", async () => {
+test("a file that cannot be read is named; one that is too large is rejected before it is read [BIT-09.1-4]", async () => {
   const context = await withFile("x");
   await truncate(join(context.workspace, "a.txt"), 100_000_000);
   await writeFile(join(context.workspace, "a.png"), "x");
@@ -157,14 +157,14 @@ describe("size", () => {
   });
 });
 
-describe("images [BIT-10]", () => {
+describe("images", () => {
   test.each([
     ["a.png", "image/png"],
     ["a.JPG", "image/jpeg"],
     ["a.jpeg", "image/jpeg"],
     ["a.gif", "image/gif"],
     ["a.webp", "image/webp"],
-  ])("%s", async (path, mimeType) => {
+  ])("%s [BIT-10.1-2, TOOL-16.2]", async (path, mimeType) => {
     expect(await callTool(read, { path }, await withFile(Buffer.from([1, 2, 255]), path))).toEqual({
       content: [{ type: "image", data: "AQL/", mimeType }],
       details: { path, bytes: 3 },

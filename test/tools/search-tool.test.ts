@@ -36,7 +36,7 @@ describe.each([
   const options = ripgrep === undefined ? {} : { ripgrep };
   const search = createSearchTool(options);
 
-  test("returns file, line and text, ignoring case [TOOL-16]", async () => {
+  test("returns file, line and text, ignoring case [TOOL-16.6]", async () => {
     const { content, details } = await callTool(search, { pattern: "two" }, await withFiles(FILES));
     const text = content[0]?.type === "text" ? content[0].text : "";
     expect(text.split("\n").toSorted()).toEqual([
@@ -64,7 +64,7 @@ describe.each([
     ).toBe("src/b.ts:1:two");
   });
 
-  test("takes pattern, path, include and case; by default 50 results, 30 seconds and the workspace [BIT-19]", async () => {
+  test("takes pattern, path, include and case; by default 50 results, 30 seconds and the workspace [BIT-19.1-2]", async () => {
     const context = await withFiles({ "a.md": "Red\n", "in/b.ts": "red\n", "in/c.md": "reed\n" });
     expect(search.parse({ path: "." })).toMatchObject({
       ok: false,
@@ -96,7 +96,7 @@ describe.each([
     expect(await limit({ timeoutMs: 50 })).toEqual({ afterMs: 50, message });
   });
 
-  describe("the end of the search program [BIT-21]", () => {
+  describe("the end of the search program", () => {
     const ending = async (script: string, timeoutMs?: number) => {
       const path = await installProgram("grep", script);
       const bounds = { maxResults: 2, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
@@ -106,7 +106,7 @@ describe.each([
       );
     };
 
-    test("with exit code 1 and no message is no match; any other is a failure, with the program's message", async () => {
+    test("with exit code 1 and no message is no match; any other is a failure, with the program's message [BIT-21.1-2]", async () => {
       expect(await ending("exit 1")).toBe("No matches found");
       for (const script of ["echo 'bad thing' >&2; exit 2", "echo 'bad thing' >&2; exit 1"]) {
         expect(await ending(script)).toMatchObject({ fault: "failed", message: "bad thing" });
@@ -122,13 +122,13 @@ describe.each([
       });
     });
 
-    test("above the limit is reported as truncation, and not at the limit", async () => {
+    test("above the limit is reported as truncation, and not at the limit [BIT-21.3]", async () => {
       const lines = (count: number) => `for i in $(seq ${count}); do echo "./a:$i:x"; done`;
       expect(await ending(lines(2))).toBe("a:1:x\na:2:x");
       expect(await ending(lines(3))).toBe("a:1:x\na:2:x\n... (truncated at 2 matches)");
     });
 
-    test("by the time limit is reported", async () => {
+    test("by the time limit is reported [BIT-21.4]", async () => {
       expect(await ending("sleep 60", 50)).toMatchObject({ fault: "failed", message: "Search timed out" });
     });
   });
@@ -183,7 +183,7 @@ describe.each([
   });
 });
 
-describe("the search program [BIT-20]", () => {
+describe("the search program", () => {
   const reports = 'printf "%s\\n" "$@" > "$0.args"; echo "./a.ts:7:found: it"';
   const argumentsOf = async (path: string) => (await readFile(`${path}.args`, "utf8")).split("\n");
 
@@ -200,7 +200,7 @@ describe("the search program [BIT-20]", () => {
     return (await import("../../src/tools/builtin/search-tool.ts")).createSearchTool();
   }
 
-  test("is the package's ripgrep, if installed", async () => {
+  test("is the package's ripgrep, if installed [BIT-20.1]", async () => {
     const other = await installProgram("rg", reports);
     const grep = await installProgram("grep", reports);
     expect(await callForText(createSearchTool(), { pattern: "three" }, await withFiles(FILES))).toBe(
@@ -209,7 +209,7 @@ describe("the search program [BIT-20]", () => {
     for (const path of [other, grep]) await expect(argumentsOf(path)).rejects.toThrow("ENOENT");
   });
 
-  test("is otherwise ripgrep on PATH, called with line numbers, no headings and a bound", async () => {
+  test("is otherwise ripgrep on PATH, called with line numbers, no headings and a bound [BIT-20.1, BIT-20.3]", async () => {
     const grep = await installProgram("grep", reports);
     const other = await installProgram("rg", reports);
     const tool = await withoutPackage();
@@ -220,7 +220,7 @@ describe("the search program [BIT-20]", () => {
     await expect(argumentsOf(grep)).rejects.toThrow("ENOENT");
   });
 
-  test("is otherwise grep, called with all folders, line numbers and a bound", async () => {
+  test("is otherwise grep, called with all folders, line numbers and a bound [BIT-20.2-3]", async () => {
     const grep = await installProgram("grep", reports);
     vi.stubEnv("PATH", `${dirname(grep)}:/usr/bin:/bin`);
     const tool = await withoutPackage();

@@ -38,7 +38,7 @@ describe("the default tools", () => {
   });
 });
 
-test("an application's tools are added to the six default ones, which have distinct names [TOOL-14]", () => {
+test("an application's tools are added to the six default ones, which have distinct names [TOOL-14.1-2]", () => {
   const six = ["bash", "read_file", "write_file", "edit_file", "list_files", "search"];
   expect(createDefaultTools().map(({ name }) => name)).toEqual(six);
   const registry = new ToolRegistry(createDefaultTools()).register(named("weather"));
@@ -47,7 +47,7 @@ test("an application's tools are added to the six default ones, which have disti
   expect(resolution.ok && resolution.tools.map(({ name }) => name)).toEqual(["weather", ...six]);
 });
 
-test("tools are found by name in an empty and a default registry, with those of an application; unknown names are left out [TOOL-15]", () => {
+test("tools are found by name in an empty and a default registry, with those of an application; unknown names are left out [TOOL-15.1-2]", () => {
   const empty = new ToolRegistry();
   expect([empty.listNames(), empty.has("bash")]).toEqual([[], false]);
   expect(empty.register(named("weather")).has("weather")).toBe(true);

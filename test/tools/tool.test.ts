@@ -17,8 +17,8 @@ const weather = defineTool({
   },
 });
 
-describe("the parts of a tool [TOOL-01]", () => {
-  test("its name, label, description and JSON Schema are as its author wrote them", () => {
+describe("the parts of a tool", () => {
+  test("its name, label, description and JSON Schema are as its author wrote them [TOOL-01.1]", () => {
     expect(weather).toMatchObject({
       name: "weather",
       label: "Weather report",
@@ -41,7 +41,7 @@ describe("the parts of a tool [TOOL-01]", () => {
     }
   });
 
-  test("its execution returns a result or an error", async () => {
+  test("its execution returns a result or an error [TOOL-01.2]", async () => {
     expect(await callTool(weather, { city: "Rome" }, createContext("/"))).toEqual({
       content: [{ type: "text", text: "Sunny in Rome" }],
     });
@@ -60,12 +60,12 @@ describe("the parts of a tool [TOOL-01]", () => {
     expect(make).toThrow(words);
   });
 
-  test("its name is unique", () => {
+  test("its name is unique [TOOL-01.3]", () => {
     expect(() => new ToolRegistry([weather, weather])).toThrow('Tool "weather" is already registered');
   });
 });
 
-test("a model sees name, description and schema; its call reaches the tool of exactly that name [TOOL-09]", () => {
+test("a model sees name, description and schema; its call reaches the tool of exactly that name [TOOL-09.1-2]", () => {
   const tools = [
     ...createDefaultTools(),
     weather,

@@ -7,7 +7,7 @@ import { callForText, callTool, createContext, createTemporaryFolder } from "./t
 
 const write = createWriteFileTool();
 
-test("a file is written, and the folders that it needs are created [TOOL-16]", async () => {
+test("a file is written, and the folders that it needs are created [TOOL-16.3]", async () => {
   const workspace = await createTemporaryFolder();
   expect(await callTool(write, { path: "a/b/c.txt", content: "hé\n" }, createContext(workspace))).toEqual({
     content: [{ type: "text", text: "Wrote 4 bytes to a/b/c.txt" }],
@@ -27,7 +27,7 @@ test("a file's content is replaced; line endings are written as given, and the m
   expect((await stat(file)).mode & 0o777).toBe(0o750);
 });
 
-test("path and content are required; folders are created, and existing content is replaced [BIT-11]", async () => {
+test("path and content are required; folders are created, and existing content is replaced [BIT-11.1-3]", async () => {
   expect(write.parse({ content: "x" })).toMatchObject({
     ok: false,
     message: expect.stringMatching(/^path: /),

@@ -31,7 +31,7 @@ test.each([
   ["c.yaml", `A: {value: ${KEY}}\nB: {file: "\${HOME}/b"}\nC: {command: [echo, c], timeout_seconds: 3}\n`],
   ["c.json", `{"A":{"value":"${KEY}"},"B":{"file":"\${HOME}/b"},"C":{"command":["echo","c"]}}`],
 ])(
-  "the file that HOLDFAST_CREDENTIALS names specifies the sources of keys: %s [CRED-01]",
+  "the file that HOLDFAST_CREDENTIALS names specifies the sources of keys: %s [CRED-01.3]",
   async (name, text) => {
     await writeFile(join(folder, "b"), "key-of-b", { mode: 0o600 });
     const { log, warnings } = logged();

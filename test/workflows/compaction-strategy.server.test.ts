@@ -76,7 +76,7 @@ const requestsWithText = (session: ReturnType<typeof growing>, text: string) =>
   session.listRequests().filter(({ body }) => JSON.stringify(body).includes(text));
 
 thoroughTest(
-  "an application's strategy by its name: the model receives its text, the record stays complete [CMP-10, TMP-10]",
+  "an application's strategy by its name: the model receives its text, the record stays complete [CMP-10.1, TMP-10, CTX-10.3]",
   async () => {
     const session = growing("headline");
     // The scripted model counts the answers in a request, and so restarts after each headline.
@@ -95,7 +95,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a strategy that returns an empty list: the model receives the messages that it answers and no other history, the record stays complete [CTX-16, CMP-10]",
+  "a strategy that returns an empty list: the model receives the messages that it answers and no other history, the record stays complete [CTX-16.2, CMP-10.1]",
   async () => {
     const session = growing("empties");
     await session.run("Go");
@@ -114,7 +114,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a strategy may ask the agent's model for text, and its tokens count [CMP-10, CMP-14]",
+  "a strategy may ask the agent's model for text, and its tokens count [CMP-10.3, CMP-14.1]",
   async () => {
     const session = growing("asks");
     await session.run("Go");
@@ -129,7 +129,7 @@ thoroughTest.each([
   ["forgets", 'The compaction strategy "forgets" leaves out the entry at 1'],
   ["throws", 'The compaction strategy "throws" failed: out of ideas'],
 ])(
-  "a strategy's %s is rejected: the view is unchanged, and the history gives the reason [CMP-10]",
+  "a strategy's %s is rejected: the view is unchanged, and the history gives the reason [CMP-10.2]",
   async (name, why) => {
     const session = growing(name);
     expect(await session.run("Go")).toMatchObject({ text: "Done." });
@@ -149,7 +149,7 @@ thoroughTest.each([
   },
 );
 
-test("when the vendor reports that the context does not fit, the loop ends with the strategy's error [CMP-10, OVF-05]", async () => {
+test("when the vendor reports that the context does not fit, the loop ends with the strategy's error [CMP-10.2]", async () => {
   const session = growing("forgets", [{ fault: "overflow", onTurn: 1 }]);
   await session.start("Go");
   const { readResult } = await session.readFailure();

@@ -26,8 +26,8 @@ const turns = (count: number) =>
     n === count - 1 ? { text: "Done.", usage } : { ...look("."), usage },
   );
 
-describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]", () => {
-  test("is compacted by an activity of its own; requests are smaller, the record is complete", async () => {
+describe("a context that grows [PHI-13g]", () => {
+  test("is compacted by an activity of its own; requests are smaller, the record is complete [CMP-01.2]", async () => {
     const session = stage.session({
       replies: turns(16),
       agent: { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } },
@@ -49,7 +49,7 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     expect(text).not.toContain("All work and no play makes a long day. All work");
   });
 
-  thoroughTest("is as small in the next run of its session [CMP-07]", async () => {
+  thoroughTest("is as small in the next run of its session [CMP-07.1]", async () => {
     const agent = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
     const session = stage.session({ replies: turns(16), agent });
     await session.run("Go");
@@ -62,7 +62,7 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
   });
 
   thoroughTest(
-    "of an idle session is compacted in a loop of its own, which calls no model [CMP-13]",
+    "of an idle session is compacted in a loop of its own, which calls no model [CMP-13.1-2]",
     async () => {
       const context = { ...SMALL, maxContextTokens: 100_000 };
       const session = stage.session({
@@ -121,58 +121,61 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
   });
 });
 
-describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
+describe("the strategy that asks a model", () => {
   const asksForNotes = ({ body }: { body: Record<string, unknown> | undefined }) =>
     JSON.stringify(body?.["system"] ?? "").includes("You shorten the record");
 
-  thoroughTest("replaces the middle with its text; its cost counts, and the record stays", async () => {
-    const session = stage.session({
-      replies: [
-        { ...look("."), usage: { input: 10, output: 10 } },
-        ...turns(5).slice(1, 4),
-        { ...look("."), holdUntil: "notes", usage },
-        { text: "Done.", usage },
-      ],
-      faults: [],
-      agent: {
-        tools: ["list_files"],
-        context: {
-          ...SMALL,
-          maxContextTokens: 100_000,
-          compaction: { ...SMALL.compaction, strategy: "summary", focusMessage: "the long days" },
+  thoroughTest(
+    "replaces the middle with its text; its cost counts, and the record stays [CMP-10.3, CMP-14.1]",
+    async () => {
+      const session = stage.session({
+        replies: [
+          { ...look("."), usage: { input: 10, output: 10 } },
+          ...turns(5).slice(1, 4),
+          { ...look("."), holdUntil: "notes", usage },
+          { text: "Done.", usage },
+        ],
+        faults: [],
+        agent: {
+          tools: ["list_files"],
+          context: {
+            ...SMALL,
+            maxContextTokens: 100_000,
+            compaction: { ...SMALL.compaction, strategy: "summary", focusMessage: "the long days" },
+          },
+          limits: { maxTurns: 6 },
+          model: { cost: { input: 1000, output: 1000 } },
         },
-        limits: { maxTurns: 6 },
-        model: { cost: { input: 1000, output: 1000 } },
-      },
-    });
-    await session.start("Go");
-    await stage.model.waitForHold("notes");
-    await session.handle.signal(compactSignal, {});
-    await eventually(async () => {
-      const { events = [] } = await session.handle.fetchHistory();
-      return (events ?? []).some(
-        (event) => event.workflowExecutionSignaledEventAttributes?.signalName === "compact",
-      );
-    });
-    stage.model.release("notes");
-    await session.readResult();
-    const asked = session.listRequests().filter(asksForNotes);
-    expect(asked).toHaveLength(1);
-    const words = JSON.stringify(asked[0]?.body);
-    expect(words).toContain("What matters most: the long days");
-    expect(words).toContain("All work and no play");
-    const compaction = (await session.readEntries()).find(({ message }) => message.role === "extension");
-    // The scripted model gives its first reply to a request without answers in it.
-    expect(JSON.stringify(compaction?.message)).toContain("All work and no play");
-    const after = session.listRequests().at(-1);
-    expect(listRequestMessages(after).filter((line) => line.startsWith("user: All work"))).toHaveLength(1);
-    // The two requests that received the first reply.
-    expect((await session.readStatus()).costUsd).toBeCloseTo(0.04);
-  });
+      });
+      await session.start("Go");
+      await stage.model.waitForHold("notes");
+      await session.handle.signal(compactSignal, {});
+      await eventually(async () => {
+        const { events = [] } = await session.handle.fetchHistory();
+        return (events ?? []).some(
+          (event) => event.workflowExecutionSignaledEventAttributes?.signalName === "compact",
+        );
+      });
+      stage.model.release("notes");
+      await session.readResult();
+      const asked = session.listRequests().filter(asksForNotes);
+      expect(asked).toHaveLength(1);
+      const words = JSON.stringify(asked[0]?.body);
+      expect(words).toContain("What matters most: the long days");
+      expect(words).toContain("All work and no play");
+      const compaction = (await session.readEntries()).find(({ message }) => message.role === "extension");
+      // The scripted model gives its first reply to a request without answers in it.
+      expect(JSON.stringify(compaction?.message)).toContain("All work and no play");
+      const after = session.listRequests().at(-1);
+      expect(listRequestMessages(after).filter((line) => line.startsWith("user: All work"))).toHaveLength(1);
+      // The two requests that received the first reply.
+      expect((await session.readStatus()).costUsd).toBeCloseTo(0.04);
+    },
+  );
 });
 
-describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", () => {
-  thoroughTest("is compacted and sent once more", async () => {
+describe("a context that does not fit [X-09, PHI-13e]", () => {
+  thoroughTest("is compacted and sent once more [OVF-04.1]", async () => {
     const session = stage.session({
       replies: turns(6),
       faults: [{ fault: "overflow", onTurn: 4 }],
@@ -208,7 +211,7 @@ describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", 
     expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 
-  thoroughTest("ends the run at the first failure without context management", async () => {
+  thoroughTest("ends the run at the first failure without context management [OVF-05.3]", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
     await session.start("Go");
     await session.readFailure();

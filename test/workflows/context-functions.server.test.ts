@@ -41,7 +41,7 @@ afterAll(() => stage.close());
 const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
 
 thoroughTest(
-  "a transform's messages are sent with each request and never stored [CB-09, CB-10, LOOP-22]",
+  "a transform's messages are sent with each request and never stored [CB-09.1, CB-10.2, LOOP-22.1]",
   async () => {
     const session = stage.session({
       replies: [look, { text: "Done." }],
@@ -107,7 +107,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("changes of its copy affect neither the record nor a later request [CB-10]", async () => {
+thoroughTest("changes of its copy affect neither the record nor a later request [CB-10.2]", async () => {
   const session = stage.session({
     replies: [look, { text: "Done." }],
     agent: { tools: ["list_files"], transformContext: ["vandal"] },
@@ -118,7 +118,7 @@ thoroughTest("changes of its copy affect neither the record nor a later request 
   expect((await session.readConversation())[0]).toBe("user: Hello");
 });
 
-test("an application's own messages are converted by name, and dropped otherwise [CB-10, LOOP-22, TMP-10]", async () => {
+test("an application's own messages are converted by name, and dropped otherwise [CB-10.1, LOOP-22.2, TMP-10]", async () => {
   const told = stage.session({ agent: { transformContext: ["note"], convertToLlm: "moods" } });
   await told.run("Hello");
   expect(told.listSeenMessages(0)).toEqual(["user: Hello", "user: Mood: cheerful"]);
@@ -127,7 +127,7 @@ test("an application's own messages are converted by name, and dropped otherwise
   expect(dropped.listSeenMessages(0)).toEqual(["user: Hello"]);
 });
 
-test("a function that throws ends the loop with an error that names it; no request is sent, nothing is lost [CB-10]", async () => {
+test("a function that throws ends the loop with an error that names it; no request is sent, nothing is lost [CB-10.3]", async () => {
   const session = stage.session({ agent: { transformContext: ["rag::inject", "throws"] } });
   await session.start("Hello");
   const { readResult } = await session.readFailure();
@@ -141,7 +141,7 @@ test("a function that throws ends the loop with an error that names it; no reque
   });
 });
 
-test("a function that separates a call from its result is an error, and no request is sent [CB-10]", async () => {
+test("a function that separates a call from its result is an error, and no request is sent [CB-10.3]", async () => {
   const session = stage.session({
     replies: [look, { text: "Done." }],
     agent: { tools: ["list_files"], transformContext: ["keepsLast"] },
@@ -159,7 +159,7 @@ test.each([
   ],
   [{ convertToLlm: "mood" }, /no context converter "mood"; it has moods/],
 ])(
-  "a function name that the worker does not have is an error before anything is written [CB-09, TMP-10]",
+  "a function name that the worker does not have is an error before anything is written [CB-09.3, TMP-10]",
   async (agent, said) => {
     const session = stage.session({ agent });
     await session.start("Hello");

@@ -15,8 +15,8 @@ afterAll(() => stage.close());
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 const DEFAULT = { kind: { type: "default" as const } };
 
-describe("a session continues without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-02, HITL-04]", () => {
-  test("after a limit, with a higher one: the model reads why it was stopped (PHI-13h)", async () => {
+describe("a session continues without a prompt [HITL-04]", () => {
+  test("after a limit, with a higher one: the model reads why it was stopped (PHI-13h) [LOOP-06.1, LOOP-07.2]", async () => {
     gates.get("limited").open();
     const session = stage.session({
       replies: [hold("limited"), hold("limited"), { text: "Now it is done." }],
@@ -48,7 +48,7 @@ describe("a session continues without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-0
     expect(session.listSeenMessages(1)).toEqual(["user: Go"]);
   });
 
-  test("is rejected when it ends with an answer, when it is empty, and when it does not exist", async () => {
+  test("is rejected when it ends with an answer, when it is empty, and when it does not exist [LOOP-04.2-3]", async () => {
     const answered = stage.session({ replies: [{ text: "One." }] });
     await answered.run("Go");
     await answered.start(undefined, { continuation: DEFAULT });
@@ -107,7 +107,7 @@ describe("a session continues without a prompt [LOOP-04, LOOP-06, LOOP-07, LIM-0
   );
 });
 
-describe("the limits of an active loop can be raised [LIM-02]", () => {
+describe("the limits of an active loop can be raised", () => {
   thoroughTest("the loop continues where it would have stopped", async () => {
     const session = stage.session({
       replies: [hold("raised"), { text: "Done." }],

@@ -43,7 +43,7 @@ beforeEach(() => {
   Object.assign(vault, { key: "sk-old-0123456789abcdef", kept: undefined, fetched: 0 });
 });
 
-thoroughTest("a rejected key is fetched anew and the vendor called once more [CRED-01]", async () => {
+thoroughTest("a rejected key is fetched anew and the vendor called once more [CRED-01.1]", async () => {
   const session = stage.session({ faults: [{ fault: "auth" }], replies: [{ text: "Let in." }] });
   await session.start("Go");
   await session.waitForRequest(0);
@@ -53,7 +53,7 @@ thoroughTest("a rejected key is fetched anew and the vendor called once more [CR
 });
 
 thoroughTest(
-  "a second rejection is final, and its error contains no key: in history, record and log [CRED-01, OVF-01]",
+  "a second rejection is final, and its error contains no key: in history, record and log [CRED-01.2, OVF-01.3]",
   async () => {
     const session = stage.session({ faults: [{ ...REFUSED, times: 9 }] });
     await session.start("Go");
@@ -77,7 +77,7 @@ function textsIn(value: unknown): string {
   return Object.values(value).map(textsIn).join("\n");
 }
 
-test("a command runs again for a rejected key, and its new key is accepted [CRED-01]", async () => {
+test("a command runs again for a rejected key, and its new key is accepted [CRED-01.1, CRED-01.3]", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-credentials-"));
   const place = join(folder, "key");
   await writeFile(place, "sk-first-0123456789abcdef");

@@ -33,7 +33,7 @@ function echo() {
   return { asked, provider };
 }
 
-test("an application's own vendor is one small object, under a protocol of its own [PROV-05, PROV-28]", async () => {
+test("an application's own vendor is one small object, under a protocol of its own [PROV-05.3, PROV-28]", async () => {
   const { asked, provider } = echo();
   const stage = await openTestEnvironment({ registered: { providers: [provider] } });
   try {

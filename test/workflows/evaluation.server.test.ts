@@ -407,7 +407,7 @@ describe("a branch that does not answer", () => {
     }
   });
 
-  test("a session under evaluation has no other run, and messages to it wait in its inbox [LOOP-08]", async () => {
+  test("a session under evaluation has no other run, and messages to it wait in its inbox", async () => {
     const contest = new TestEvaluation(stage, [
       { replies: [{ text: "one", holdUntil: "busy" }, { text: "two" }] },
     ]);
@@ -439,7 +439,7 @@ describe("a branch that does not answer", () => {
   });
 });
 
-test("readers of events see brackets around the loops of all branches, in their order [EVT-01, EVT-08, PAR-13]", async () => {
+test("readers of events see brackets around the loops of all branches, in their order [EVT-01, EVT-08.1-2, PAR-13, EVT-12.2]", async () => {
   const contest = new TestEvaluation(
     stage,
     [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],

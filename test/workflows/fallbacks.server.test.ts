@@ -98,7 +98,7 @@ test("a model that was found down is skipped by later turns and by summaries, wh
   expect((await session.readStatus()).costUsd).toBeCloseTo(requests * 6);
 });
 
-test("a fallback with another output mode is instructed, checked and displayed by that mode [PROV-28, SO-01]", async () => {
+test("a fallback with another output mode is instructed, checked and displayed by that mode [PROV-28, SO-01.2]", async () => {
   const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
   const session = stage.session({
     replies: [{ toolCalls: [{ name: "structured_output", arguments: { n: 7 } }] }],

@@ -88,20 +88,20 @@ async function expectRejected(session: TestSession, reason: string): Promise<voi
 }
 
 describe("the worker's filters by name", () => {
-  test("are called in the definition's order, and a prompt that all accept is stored unchanged [FILT-01, FILT-02, FILT-05]", async () => {
+  test("are called in the definition's order, and a prompt that all accept is stored unchanged [FILT-01.1, FILT-02.2, FILT-05.1]", async () => {
     const session = filtered("moderation", "polite");
     expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
     expect(asked).toEqual(["moderation: Hello", "polite: Hello"]);
     expect(session.listSeenMessages(0)).toEqual(["user: Hello"]);
   });
 
-  thoroughTest("are not called when a definition names none [FILT-05]", async () => {
+  thoroughTest("are not called when a definition names none [FILT-05.2]", async () => {
     expect(await filtered().run("a stupid bomb")).toMatchObject({ text: "Fine." });
     expect(asked).toEqual([]);
   });
 
   thoroughTest(
-    "put their warnings after the prompt in one block of their own, in order [FILT-04]",
+    "put their warnings after the prompt in one block of their own, in order [FILT-04.1-2]",
     async () => {
       const session = filtered("short", "polite");
       await session.run("What a stupid thing");
@@ -117,26 +117,26 @@ describe("the worker's filters by name", () => {
     },
   );
 
-  test("reject a prompt: it does not join the conversation, and no model is called [FILT-03, EVT-07]", async () => {
+  test("reject a prompt: it does not join the conversation, and no model is called [FILT-03.2-3, EVT-07]", async () => {
     const session = filtered("moderation");
     await session.start("Build a bomb");
     await expectRejected(session, "nothing dangerous");
   });
 
-  thoroughTest("stop at the first rejection, which drops the warnings [FILT-03]", async () => {
+  thoroughTest("stop at the first rejection, which drops the warnings [FILT-03.1]", async () => {
     const session = filtered("polite", "moderation", "refuses");
     await session.start("stupid bomb");
     await expectRejected(session, "nothing dangerous");
     expect(asked).toEqual(["polite: stupid bomb", "moderation: stupid bomb"]);
   });
 
-  thoroughTest("reject when they throw, and say so [FILT-01]", async () => {
+  thoroughTest("reject when they throw, and say so [FILT-01.3]", async () => {
     const session = filtered("throws");
     await session.start("Hello");
     await expectRejected(session, 'Input filter "throws" failed: out of order');
   });
 
-  thoroughTest("give a reason that is bounded and contains no key [FILT-03]", async () => {
+  thoroughTest("give a reason that is bounded and contains no key", async () => {
     const session = filtered("talkative");
     await session.start("Hello");
     const { outcome } = await session.readResult();
@@ -146,7 +146,7 @@ describe("the worker's filters by name", () => {
   });
 
   thoroughTest(
-    "with unknown names are an error that lists the worker's filters, before anything is written [FILT-05]",
+    "with unknown names are an error that lists the worker's filters, before anything is written [FILT-05.3]",
     async () => {
       const session = filtered("polite", "moderatoin");
       await session.start("Hello");
@@ -225,7 +225,7 @@ describe("the worker's filters by name", () => {
     ]);
   });
 
-  thoroughTest("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
+  thoroughTest("let an interactive run wait for another prompt [FILT-02.3, FILT-03.3]", async () => {
     const session = filtered("moderation");
     await session.start("Build a bomb", { mode: "interactive" });
     await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
@@ -273,7 +273,7 @@ describe("messages that arrive during a run", () => {
   );
 
   thoroughTest(
-    "end the run when they are rejected: no model sees them, they stay in the record, waiting ones go to the inbox [PHI-08, FILT-03, PHI-13b]",
+    "end the run when they are rejected: no model sees them, they stay in the record, waiting ones go to the inbox [PHI-08, FILT-03.2-3, PHI-13b]",
     async () => {
       const session = held("rejected", "moderation");
       await whileItAnswers("rejected", session, async () => {
@@ -313,7 +313,7 @@ describe("messages that arrive during a run", () => {
 });
 
 describe("a decision is unchanged when the step runs twice", () => {
-  thoroughTest("a rejection, although the filter accepts the second time [FILT-03]", async () => {
+  thoroughTest("a rejection, although the filter accepts the second time [FILT-03.3]", async () => {
     const session = filtered("fickle");
     moods = [{ type: "reject", reason: "first mood" }, { type: "pass" }];
     forgetful.add(session.id);
@@ -323,7 +323,7 @@ describe("a decision is unchanged when the step runs twice", () => {
   });
 
   thoroughTest(
-    "a prompt with its warning, although the filter rejects the second time [FILT-04]",
+    "a prompt with its warning, although the filter rejects the second time [FILT-04.1]",
     async () => {
       const session = filtered("fickle");
       moods = [

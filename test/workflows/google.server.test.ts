@@ -32,7 +32,7 @@ describe.each(WAYS)("a loop over %s", (api, provider, ids) => {
   });
   const list = { name: "list_files", arguments: { path: "." } };
 
-  test("calls tools in two turns, and every signature is sent back unchanged [PROV-20] [PROV-21] [PROV-22] [GAP-08]", async () => {
+  test("calls tools in two turns, and every signature is sent back unchanged [PROV-20.4] [PROV-21.2] [PROV-22.4] [GAP-08]", async () => {
     const session = stage.session({
       replies: [
         { thinking: "Let me look.", text: "I look.", toolCalls: [list, list] },
@@ -73,7 +73,7 @@ describe.each(WAYS)("a loop over %s", (api, provider, ids) => {
     expect(calls.map(({ id }) => id)).toEqual([`${ids}-0`, `${ids}-1`, `${ids}-2`]);
   });
 
-  thoroughTest("an overloaded model is called again [RTY-03]", async () => {
+  thoroughTest("an overloaded model is called again [RTY-03.1]", async () => {
     const session = stage.session({
       faults: [{ fault: "overloaded" }],
       replies: [{ text: "Now." }],

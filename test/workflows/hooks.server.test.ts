@@ -139,7 +139,7 @@ async function hookDigests(session: TestSession): Promise<string> {
 }
 
 describe("with a hook at every point", () => {
-  test("hooks and events follow the specified order [CB-01, CB-04, EVT-13, EVT-14, LOOP-02, X-02, X-03]", async () => {
+  test("hooks and events follow the specified order [CB-01.1, CB-04.1, EVT-13.1, EVT-13.3, EVT-14.1-2, LOOP-02.1, LOOP-02.4, X-02, X-03, LOOP-21.2, CB-06.3]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["a", "b"] })] }, { text: "Done." }],
       agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
@@ -173,38 +173,41 @@ describe("with a hook at every point", () => {
     ]);
   });
 
-  thoroughTest("each receives what the point knows, under an id of its own [CB-02]", async () => {
-    const session = stage.session({
-      replies: [{ toolCalls: [call("talk", { words: ["a"] })] }, { text: "Done." }],
-      agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
-    });
-    await session.run("Hello");
-    const told = <P extends HookPoint>(point: P, nth = 0) =>
-      calls(session).filter((one) => one.point === point)[nth]?.told as unknown as HookContexts[P];
-    expect(told("before-loop")).toMatchObject({ turnIndex: 0, messages: [{ role: "user" }] });
-    expect(told("before-turn", 1).messages.map(({ role }) => role)).toEqual([
-      "user",
-      "assistant",
-      "toolResult",
-    ]);
-    expect(told("before-tool")).toMatchObject({
-      toolName: "talk",
-      turnIndex: 0,
-      arguments: { words: ["a"] },
-    });
-    expect(told("after-tool")).toMatchObject({ toolName: "talk", isError: false });
-    expect(told("before-tool-update")).toMatchObject({ text: "a" });
-    expect(told("after-turn", 1)).toMatchObject({ turnIndex: 1, usage: { input: expect.any(Number) } });
-    expect(told("after-turn", 1).messages.at(-1)).toMatchObject({ role: "assistant" });
-    expect(told("on-text")).toMatchObject({ text: "Done." });
-    expect(told("after-loop").messages.map(({ role }) => role)).toEqual([
-      ...["user", "assistant", "toolResult", "assistant"],
-    ]);
-    const ids = calls(session).map((one) => one.told.id);
-    expect(new Set(ids).size).toBe(ids.length);
-  });
+  thoroughTest(
+    "each receives what the point knows, under an id of its own [CB-02.1-2, CB-02.4-5]",
+    async () => {
+      const session = stage.session({
+        replies: [{ toolCalls: [call("talk", { words: ["a"] })] }, { text: "Done." }],
+        agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
+      });
+      await session.run("Hello");
+      const told = <P extends HookPoint>(point: P, nth = 0) =>
+        calls(session).filter((one) => one.point === point)[nth]?.told as unknown as HookContexts[P];
+      expect(told("before-loop")).toMatchObject({ turnIndex: 0, messages: [{ role: "user" }] });
+      expect(told("before-turn", 1).messages.map(({ role }) => role)).toEqual([
+        "user",
+        "assistant",
+        "toolResult",
+      ]);
+      expect(told("before-tool")).toMatchObject({
+        toolName: "talk",
+        turnIndex: 0,
+        arguments: { words: ["a"] },
+      });
+      expect(told("after-tool")).toMatchObject({ toolName: "talk", isError: false });
+      expect(told("before-tool-update")).toMatchObject({ text: "a" });
+      expect(told("after-turn", 1)).toMatchObject({ turnIndex: 1, usage: { input: expect.any(Number) } });
+      expect(told("after-turn", 1).messages.at(-1)).toMatchObject({ role: "assistant" });
+      expect(told("on-text")).toMatchObject({ text: "Done." });
+      expect(told("after-loop").messages.map(({ role }) => role)).toEqual([
+        ...["user", "assistant", "toolResult", "assistant"],
+      ]);
+      const ids = calls(session).map((one) => one.told.id);
+      expect(new Set(ids).size).toBe(ids.length);
+    },
+  );
 
-  thoroughTest("a hook's changes to its arguments have no effect [CB-02]", async () => {
+  thoroughTest("a hook's changes to its arguments have no effect", async () => {
     const session = stage.session({
       replies: [{ text: "Done." }],
       agent: { hooks: { "before-turn": ["rewrites"] } },
@@ -213,7 +216,7 @@ describe("with a hook at every point", () => {
     expect(session.listSeenMessages(0)).toEqual(["user: Hello"]);
   });
 
-  thoroughTest("a compaction runs between its hooks [CB-04]", async () => {
+  thoroughTest("a compaction runs between its hooks [CB-04.2]", async () => {
     const text = "All work and no play makes a long day. ".repeat(60);
     const turn = { text, toolCalls: [call("list_files", { path: "." })], usage: { input: 0, output: 0 } };
     const session = stage.session({
@@ -243,7 +246,7 @@ describe("with a hook at every point", () => {
   });
 
   thoroughTest(
-    "an error is reported before the turn's end, with its text; an agent without hooks has no step for them [LOOP-16, CB-06]",
+    "an error is reported before the turn's end, with its text; an agent without hooks has no step for them [LOOP-16.1-2, CB-06.1-3, CB-01.2, CB-02.3]",
     async () => {
       const session = stage.session({
         faults: [{ fault: "auth", message: "no such key", times: 9 }],
@@ -275,7 +278,7 @@ describe("with a hook at every point", () => {
 });
 
 describe("a rejection", () => {
-  test("at before-loop: one AgentEnd, nothing else; the loop is recorded as rejected, and a later prompt is accepted [LOOP-02, CB-05]", async () => {
+  test("at before-loop: one AgentEnd, nothing else; the loop is recorded as rejected, and a later prompt is accepted [LOOP-02.2, CB-05.1]", async () => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
       agent: { hooks: { "before-loop": ["guard"], "after-loop": ["witness"], "after-task": ["witness"] } },
@@ -312,7 +315,7 @@ describe("a rejection", () => {
   });
 
   thoroughTest(
-    "at before-task rejects the session, each time that it is tried; a session that has begun is not checked again [CB-07]",
+    "at before-task rejects the session, each time that it is tried; a session that has begun is not checked again [CB-07.1]",
     async () => {
       const agent = { hooks: { "before-task": ["guard", "witness"] } };
       const closed = stage.session({ agent });
@@ -329,7 +332,7 @@ describe("a rejection", () => {
   );
 
   thoroughTest(
-    "at before-turn: no turn, no request, and steering goes to the inbox [LOOP-13, CB-05, X-02, PHI-13b]",
+    "at before-turn: no turn, no request, and steering goes to the inbox [LOOP-13, CB-05.2, X-02, PHI-13b]",
     async () => {
       const session = stage.session({ agent: { hooks: { "before-turn": ["porter", "guard"] } } });
       await session.start("Hello");
@@ -373,7 +376,7 @@ describe("a rejection", () => {
     expect(ran).toHaveLength(1);
   });
 
-  test("at before-tool-update drops that chunk alone, and after-update is not called for it [CB-03, CB-05]", async () => {
+  test("at before-tool-update drops that chunk alone, and after-update is not called for it [CB-03.2, CB-05.4]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["one", "a secret", "two"] })] }, { text: "Done." }],
       agent: {
@@ -498,7 +501,7 @@ describe("a definition's hooks", () => {
     return (await session.readFailure()).message;
   };
 
-  test("are checked when a loop opens, with a helpful error [CB-03, CB-09]", async () => {
+  test("are checked when a loop opens, with a helpful error [CB-09.3]", async () => {
     expect(await failureOf({ "before-trun": ["guard"] })).toContain(
       'hooks.before-trun: unknown key; did you mean "before-turn"?',
     );
@@ -515,7 +518,7 @@ describe("a definition's hooks", () => {
 });
 
 describe("a command as a hook", () => {
-  test("is called in the workspace, with its reason for the model; it is not run at points that do not name it [CB-08]", async () => {
+  test("is called in the workspace, with its reason for the model; it is not run at points that do not name it [CB-08.1-2]", async () => {
     const workspace = join(stage.home, "scripts");
     mkdirSync(workspace);
     writeFileSync(
@@ -546,7 +549,7 @@ describe("a command as a hook", () => {
 });
 
 describe("a command as a hook that hangs", () => {
-  thoroughTest("is killed with its process group by a stop [CB-08, PHI-10]", async () => {
+  thoroughTest("is killed with its process group by a stop [CB-08.3, PHI-10]", async () => {
     const workspace = join(stage.home, "hanging");
     mkdirSync(workspace);
     writeFileSync(join(workspace, "hang.sh"), "echo $$ > pid.part; mv pid.part pid; sleep 300 & wait\n");
@@ -564,7 +567,7 @@ describe("a command as a hook that hangs", () => {
 
 describe("an interactive run", () => {
   thoroughTest(
-    "continues after a rejected prompt, and its task ends when it is stopped [CB-07, LOOP-02]",
+    "continues after a rejected prompt, and its task ends when it is stopped [CB-07.2]",
     async () => {
       const session = stage.session({
         replies: [{ text: "Fine." }],

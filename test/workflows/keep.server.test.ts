@@ -327,7 +327,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
 });
 
 describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
-  test("is extended, replaced, restored and started over; the earlier content stays", async () => {
+  test("is extended, replaced, restored and started over; the earlier content stays [CTX-18.2]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
     const handle = client.session(session.id);

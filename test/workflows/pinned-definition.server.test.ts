@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("a loop keeps the settings that it began with; the next has its own, else the agent's, and none of the session's [LOOP-26]", async () => {
+test("a loop keeps the settings that it began with; the next has its own, else the agent's, and none of the session's [LOOP-26.1-2]", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "hold", arguments: { gate: "pinned" } }] },

@@ -28,7 +28,7 @@ async function queued(
   });
 }
 
-test("steering that arrives while a tool runs is seen by the next model call, after the tool's result (STEER-04, STEER-06) [TMP-12]", async () => {
+test("steering that arrives while a tool runs is seen by the next model call, after the tool's result (STEER-04.1, STEER-04.3, STEER-06.5) [TMP-12, LOOP-20.1, STEER-07.2]", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Bonjour." }],
@@ -50,7 +50,7 @@ test("steering that arrives while a tool runs is seen by the next model call, af
   expect(session.listRequests()).toHaveLength(2);
 });
 
-thoroughTest("a plain text, as an operator types it into the Temporal UI, steers (STEER-01)", async () => {
+thoroughTest("a plain text, as an operator types it into the Temporal UI, steers (STEER-01.2)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Done." }],
@@ -65,7 +65,7 @@ thoroughTest("a plain text, as an operator types it into the Temporal UI, steers
   expect(session.listSeenMessages(1).at(-1)).toBe("user: plain words");
 });
 
-test("a follow-up waits until the agent would stop, and continues the same loop (STEER-10, LOOP-21)", async () => {
+test("a follow-up waits until the agent would stop, and continues the same loop (STEER-10.1-2, LOOP-21.1)", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "follow" }, { text: "Second." }],
   });
@@ -80,7 +80,7 @@ test("a follow-up waits until the agent would stop, and continues the same loop 
 });
 
 thoroughTest(
-  "steering that arrives during the last answer causes another turn (LOOP-20, STEER-07)",
+  "steering that arrives during the last answer causes another turn (LOOP-20.2, STEER-07.1)",
   async () => {
     const session = stage.session({
       replies: [{ text: "First.", holdUntil: "late" }, { text: "Second." }],
@@ -95,7 +95,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("one at a time: each turn takes the first waiting message (STEER-02)", async () => {
+thoroughTest("one at a time: each turn takes the first waiting message (STEER-02.1)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "One." }, { text: "Two." }],
@@ -112,7 +112,7 @@ thoroughTest("one at a time: each turn takes the first waiting message (STEER-02
 });
 
 thoroughTest(
-  "all: the queue mode set by a signal drains the queue in order (STEER-02, STEER-03)",
+  "all: the queue mode set by a signal drains the queue in order (STEER-02.2, STEER-03.2)",
   async () => {
     const gate = freshGate();
     const session = stage.session({
@@ -130,7 +130,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("cleared messages are not read (STEER-03)", async () => {
+thoroughTest("cleared messages are not read (STEER-03.1)", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "clear" }] });
   await session.start("Go");
   await stage.model.waitForHold("clear");
@@ -169,7 +169,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "in batches: steering during the first batch of two skips the last three of five (STEER-08)",
+  "in batches: steering during the first batch of two skips the last three of five (STEER-08.3)",
   async () => {
     const [one, two] = [freshGate(), freshGate()];
     const calls = [one, two, "never-3", "never-4", "never-5"].map(hold);

@@ -31,7 +31,7 @@ async function expectStopped(session: TestSession): Promise<void> {
 }
 
 for (const [way, stop] of STOP_METHODS) {
-  test(`${way} during a model stream closes the vendor's socket, drops the partial answer and ends the run (LOOP-10, X-01) [ABT-02]`, async () => {
+  test(`${way} during a model stream closes the vendor's socket, drops the partial answer and ends the run (LOOP-10, X-01) [ABT-02, PROV-07.4]`, async () => {
     const session = stage.session({
       replies: [{ text: "Never said whole.", chunkSize: 5, holdUntil: "never" }],
     });
@@ -54,7 +54,7 @@ for (const [way, stop] of STOP_METHODS) {
   });
 
   thoroughTest(
-    `${way} during a bash command ends its process group; every call has its result (TOOL-08) [TMP-08, ABT-02]`,
+    `${way} during a bash command ends its process group; every call has its result (TOOL-08.1) [TMP-08, ABT-02]`,
     async () => {
       const file = `pid-${way.length}`;
       const command = `sleep 300 & echo $! > ${file}.part; mv ${file}.part ${file}; wait`;
@@ -83,7 +83,7 @@ for (const [way, stop] of STOP_METHODS) {
     },
   );
 
-  thoroughTest(`${way} does not wait for a long delay between two attempts (RTY-05)`, async () => {
+  thoroughTest(`${way} does not wait for a long delay between two attempts (RTY-05.2)`, async () => {
     const session = stage.session({ faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });
     await session.start("Go");
     await session.waitForRequest(0);

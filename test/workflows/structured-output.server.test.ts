@@ -32,7 +32,7 @@ afterAll(() => stage.close());
 const bodyOf = (session: TestSession, nth: number) => session.listRequests()[nth]?.body ?? {};
 
 describe("native", () => {
-  test("an answer that fits is the result's JSON [SO-01]", async () => {
+  test("an answer that fits is the result's JSON [SO-01.1]", async () => {
     const session = stage.session({ replies: [{ text: `\n${json(GOOD)} ` }], agent: NATIVE });
     expect(await session.run("Weather?")).toMatchObject({
       outcome: { type: "answered", stopReason: "stop" },
@@ -47,14 +47,14 @@ describe("native", () => {
     expect(bodyOf(session, 0)).not.toHaveProperty("tools");
   });
 
-  test("an answer that does not fit is repaired in one round [SO-01]", async () => {
+  test("an answer that does not fit is repaired in one round [SO-01.3]", async () => {
     const session = stage.session({ replies: [{ text: json(BAD) }, { text: json(GOOD) }], agent: NATIVE });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), json: "complete", position: 3 });
     expect((await session.readConversation())[2]).toContain(MISSING);
     expect(session.listRequests()).toHaveLength(2);
   });
 
-  thoroughTest("a second one fails the run, with the actual and the expected value [SO-01]", async () => {
+  thoroughTest("a second one fails the run, with the actual and the expected value [SO-01.3]", async () => {
     const session = stage.session({ replies: [{ text: "Mild." }, { text: json(BAD) }], agent: NATIVE });
     await session.start("Weather?");
     const { message, readResult } = await session.readFailure();
@@ -69,7 +69,7 @@ describe("native", () => {
     expect(session.listRequests()).toHaveLength(2);
   });
 
-  test("any JSON object, and the request mentions JSON [SO-01]", async () => {
+  test("any JSON object, and the request mentions JSON [SO-01.1]", async () => {
     const session = stage.session({
       replies: [{ text: "[1]" }, { text: '```json\n{"a":[1]}\n```' }],
       agent: { ...NATIVE, output: { type: "json" } },
@@ -81,7 +81,7 @@ describe("native", () => {
   });
 
   thoroughTest(
-    "an output above the maximum size of a result is cut there, and complete in the transcript [SO-01]",
+    "an output above the maximum size of a result is cut there, and complete in the transcript",
     async () => {
       const long = { city: "x".repeat(40_000), degrees: 1 };
       const session = stage.session({ replies: [{ text: json(long) }], agent: NATIVE });
@@ -93,7 +93,7 @@ describe("native", () => {
 });
 
 describe("a final tool", () => {
-  thoroughTest("whose arguments fit is the end, and not run [SO-01]", async () => {
+  thoroughTest("whose arguments fit is the end, and not run [SO-01.2, LOOP-22.3]", async () => {
     const session = stage.session({
       replies: [{ text: "So:", ...calls(GOOD) }],
       agent: { ...EMULATED, tools: ["bash"] },
@@ -112,15 +112,18 @@ describe("a final tool", () => {
     expect(body).not.toHaveProperty("response_format");
   });
 
-  thoroughTest("that does not fit is repaired, and the vendor is instructed to call it [SO-01]", async () => {
-    const session = stage.session({ replies: [calls(BAD), calls(GOOD)], agent: EMULATED });
-    expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 3 });
-    expect((await session.readConversation())[2]).toBe(`toolResult: Not accepted: ${MISSING}`);
-    expect(bodyOf(session, 1)["tool_choice"]).toEqual({ type: "tool", name: "final_answer" });
-  });
+  thoroughTest(
+    "that does not fit is repaired, and the vendor is instructed to call it [SO-01.2-3]",
+    async () => {
+      const session = stage.session({ replies: [calls(BAD), calls(GOOD)], agent: EMULATED });
+      expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 3 });
+      expect((await session.readConversation())[2]).toBe(`toolResult: Not accepted: ${MISSING}`);
+      expect(bodyOf(session, 1)["tool_choice"]).toEqual({ type: "tool", name: "final_answer" });
+    },
+  );
 
   thoroughTest(
-    "that is not called is requested once more; another text then fails the run [SO-01]",
+    "that is not called is requested once more; another text then fails the run [SO-01.2-3]",
     async () => {
       const session = stage.session({ replies: [{ text: json(GOOD) }, { text: "Mild." }], agent: EMULATED });
       await session.start("Weather?");
@@ -133,7 +136,7 @@ describe("a final tool", () => {
     },
   );
 
-  thoroughTest("that is called twice in one answer, and then once [SO-01, TOOL-08]", async () => {
+  thoroughTest("that is called twice in one answer, and then once [SO-01.2, TOOL-08.1]", async () => {
     const session = stage.session({ replies: [calls(GOOD, GOOD), calls(GOOD)], agent: EMULATED });
     expect(await session.run("Weather?")).toMatchObject({ json: "complete", position: 4 });
     expect((await session.readConversation()).slice(2, 4)).toEqual(
@@ -141,7 +144,7 @@ describe("a final tool", () => {
     );
   });
 
-  test("beside a real tool: that one runs, and the final call is repeated with its result [SO-01]", async () => {
+  test("beside a real tool: that one runs, and the final call is repeated with its result [SO-01.2]", async () => {
     const session = stage.session({
       replies: [
         {
@@ -174,21 +177,21 @@ describe("a definition is rejected before the start for", () => {
     output: { type: "json-schema" as const, schema: { type: "object", ...more } },
   });
 
-  thoroughTest("an invalid schema [SO-01]", async () => {
+  thoroughTest("an invalid schema", async () => {
     expect(await refused(schema({ properties: { a: { type: "texts" } } }))).toMatch(
       /output\.schema is not a usable JSON Schema: schema.*properties.*a.*type/,
     );
     expect(await refused(schema({ properties: { a: { $ref: "#/$defs/none" } } }))).toContain("#/$defs/none");
   });
 
-  thoroughTest("a schema of a list, and one that is too long [SO-01]", async () => {
+  thoroughTest("a schema of a list, and one that is too long", async () => {
     expect(await refused({ output: { type: "json-schema", schema: { type: "array" } } })).toContain(
       'its "type" must be "object", found "array"',
     );
     expect(await refused(schema({ description: "x".repeat(32 * 1024) }))).toContain("at most 32768");
   });
 
-  thoroughTest("an output with the name of a tool, or a name that a tool answers to [SO-01]", async () => {
+  thoroughTest("an output with the name of a tool, or a name that a tool answers to", async () => {
     for (const name of ["bash", "Bash"]) {
       const message = await refused({ tools: ["bash"], output: { ...output, name } });
       expect(message).toContain(`The tool bash already answers to the name ${name} of the output`);

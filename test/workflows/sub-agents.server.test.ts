@@ -146,7 +146,7 @@ describe("a sub-agent [SUB-01]", () => {
     ]);
   });
 
-  test("messages to its caller do not reach it, and its caller's filters do not check its task [STEER-11]", async () => {
+  test("messages to its caller do not reach it, and its caller's filters do not check its task [STEER-11.1-2, LOOP-07.4]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("helper", "look")] }, { text: "Done." }],
@@ -162,6 +162,9 @@ describe("a sub-agent [SUB-01]", () => {
     const child = await findChildSession(stage, parent);
     const entries = await stage.transcript.readEntries(child.id, "main", 0, 99);
     expect(entries.map(({ origin }) => origin)).toEqual(["prompt", "model"]);
+    const [loop] = await stage.transcript.readLoops(child.id);
+    const told = await stage.transcript.readEvents(loop?.loopId ?? "", 0);
+    expect(told.find(({ body }) => body.type === "TurnStart")?.body).toMatchObject({ trigger: "subAgent" });
     expect(filtered.filter((text) => ["Go", "faster", "and then stop", "look"].includes(text))).toEqual([
       "Go",
       "faster",

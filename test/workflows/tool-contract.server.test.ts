@@ -70,7 +70,7 @@ function toolsIn(session: TestSession, request = 0): string[] {
 }
 
 thoroughTest(
-  "a result's content reaches the model; its details and a child's loop enter the record, and go no further [TOOL-03]",
+  "a result's content reaches the model; its details and a child's loop enter the record, and go no further [TOOL-03.1-2]",
   async () => {
     const session = stage.session({
       replies: [
@@ -124,7 +124,7 @@ describe("what a tool reports while it runs", () => {
   }
 
   thoroughTest(
-    "partial output reaches readers of live output, however much, before the end, and never the model [TOOL-10]",
+    "partial output reaches readers of live output, however much, before the end, and never the model [TOOL-10.1-3]",
     async () => {
       const { deltas, ended, later, place } = await talked();
       const parts = deltas.flatMap((delta, index) =>
@@ -155,7 +155,7 @@ describe("what a tool reports while it runs", () => {
   );
 });
 
-describe("stop reaches every call at once [TOOL-12]", () => {
+describe("stop reaches every call at once [TOOL-12.2]", () => {
   test.each([
     ["parallel", { type: "parallel" as const }, 3],
     ["batches of two", { type: "batched" as const, size: 2 }, 2],

@@ -43,7 +43,7 @@ function meters(count: number, beside: number) {
   }));
 }
 
-test("one prompt, one answer: result, conversation and events (LOOP-01, LOOP-02, LOOP-03) [TMP-01]", async () => {
+test("one prompt, one answer: result, conversation and events (LOOP-01.1, LOOP-02.4, LOOP-03.1) [TMP-01]", async () => {
   const session = stage.session({ replies: [{ text: "Good day." }] });
   const result = await session.run("Say hello");
   expect(result).toMatchObject({
@@ -66,7 +66,7 @@ test("one prompt, one answer: result, conversation and events (LOOP-01, LOOP-02,
   ]);
 });
 
-test("real tools in parallel: all at once, results in call order (TOOL-07, TOOL-08, LOOP-17)", async () => {
+test("real tools in parallel: all at once, results in call order (TOOL-07.1, TOOL-08.1-2, LOOP-17)", async () => {
   await writeFile(join(stage.home, "a.txt"), "alpha\n");
   const calls = [
     ...meters(3, 3),
@@ -89,7 +89,7 @@ test("real tools in parallel: all at once, results in call order (TOOL-07, TOOL-
   );
 });
 
-thoroughTest("tools in batches: never more than the batch at once (TOOL-07)", async () => {
+thoroughTest("tools in batches: never more than the batch at once (TOOL-07.3-4)", async () => {
   const session = stage.session({
     replies: [
       {
@@ -110,7 +110,7 @@ thoroughTest("tools in batches: never more than the batch at once (TOOL-07)", as
   ]);
 });
 
-thoroughTest("tools one by one, in order (TOOL-07)", async () => {
+thoroughTest("tools one by one, in order (TOOL-07.2, TOOL-07.4)", async () => {
   const session = stage.session({
     replies: [{ toolCalls: meters(3, 1) }, { text: "Done." }],
     agent: { tools: ["meter"], toolStrategy: { type: "sequential" } },
@@ -121,7 +121,7 @@ thoroughTest("tools one by one, in order (TOOL-07)", async () => {
 });
 
 test.each(["openai_completions", "openai_responses", "azure_openai_responses"] as const)(
-  "the same over %s, under one key of the vendor's cache [PROV-01, CACHE-05]",
+  "the same over %s, under one key of the vendor's cache [PROV-01.1, CACHE-05]",
   async (api) => {
     const thinking = "Which one?";
     const session = stage.session({

@@ -36,7 +36,7 @@ const REFUSED = {
   ),
 };
 
-describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-04]", () => {
+describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-04.2]", () => {
   thoroughTest(
     "in status, lists, records and exports, on the command line and in Temporal's search attributes",
     async () => {
@@ -150,7 +150,7 @@ describe("an unknown price is null in JSON, and a dash in text, everywhere [LIM-
   });
 });
 
-describe("a cost limit is rejected where a price is unknown, whatever sets it [LIM-04]", () => {
+describe("a cost limit is rejected where a price is unknown, whatever sets it [LIM-04.1]", () => {
   const definition = (model: object, limits: object = {}) =>
     stage.session({ replies: [], agent: { model, limits } }).definition;
   const limited = { maxCostUsd: 1 };

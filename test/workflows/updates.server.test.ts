@@ -40,7 +40,7 @@ thoroughTest("an invalid message is rejected, and leaves no trace in history", a
 });
 
 thoroughTest(
-  "prompt is rejected while a loop runs, with the text that the requirements quote (STEER-12)",
+  "prompt is rejected while a loop runs, with the text that the requirements quote (STEER-12.1)",
   async () => {
     const session = stage.session({ replies: [{ text: "Only.", holdUntil: "busy" }] });
     await session.start("Go", { mode: "interactive", idleTimeoutMs: 50 });

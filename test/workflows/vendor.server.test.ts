@@ -60,16 +60,19 @@ const PERMANENT: readonly (readonly [FaultRule, string])[] = [
 
 for (const [fault, expected] of PERMANENT) {
   const name = "status" in fault ? `${fault.fault} ${fault.status}` : fault.fault;
-  thoroughTest(`${name} is not retried: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
-    const session = stage.session({ faults: [{ ...fault, times: 9 }] });
-    await session.start("Go");
-    const { type, readResult } = await session.readFailure();
-    expect(type).toBe("holdfast/run-failed");
-    expect(readResult?.outcome).toMatchObject({ type: "failed", fault: expected });
-    expect(session.listRequests()).toHaveLength(1);
-    expect((await session.readEntries()).at(-1)?.message).toMatchObject({ stopReason: "error" });
-    expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
-  });
+  thoroughTest(
+    `${name} is not retried: the run fails as ${expected} (RTY-03.2, OVF-01.3-4) [PROV-07.5]`,
+    async () => {
+      const session = stage.session({ faults: [{ ...fault, times: 9 }] });
+      await session.start("Go");
+      const { type, readResult } = await session.readFailure();
+      expect(type).toBe("holdfast/run-failed");
+      expect(readResult?.outcome).toMatchObject({ type: "failed", fault: expected });
+      expect(session.listRequests()).toHaveLength(1);
+      expect((await session.readEntries()).at(-1)?.message).toMatchObject({ stopReason: "error" });
+      expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
+    },
+  );
 }
 
 const FLOOD = "x".repeat(20_000_000);
@@ -81,7 +84,7 @@ const FLOODS = {
 
 for (const [what, reply] of Object.entries(FLOODS)) {
   thoroughTest(
-    `${what} are aborted: the model was called once, the run gives the reason, and the worker continues (RTY-03)`,
+    `${what} are aborted: the model was called once, the run gives the reason, and the worker continues (RTY-03.2)`,
     async () => {
       const session = stage.session({
         replies: [{ chunkSize: 100_000, ...reply }],
@@ -103,7 +106,7 @@ for (const fault of [
   { fault: "cut", inCharacter: true, reply: { text: "Grüße 🎉 ".repeat(20) } },
 ] as const) {
   thoroughTest(
-    `a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is requested again, and only the complete answer is stored (RTY-03)`,
+    `a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is requested again, and only the complete answer is stored (RTY-03.1) [LOOP-22.4]`,
     async () => {
       const session = stage.session({
         faults: [fault],
@@ -118,7 +121,7 @@ for (const fault of [
 }
 
 thoroughTest(
-  "when every attempt failed, the outcome gives the vendor's message; the session continues afterwards (LOOP-16, LOOP-24, RTY-05) [TMP-06]",
+  "when every attempt failed, the outcome gives the vendor's message; the session continues afterwards (LOOP-24.2-3, RTY-05.1, RTY-05.3) [TMP-06]",
   async () => {
     const session = stage.session({
       faults: [
@@ -148,7 +151,7 @@ thoroughTest(
   },
 );
 
-test("a limit ends the run with a text that stays in the conversation (LIM-03, LOOP-12)", async () => {
+test("a limit ends the run with a text that stays in the conversation (LIM-03.2-3, LOOP-12.2-3)", async () => {
   const again = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
   const session = stage.session({
     replies: [again, again, again],
@@ -162,7 +165,7 @@ test("a limit ends the run with a text that stays in the conversation (LIM-03, L
 });
 
 thoroughTest(
-  "each retry is logged as a warning with attempt, maximum, delay and error; the last failure announces none [RTY-06]",
+  "each retry is logged as a warning with attempt, maximum, delay and error; the last failure announces none [RTY-06.1-2]",
   async () => {
     const session = stage.session({
       faults: [{ fault: "rate-limited", retryAfterMs: 150, message: "slow down please", times: 3 }],

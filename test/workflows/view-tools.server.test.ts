@@ -35,8 +35,8 @@ const textOf = ({ message }: Entry) =>
 const eventsOf = async (session: ReturnType<TestEnvironment["session"]>, type: string) =>
   (await session.readEvents()).map(({ body }) => body).filter((body) => body.type === type);
 
-describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-13i, LOOP-18, EVT-10]", () => {
-  test("receives no pruned entries from the next answer on; the record keeps them", async () => {
+describe("a model that prunes [PHI-13g, PHI-13i]", () => {
+  test("receives no pruned entries from the next answer on; the record keeps them [EVT-10.2, PRUN-02.2, PRUN-06.1-2, PRUN-07.1, PRUN-08, LOOP-18]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const replies = [
       { text: "First look", ...look },
@@ -65,7 +65,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     expect(types.indexOf("PrunApplied")).toBeGreaterThan(types.lastIndexOf("ToolExecutionEnd"));
   });
 
-  test("may prune twice in one answer: in call order, the second from the remainder of the first; a memo keeps its position [PRUN-03, PRUN-10, X-18]", async () => {
+  test("may prune twice in one answer: in call order, the second from the remainder of the first; a memo keeps its position [PRUN-03.1-2, PRUN-10.1, X-18]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const replies = [
       { text: "First look", ...look },
@@ -100,28 +100,31 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     expect(JSON.stringify(history)).not.toContain("the folder is small");
   });
 
-  thoroughTest("receives none of them in a later run of the session either [PRUN-07, PHI-13g]", async () => {
-    const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
-    const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
-    then(
-      session,
-      "Reclaimed",
-      [{ text: "First look", ...look }, pruning],
-      [{}, { text: "Done." }, { text: "Still." }],
-    );
-    await session.run("Go");
-    await session.run("More");
-    expect(session.listSeenMessages(3)).toEqual([
-      "user: Go",
-      "user: [Memo on what was pruned here] seen it",
-      "assistant: calls prun_with_memo",
-      expect.stringContaining("Reclaimed"),
-      "assistant: Done.",
-      "user: More",
-    ]);
-  });
+  thoroughTest(
+    "receives none of them in a later run of the session either [PRUN-07.2, PHI-13g]",
+    async () => {
+      const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
+      const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
+      then(
+        session,
+        "Reclaimed",
+        [{ text: "First look", ...look }, pruning],
+        [{}, { text: "Done." }, { text: "Still." }],
+      );
+      await session.run("Go");
+      await session.run("More");
+      expect(session.listSeenMessages(3)).toEqual([
+        "user: Go",
+        "user: [Memo on what was pruned here] seen it",
+        "assistant: calls prun_with_memo",
+        expect.stringContaining("Reclaimed"),
+        "assistant: Done.",
+        "user: More",
+      ]);
+    },
+  );
 
-  thoroughTest("is not offered the tools without opting in [PRUN-10]", async () => {
+  thoroughTest("is not offered the tools without opting in [PRUN-10.2]", async () => {
     const session = stage.session({ replies: [{ text: "Hi." }], agent: { tools: ["list_files"] } });
     await session.run("Go");
     const [request] = session.listRequests();
