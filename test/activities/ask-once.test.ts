@@ -80,7 +80,7 @@ async function sources(next: string) {
   };
 }
 
-describe("a key that the vendor rejects [CRED-01]", () => {
+describe("a key that the vendor rejects [CRED-01.1]", () => {
   test.each([401, 403])(
     "with %s is requested from its command again, and the new one is accepted",
     async (status) => {

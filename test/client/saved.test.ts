@@ -251,7 +251,7 @@ describe("a saved session", () => {
     );
   });
 
-  test("of an older program loads without the fields that it omits [PER-04, SES-05]", () => {
+  test("of an older program loads without the fields that it omits [PER-04, SES-05, CMP-16.3]", () => {
     const old = {
       session_id: "old",
       agent_id: "a",

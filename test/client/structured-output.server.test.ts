@@ -73,7 +73,7 @@ describe("a run with a zod schema", () => {
 });
 
 describe("zodOutput", () => {
-  test("is the schema that the model fills, closed unless the original is open [SO-01]", () => {
+  test("is the schema that the model fills, closed unless the original is open [SO-01.1]", () => {
     const schema = z.object({ a: Forecast, b: z.looseObject({ c: z.string().optional() }) });
     const closed = {
       type: "object",

@@ -305,7 +305,7 @@ describe("providers", () => {
     expect(model).toMatchObject({ api: canonical, provider, baseUrl });
   });
 
-  test.each(["azure", "vertex"])("%s requires a base_url [CFG-16, PROV-26.2]", (api) => {
+  test.each(["azure", "vertex"])("%s requires a base_url [CFG-16, PROV-26.2, PROV-02.2]", (api) => {
     const text = `[provider]\nmodel = "m"\napi = "${api}"\n`;
     expect(listProblems(text)).toMatchObject([{ severity: "error", field: "provider" }]);
     expect(loadAgent(`${text}url = "https://h/"\n`).model.baseUrl).toBe("https://h");

@@ -294,7 +294,7 @@ describe("the default plan", () => {
     expect(planBlock(entries, config({ scope }), ROOMY, { maxContextTokens: two }).length).toBe(3);
   });
 
-  test("keeps fewer recent turns first when it exceeds the budget [CTX-15]", () => {
+  test("keeps fewer recent turns first when it exceeds the budget", () => {
     const entries = entriesOf(loop("L.1", 20, "x".repeat(400)));
     const roomy = planBlock(entries, config(), ROOMY, WINDOW);
     const tight = planBlock(entries, config(), tokensOf(roomy) - 1, WINDOW);
@@ -303,14 +303,14 @@ describe("the default plan", () => {
     expect(tighter.map(({ turns }) => turns)).toEqual([2, 16, 1, 1]);
   });
 
-  test("keeps fewer recent turns over the budget, never more, whatever a summary costs [CTX-15]", () => {
+  test("keeps fewer recent turns over the budget, never more, whatever a summary costs", () => {
     const entries = entriesOf(loop("L.1", 13));
     const summariseTurns = (turns: readonly unknown[]) => (turns.length === 1 ? "x".repeat(8000) : "");
     const sections = planBlock(entries, config(), 1000, { ...WINDOW, summarise: summariseTurns });
     expect(sections.map(({ turns }) => turns)).toEqual([2, 2, 8, 1]);
   });
 
-  test("halves the lines of results that an answer has read before it drops their turn [CTX-15]", () => {
+  test("halves the lines of results that an answer has read before it drops their turn", () => {
     const read = [...loop("L.1", 3, lines(60, "some words of a line")), inTurn(answer("so"), "L.1", 2)];
     const entries = entriesOf([...read, inTurn(user("and?"), "L.1", 3)]);
     const settings = config({ keepFirstTurns: 0, keepRecentTurns: 3 });

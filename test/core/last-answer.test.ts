@@ -24,7 +24,7 @@ describe("the end of a loop", () => {
     expect(agentEnd(await play().settle())).not.toHaveProperty("rejection");
   });
 
-  test("uses the text of a failed answer as the error message [LOOP-16]", async () => {
+  test("uses the text of a failed answer as the error message", async () => {
     const failed = async (text: string) =>
       (await play({ replies: [says(text, { stopReason: "error" })] }).settle()).state.last?.outcome;
     expect(await failed("The vendor is ill")).toMatchObject({ type: "failed", fault: "api" });

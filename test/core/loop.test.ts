@@ -144,7 +144,7 @@ describe("turns", () => {
 });
 
 describe("events", () => {
-  test("of three turns have exactly this order [EVT-12.1, EVT-13, EVT-14.1]", async () => {
+  test("of three turns have exactly this order [EVT-12.1, EVT-13.3, EVT-14.1]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit"), calls("nothing"), says("end")],

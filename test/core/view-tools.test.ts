@@ -98,7 +98,7 @@ describe("whatever a model prunes and wherever it reverts to", () => {
 });
 
 describe("pruning", () => {
-  test("removes the tokens that it reports from the view, and discards the vendor's count [PRUN-02, PRUN-04.1-2, PHI-13i]", async () => {
+  test("removes the tokens that it reports from the view, and discards the vendor's count [PRUN-02.2, PRUN-04.1-2, PHI-13i]", async () => {
     const run = play({ replies: [calls("bash"), calls("bash"), calls(prun(1)), says("done")], tools });
     await run.until("call-tools").step().until("call-tools").step().until("call-tools");
     const before = sumViewTokens(run.state.view);

@@ -74,7 +74,7 @@ test("the configured verbosity is sent", () => {
   expect(buildCompletionsRequest(createRequest(openai("gpt-5.2")))).not.toHaveProperty("verbosity");
 });
 
-describe("the cache's key [CACHE-05]", () => {
+describe("the cache's key [CACHE-05.2]", () => {
   const on = { enabled: true, strategy: "auto" } as const;
   const key = deriveCacheKey("agent/secret-name");
   const sent = (model: ModelConfig, cache: ModelRequest["cache"] = on) =>
@@ -161,7 +161,7 @@ describe("cache marks for OpenRouter", () => {
     [claude, { ...on, enabled: false }, openrouter(claude)],
     [claude, { ...on, strategy: "disabled" as const }, openrouter(claude)],
     [claude, on, local("http://h", claude)],
-  ])("are absent: %s, %j [CACHE-03.2, CACHE-05]", (id, cache, model) => {
+  ])("are absent: %s, %j [CACHE-03.2, CACHE-05.1]", (id, cache, model) => {
     expect(marks(id, cache, history, model).flat()).toEqual([]);
   });
 

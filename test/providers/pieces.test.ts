@@ -496,7 +496,7 @@ describe("events from bytes", () => {
   });
 });
 
-describe("overflow (OVF-02, OVF-03)", () => {
+describe("overflow (OVF-02.2, OVF-03.1-2)", () => {
   test("nine phrases are specified, six are our own", () => {
     expect(OVERFLOW_PHRASES.length).toBe(15);
     expect(OVERFLOW_PHRASES.filter(({ isOurs }) => isOurs === true).length).toBe(6);
@@ -528,7 +528,7 @@ describe("overflow (OVF-02, OVF-03)", () => {
 });
 
 describe("models by name", () => {
-  test("the factories set protocol, address, key and window [PROV-03.1-2, PROV-03.4-5, PROV-26.1, PROV-27.1, PROV-27.3, X-25]", () => {
+  test("the factories set protocol, address, key and window [PROV-03.1-2, PROV-03.4-5, PROV-26.1, PROV-27.1, PROV-27.3, X-25, PROV-02.2]", () => {
     expect(anthropic("claude-x")).toMatchObject({
       api: "anthropic_messages",
       provider: "anthropic",

@@ -196,7 +196,7 @@ const result = (toolCallId: string, nth: number, timestamp: number): Message => 
 const recorded = (message: Message): Message => Message.parse(JSON.parse(JSON.stringify(message)));
 
 test.each(Protocol.options)(
-  "a loop of ten turns over %s: from the second turn on, everything cached by the previous turn is read, as none of it has changed [CACHE-04.1, CACHE-05, CACHE-06.2]",
+  "a loop of ten turns over %s: from the second turn on, everything cached by the previous turn is read, as none of it has changed [CACHE-04.1, CACHE-05.1-2, CACHE-06.2]",
   async (protocol) => {
     vendor.script({ promptCache: true, replies: REPLIES });
     const provider = ProviderRegistry.createDefault({ http: pool }).get(protocol) as Provider;

@@ -371,7 +371,7 @@ async function exchange(ask: (url: string) => Promise<unknown>) {
   return { sent: { url, type: headers["content-type"], body: JSON.parse(body) as unknown }, headers };
 }
 
-describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17.1-2, THK-03, CACHE-05]", () => {
+describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17.1-2, THK-03]", () => {
   test.each(Object.entries(REQUESTS))("%s", async (_name, [{ options, ...request }, params]) => {
     const ours = await exchange((url) =>
       new OpenAiResponses({ http: pool }).stream(
@@ -532,7 +532,7 @@ describe("conversations in the form that the API accepts", () => {
     );
   });
 
-  test("property: appending whole turns appends to the request, as caches require [CACHE-05, CACHE-06.2]", () => {
+  test("property: appending whole turns appends to the request, as caches require [CACHE-05.2, CACHE-06.2]", () => {
     const whole = fc
       .tuple(fc.array(anyPart, { maxLength: 4 }), fc.constantFrom("openai", "anthropic"))
       .map(([content, provider]) => {

@@ -300,7 +300,7 @@ describe("a model request", () => {
     expect(CacheConfig.safeParse({ strategy: { cacheSystem: true } }).success).toBe(false);
   });
 
-  test("a model's configuration has these fields and these defaults [PROV-02]", () => {
+  test("a model's configuration has these fields and these defaults [PROV-02.1]", () => {
     const said = {
       id: "m-1",
       api: "openai_completions",

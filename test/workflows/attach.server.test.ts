@@ -123,7 +123,7 @@ describe("attached to a session that runs elsewhere", () => {
   );
 
   thoroughTest(
-    "a retried vendor is reported with its last failure and the time of the next attempt [RTY-04]",
+    "a retried vendor is reported with its last failure and the time of the next attempt",
     async () => {
       const session = stage.session({
         faults: [{ fault: "rate-limited", retryAfterMs: 15_000, message: "slow down please" }],

@@ -439,7 +439,7 @@ describe("a branch that does not answer", () => {
   });
 });
 
-test("readers of events see brackets around the loops of all branches, in their order [EVT-01, EVT-08.1-2, PAR-13, EVT-12.2]", async () => {
+test("readers of events see brackets around the loops of all branches, in their order [EVT-08.1-2, PAR-13, EVT-12.2]", async () => {
   const contest = new TestEvaluation(
     stage,
     [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],

@@ -121,7 +121,7 @@ thoroughTest("tools one by one, in order (TOOL-07.2, TOOL-07.4)", async () => {
 });
 
 test.each(["openai_completions", "openai_responses", "azure_openai_responses"] as const)(
-  "the same over %s, under one key of the vendor's cache [PROV-01.1, CACHE-05]",
+  "the same over %s, under one key of the vendor's cache [PROV-01.1, CACHE-05.2]",
   async (api) => {
     const thinking = "Which one?";
     const session = stage.session({
