@@ -33,7 +33,7 @@ async function toGo(transcript: SqliteTranscript, needed: readonly string[] = []
   return found?.map(({ id }) => id);
 }
 
-test("a session is deleted with all its descendants, unless one of them is pinned or needed [SES-20]", async () => {
+test("a session is deleted with all its descendants, unless one of them is pinned or needed [SES-20.1]", async () => {
   const transcript = await family();
   expect(await toGo(transcript)).toEqual(["a", "a.b", "a.b.c"]);
   expect(await toGo(transcript, ["other"])).toHaveLength(3);

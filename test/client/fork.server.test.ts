@@ -28,7 +28,7 @@ const texts = async (id: string, branch?: string) =>
 
 describe("a fork", () => {
   thoroughTest(
-    "continues with another prompt and another model, and the branch that it left stays [HITL-01, SES-08]",
+    "continues with another prompt and another model, and the branch that it left stays [HITL-01, SES-08.2]",
     async () => {
       const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
       await session.run("First");
@@ -214,7 +214,7 @@ describe("a rewind", () => {
   });
 });
 
-describe("starting again from a past turn [HITL-01, SES-08, DBG-01]", () => {
+describe("starting again from a past turn [HITL-01, SES-08.2, DBG-01]", () => {
   test("sends the model the same request again, or sends it to another model, or with another prompt", async () => {
     gates.get("past").open();
     const session = stage.session({
@@ -297,8 +297,8 @@ thoroughTest(
   },
 );
 
-describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () => {
-  thoroughTest("passes on the agent and its definition, not the conversation", async () => {
+describe("a session that is replaced by a new one [ID-01]", () => {
+  thoroughTest("passes on the agent and its definition, not the conversation [SES-13.3, SES-19.1]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     const next = await holdfast.sessions.createNext(session.id);
@@ -318,7 +318,7 @@ describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () =
     expect((await stage.transcript.readLoops(next.id))[0]?.loopId).toBe(`${next.id}.anthropic.test-model.1`);
   });
 
-  test("when it was idle for longer than the limit; messages to the old one reach the new one", async () => {
+  test("when it was idle for longer than the limit; messages to the old one reach the new one [SES-13.2, SES-19.2]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("First");
     expect(await holdfast.sessions.rotateAfter(session.id, 60_000)).toBeUndefined();

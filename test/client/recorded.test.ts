@@ -144,7 +144,7 @@ test("live output is sent until the message that it belongs to is recorded", asy
   expect(await output("b")).toBe(true);
 });
 
-test("the loops of an evaluation are watched together, between its brackets, and the warning precedes the judge [PAR-12, PAR-13]", async () => {
+test("the loops of an evaluation are watched together, between its brackets, and the warning precedes the judge [PAR-12.1, PAR-13.2]", async () => {
   const book = new EditableTranscript();
   const open = (loopId: string, facts: Partial<LoopRecord> = {}) => {
     book.addLoop(loopId, facts);

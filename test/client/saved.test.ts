@@ -212,7 +212,7 @@ function session(of: Partial<RecordedSession> = {}): RecordedSession {
 }
 
 describe("a saved session", () => {
-  test("is restored unchanged, in the specified spelling [SES-01, SES-02, PER-03, CMP-01.1]", () => {
+  test("is restored unchanged, in the specified spelling [PER-03, CMP-01.1, SES-01.1, SES-02.1-3]", () => {
     const text = sessionToJson(session());
     expect(sessionFromJson(text)).toEqual(session());
     const file = JSON.parse(text);
@@ -251,7 +251,7 @@ describe("a saved session", () => {
     );
   });
 
-  test("of an older program loads without the fields that it omits [PER-04, SES-05, CMP-16.3]", () => {
+  test("of an older program loads without the fields that it omits [PER-04, CMP-16.3, SES-05.2]", () => {
     const old = {
       session_id: "old",
       agent_id: "a",
@@ -284,14 +284,14 @@ describe("a saved session", () => {
   });
 });
 
-describe("a folder of sessions [SES-16, SES-17, SES-18, SES-21]", () => {
+describe("a folder of sessions", () => {
   let folder: string;
   beforeEach(async () => {
     folder = join(await mkdtemp(join(tmpdir(), "holdfast-store-")), "made", "when-needed");
   });
   afterEach(() => rm(join(folder, "..", ".."), { recursive: true, force: true }));
 
-  test("has one file per session, newest first, and reports a missing session", async () => {
+  test("has one file per session, newest first, and reports a missing session [SES-16.1-4, SES-18]", async () => {
     const store = new FileSessionStore(folder);
     expect(await store.listIds()).toEqual([]);
     await store.save(session({ sessionId: "one" }));
@@ -308,7 +308,7 @@ describe("a folder of sessions [SES-16, SES-17, SES-18, SES-21]", () => {
       await expect(store.load(id)).rejects.toMatchObject({ code: "input-invalid" });
   });
 
-  test("a concurrent save fails because the folder is locked; the lock of a dead process is broken [PHI-12]", async () => {
+  test("a concurrent save fails because the folder is locked; the lock of a dead process is broken [SES-17, PHI-12]", async () => {
     const store = new FileSessionStore(folder);
     await store.save(session());
     const lock = join(folder, "s1.json.lock");

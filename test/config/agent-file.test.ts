@@ -396,7 +396,7 @@ api_key = "\${SPARE_KEY}"
     ]);
   });
 
-  test("of an agent are its own, or those of [agent]; a sub-agent has only its own [CFG-07, SUB-12]", () => {
+  test("of an agent are its own, or those of [agent]; a sub-agent has only its own [CFG-07, SUB-12.1]", () => {
     const all = loadDefinitions(`${PROVIDER}
 [agent]
 fallbacks = ["spare"]
@@ -578,7 +578,7 @@ model = "claude-fast"
 max_turns = 3
 `;
 
-  test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-24, SUB-04, SUB-12, X-30]", () => {
+  test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-24, SUB-04.1-2, SUB-12.1-2, X-30, SUB-03.2]", () => {
     const { subAgents = [], limits } = loadAgent(PROVIDER + TWO);
     expect(limits.maxTurns).toBe(3);
     expect(subAgents).toMatchObject([
@@ -635,7 +635,7 @@ describe("skills", () => {
     expect(loadAgent(`${PROVIDER}${text}`).skills).toEqual(skills);
   });
 
-  test("a sub-agent has only those of its own table [SUB-12]", () => {
+  test("a sub-agent has only those of its own table [SUB-12.1]", () => {
     const sub = (own: string) =>
       loadAgent(`${PROVIDER}[skills]\nfolders = ["a"]\n[[sub_agents.instances]]\nname = "s"\n${own}`)
         .subAgents?.[0]?.agent.skills;

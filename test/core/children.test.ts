@@ -22,8 +22,8 @@ function delegating(...names: string[]): Run {
 const called = (run: Run) => (run.command as CallToolsCommand).calls;
 const texts = (run: Run) => run.lines.slice(2);
 
-describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
-  test("becomes a separate run with a share of the remaining budget; its answer is the call's result", async () => {
+describe("a call whose tool is an agent", () => {
+  test("becomes a separate run with a share of the remaining budget; its answer is the call's result [SUB-03.1, SUB-05.1]", async () => {
     const run = await delegating("scout").until("call-tools");
     expect(called(run)[0]?.child).toMatchObject({
       definitionHash: "scout",
@@ -67,7 +67,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
       'The sub-agent was ended by hook "guard": late',
     ],
   ])(
-    "that does not answer has an error result with the reason [SUB-06, TOOL-16.7]",
+    "that does not answer has an error result with the reason [SUB-06, TOOL-16.7, SUB-05.3]",
     async (outcome, words) => {
       const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();
       const result = run.transcript.listEntries("main")[2]?.message;
@@ -105,8 +105,8 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
   });
 });
 
-describe("the budget of sub-agents [SUB-03]", () => {
-  test("is a share of what their caller has left, reduced by what earlier ones used", async () => {
+describe("the budget of sub-agents", () => {
+  test("is a share of what their caller has left, reduced by what earlier ones used [SUB-03.3]", async () => {
     const run = play({
       tools,
       limits: { maxTurns: 6 },
@@ -120,7 +120,7 @@ describe("the budget of sub-agents [SUB-03]", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("ends the caller's loop with a message when they have used all of it", async () => {
+  test("ends the caller's loop with a message when they have used all of it [SUB-03.3]", async () => {
     const run = play({ tools, limits: { maxTotalTokens: 1000 }, replies: [calls("scout"), says("never")] });
     await run
       .until("call-tools")

@@ -26,7 +26,7 @@ const said = (...content: readonly object[]) => ({ ...answer(""), content }) as 
 const text = (words: string) => ({ type: "text", text: words });
 
 describe("the prompt of a judge", () => {
-  test("contains prior context, query and final answers, in the published layout [PAR-07, PAR-08]", () => {
+  test("contains prior context, query and final answers, in the published layout [PAR-07.1-3, PAR-08.1]", () => {
     const context = [
       user("What is quantum mechanics?"),
       said({ type: "thinking", thinking: "hm" }, text("Let me look.")),
@@ -60,7 +60,7 @@ Think of two magic dice...
 Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`);
   });
 
-  test("has no section for prior context if there is none [PAR-07]", () => {
+  test("has no section for prior context if there is none [PAR-07.1]", () => {
     const material = buildJudgeMaterial([result("a", "x")], [user("one"), extension(1), user("two")], ["r"]);
     expect(buildJudgePrompt(material)).toBe(
       'Original query:\none\ntwo\n\nResponse 1:\nr\n\nWhich response is best? Reply with ONLY the response number (e.g., "1" or "2").',
@@ -88,7 +88,7 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
     });
   });
 
-  test("contains as a response only the last answer's complete text, or an empty text [PAR-07]", () => {
+  test("contains as a response only the last answer's complete text, or an empty text [PAR-07.3]", () => {
     expect(
       getLastAnswerText([
         answer("early"),
@@ -100,7 +100,7 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
     expect(getLastAnswerText([user("q")])).toBe("");
   });
 
-  test("uses the built-in system prompt if the judge has none [PAR-06]", () => {
+  test("uses the built-in system prompt if the judge has none [PAR-06.2]", () => {
     expect(buildJudgeSystemPrompt(undefined)).toBe(JUDGE_SYSTEM_PROMPT);
     expect(buildJudgeSystemPrompt(" \n")).toBe(JUDGE_SYSTEM_PROMPT);
     expect(buildJudgeSystemPrompt("Prefer short ones.")).toBe("Prefer short ones.");
@@ -109,21 +109,21 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
 });
 
 describe("the shortening tiers", () => {
-  test("the first keeps the last 80 lines [PAR-11]", () => {
+  test("the first keeps the last 80 lines [PAR-11.1]", () => {
     expect(shortenText(lines(80), 1, 0)).toBe(lines(80));
     expect(shortenText(lines(81), 1, 0)).toBe(lines(81).split("\n").slice(1).join("\n"));
     expect(shortenText(`${lines(81)}\n`, 1, 0)).toBe(`${lines(81).split("\n").slice(1).join("\n")}\n`);
     expect(shortenText(`${lines(80)}\n`, 1, 0)).toBe(`${lines(80)}\n`);
   });
 
-  test("the second keeps the first and the last paragraph [PAR-11]", () => {
+  test("the second keeps the first and the last paragraph [PAR-11.2]", () => {
     expect(shortenText("a\na\n\nb\n \t\nc\n\n\n\nd\nd", 2, 0)).toBe("a\na\n\n...\n\nd\nd");
     expect(shortenText("a\r\n\r\nbbbb\r\n\r\nc", 2, 0)).toMatch(/^a\r?\n\n\.\.\.\n\nc$/);
     expect(shortenText("\n\na\n\nb\n\n", 2, 0)).toBe("\n\na\n\nb\n\n");
     expect(shortenText(lines(500), 2, 0)).toBe(lines(500));
   });
 
-  test("the third cuts to four characters per token, divided among the texts, but to at least 200 [PAR-11, X-21]", () => {
+  test("the third cuts to four characters per token, divided among the texts, but to at least 200 [PAR-11.3, X-21]", () => {
     expect(computeHardLimit(1000, 3)).toBe(1333);
     expect(computeHardLimit(100, 3)).toBe(200);
     expect(computeHardLimit(-5, 1)).toBe(200);
@@ -132,7 +132,7 @@ describe("the shortening tiers", () => {
     expect(shortenText("x".repeat(250), 3, 250)).toBe("x".repeat(250));
   });
 
-  test("the third counts bytes beyond 200 characters, and splits no character [PAR-11]", () => {
+  test("the third counts bytes beyond 200 characters, and splits no character [PAR-11.3]", () => {
     expect(shortenText("語".repeat(500), 3, 900)).toBe("語".repeat(300));
     expect(shortenText("語".repeat(500), 3, 899)).toBe("語".repeat(299));
     expect(shortenText("😀".repeat(500), 3, 200)).toBe("😀".repeat(200));
@@ -146,7 +146,7 @@ describe("fitting the material to a judge's window", () => {
   const paragraphs = (count: number, size: number) =>
     Array.from({ length: count }, (_, index) => `${index}`.padEnd(size, ".")).join("\n\n");
 
-  test("allots four fifths of the window to prior context and responses; without a window there is no limit [PAR-10]", () => {
+  test("allots four fifths of the window to prior context and responses; without a window there is no limit [PAR-10.1-2]", () => {
     expect(computeJudgeBudget({ maxContextTokens: 100_000 })).toBe(80_000);
     expect(computeJudgeBudget({ maxContextTokens: 9 })).toBe(7);
     expect(computeJudgeBudget(null)).toBeUndefined();
@@ -155,7 +155,7 @@ describe("fitting the material to a judge's window", () => {
     expect(huge.material.prior).toHaveLength(900_000);
   });
 
-  test("leaves material that exactly fits unchanged; the query does not count [PAR-10, PAR-11]", () => {
+  test("leaves material that exactly fits unchanged; the query does not count [PAR-10.1, PAR-11.4]", () => {
     expect(fit("p".repeat(200), ["r".repeat(100), "r".repeat(100)], 100).tiers).toEqual({
       prior: 0,
       responses: 0,
@@ -163,7 +163,7 @@ describe("fitting the material to a judge's window", () => {
     expect(fit("p".repeat(201), ["r".repeat(100), "r".repeat(100)], 100).tiers.prior).not.toBe(0);
   });
 
-  test("first shortens prior context, by as few tiers as needed, with the responses whole [PAR-11]", () => {
+  test("first shortens prior context, by as few tiers as needed, with the responses whole [PAR-11.4]", () => {
     const responses = [paragraphs(9, 90), lines(100)];
     const first = fit(lines(900), responses, 700);
     expect(first.tiers).toEqual({ prior: 1, responses: 0 });
@@ -180,7 +180,7 @@ describe("fitting the material to a judge's window", () => {
     }
   });
 
-  test("applies a later tier to the output of the previous one [PAR-11]", () => {
+  test("applies a later tier to the output of the previous one [PAR-11.4]", () => {
     const early = Array.from({ length: 100 }, (_, index) => `early ${index}\n`).join("\n");
     const prior = `${early}\n\n${lines(60)}`;
     const { tiers, material } = fit(prior, [], 140);
@@ -188,7 +188,7 @@ describe("fitting the material to a judge's window", () => {
     expect(material.prior).toMatch(/^\nearly 91\n\n\.\.\.\n\nline 1\n/);
   });
 
-  test("then shortens the responses, all by the same tier, with prior context at its third tier [PAR-11]", () => {
+  test("then shortens the responses, all by the same tier, with prior context at its third tier [PAR-11.5]", () => {
     const prior = "p".repeat(9000);
     const long = fit(prior, [lines(200), lines(100)], 400);
     expect(long.tiers).toEqual({ prior: 3, responses: 1 });
@@ -205,7 +205,7 @@ describe("fitting the material to a judge's window", () => {
     expect(wide.warning).toBeUndefined();
   });
 
-  test("still builds a prompt if the material cannot fit, with a warning [PAR-12]", () => {
+  test("still builds a prompt if the material cannot fit, with a warning [PAR-12.1-2]", () => {
     const responses = Array.from({ length: 5 }, () => "r".repeat(999));
     const { prompt, warning, tiers } = buildFittedJudgePrompt({ prior: "", query: "q", responses }, 240);
     expect(tiers).toEqual({ prior: 3, responses: 3 });
@@ -214,7 +214,7 @@ describe("fitting the material to a judge's window", () => {
     expect(buildFittedJudgePrompt({ prior: "", query: "q", responses }, 250).warning).toBeUndefined();
   });
 
-  test("fits any texts, or applies the last tier and warns [PAR-11, PAR-12]", () => {
+  test("fits any texts, or applies the last tier and warns [PAR-11.5, PAR-12.1]", () => {
     const words = oneof(
       nat(300).map((count) => lines(count)),
       nat(9000).map((length) => "x".repeat(length)),

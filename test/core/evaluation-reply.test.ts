@@ -11,7 +11,7 @@ describe("a judge's reply", () => {
   const outcomes = branches(["answered", 1], ["failed", 1], ["answered", 1], ["answered", 1]);
   const reply = (text: string) => parseJudgeReply(outcomes, { status: { type: "answered" }, text });
 
-  test("names a response by its first integer, counted among the compared branches [PAR-08, GAP-10]", () => {
+  test("names a response by its first integer, counted among the compared branches [PAR-08.2, GAP-10]", () => {
     expect(listJudgedBranches(outcomes)).toEqual([0, 2, 3]);
     expect(reply("1")).toMatchObject({ selected: 0, decidedBy: "strategy" });
     expect(reply("Response 2 is better than 3.")).toMatchObject({ selected: 2, decidedBy: "strategy" });
@@ -26,7 +26,7 @@ describe("a judge's reply", () => {
     ).toBe("The judge chose branch 2.");
   });
 
-  test("has a sign if a minus precedes a number, but not if a hyphen follows a word [PAR-08]", () => {
+  test("has a sign if a minus precedes a number, but not if a hyphen follows a word [PAR-08.2]", () => {
     expect(findFirstInteger("Response-2, not 1")).toBe(2);
     expect(findFirstInteger("-1")).toBe(-1);
     expect(findFirstInteger("2.5")).toBe(2);
@@ -54,7 +54,7 @@ describe("a judge's reply", () => {
     expect(reply("word ".repeat(999)).reason.length).toBeLessThan(400);
   });
 
-  test("is not needed if there is nothing to compare [PAR-06, GAP-10]", () => {
+  test("is not needed if there is nothing to compare [PAR-06.3, GAP-10]", () => {
     expect(decideWithoutJudge(outcomes)).toBeUndefined();
     expect(decideWithoutJudge(branches(["failed", 1], ["answered", 1]))).toMatchObject({
       selected: 1,

@@ -38,7 +38,7 @@ const selected = (strategy: PlainStrategy, ...parts: readonly Part[]) =>
   chooseBranch(strategy, branches(...parts)).selected;
 
 describe("strategies without a model call", () => {
-  test("transparent selects its only branch and rejects more than one [PAR-05]", () => {
+  test("transparent selects its only branch and rejects more than one [PAR-05.1]", () => {
     expect(chooseBranch("transparent", branches(["answered", 7]))).toEqual({
       selected: 0,
       decidedBy: "strategy",
@@ -51,13 +51,13 @@ describe("strategies without a model call", () => {
     );
   });
 
-  test("an evaluation without configurations is rejected [PAR-04]", () => {
+  test("an evaluation without configurations is rejected [PAR-04.4]", () => {
     expect(findStrategyProblem("judge", 0)).toMatch(/at least one configuration/);
     expect(findStrategyProblem("judge", 1)).toBeUndefined();
     expect(() => chooseBranch("pick-first", [])).toThrow(/at least one configuration/);
   });
 
-  test("pick-first selects the first branch, token-efficient the one with the fewest tokens, elaborate the one with the most [PAR-05]", () => {
+  test("pick-first selects the first branch, token-efficient the one with the fewest tokens, elaborate the one with the most [PAR-05.2-4]", () => {
     const three = [
       ["answered", 50],
       ["answered", 20],
@@ -72,7 +72,7 @@ describe("strategies without a model call", () => {
     expect(chooseBranch("elaborate", branches(...three)).reason).toContain("Branch 3 used the most tokens");
   });
 
-  test("ties go to the lowest index, whatever the order of the outcomes [PAR-05, GAP-10]", () => {
+  test("ties go to the lowest index, whatever the order of the outcomes [PAR-05.2-4, GAP-10]", () => {
     const equal = branches(["answered", 90], ["answered", 20], ["answered", 20], ["answered", 90]).reverse();
     expect(chooseBranch("token-efficient", equal).selected).toBe(1);
     expect(chooseBranch("elaborate", equal).selected).toBe(0);
@@ -119,7 +119,7 @@ describe("strategies without a model call", () => {
     { minLength: 1, maxLength: 12 },
   ).map((parts) => branches(...parts));
 
-  test("for any outcomes, a branch that answered is selected if there is one [PAR-04, GAP-10]", () => {
+  test("for any outcomes, a branch that answered is selected if there is one [PAR-04.2, GAP-10]", () => {
     const wild = oneof(nat(14), constant(undefined), constant("1"), double(), string());
     check(
       property(
@@ -146,12 +146,12 @@ describe("strategies without a model call", () => {
 describe("custom strategies", () => {
   const outcomes = branches(["failed", 1], ["answered", 30], ["answered", 40]);
 
-  test("the index that a strategy returns is used [PAR-04]", () => {
+  test("the index that a strategy returns is used [PAR-04.1]", () => {
     expect(checkCustomChoice("longest", outcomes, 2)).toMatchObject({ selected: 2, decidedBy: "strategy" });
     expect(checkCustomChoice("longest", outcomes, 2).reason).toContain('Strategy "longest" chose branch 3.');
   });
 
-  test("anything but the index of a branch that answered leads to the fallback, with the reason [PAR-04, GAP-10]", () => {
+  test("anything but the index of a branch that answered leads to the fallback, with the reason [PAR-04.2, GAP-10]", () => {
     for (const [given, said] of [
       [0, "0"],
       [3, "3"],
@@ -173,7 +173,7 @@ describe("custom strategies", () => {
   });
 });
 
-test("each outcome of a loop maps to a status of its branch [PAR-03]", () => {
+test("each outcome of a loop maps to a status of its branch [PAR-03.1]", () => {
   const ends: readonly (readonly [Outcome, BranchStatus])[] = [
     [{ type: "answered", stopReason: "stop" }, { type: "answered" }],
     [
@@ -204,7 +204,7 @@ test("each outcome of a loop maps to a status of its branch [PAR-03]", () => {
   for (const [outcome, status] of ends) expect(toBranchStatus(outcome)).toEqual(status);
 });
 
-test("usage is the sum over every branch and the judge [PAR-01]", () => {
+test("usage is the sum over every branch and the judge [PAR-01.4]", () => {
   const judge = { ...NO_USAGE, input: 3, output: 4, totalTokens: 7 };
   expect(sumUsage(branches(["answered", 10], ["failed", 5], ["over-budget", 2]), judge)).toEqual({
     ...NO_USAGE,
@@ -214,7 +214,7 @@ test("usage is the sum over every branch and the judge [PAR-01]", () => {
   });
 });
 
-test("branches and judge receive consecutive loop numbers across all their configurations, and never an existing id [PAR-13, X-16]", () => {
+test("branches and judge receive consecutive loop numbers across all their configurations, and never an existing id [PAR-13.1, X-16]", () => {
   expect(assignLoopNumbers(["p.opus", "p.haiku", "p.opus"], () => 0)).toEqual([1, 2, 3]);
   const last = new Map([
     ["p.opus", 2],

@@ -49,7 +49,7 @@ function begun(state: JobState, index: number, waiting: number) {
 }
 
 describe("the budget of a job", () => {
-  test("gives each waiting part an equal share, and frees what a finished part leaves unspent [SUB-03]", () => {
+  test("gives each waiting part an equal share, and frees what a finished part leaves unspent [SUB-03.3]", () => {
     const first = begun(job(4, 40), 0, 4);
     expect(first.allocation.turns).toBe(10);
     const second = begun(first.state, 1, 3);
@@ -184,7 +184,7 @@ describe("any actions of the parts, in any order", () => {
     return state;
   }
 
-  test("never spend and reserve more than the limit [SUB-03]", () => {
+  test("never spend and reserve more than the limit [SUB-03.3]", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 50 }), (steps, maxTurns) => {
         play(steps, maxTurns, (_, { account }) => {

@@ -70,7 +70,7 @@ async function played(told: Story): Promise<MachineTree> {
 }
 
 test(
-  "any tree of agents in any order: one result per call, amounts that add up, and no limit exceeded by more than the steps in flight [SUB-03, SUB-09, TOOL-08.1, LIM-02.2]",
+  "any tree of agents in any order: one result per call, amounts that add up, and no limit exceeded by more than the steps in flight [TOOL-08.1, LIM-02.2, SUB-03.3, SUB-09.2]",
   async () =>
     await assert(
       asyncProperty(story, async (told) => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed while branches answer, and again while the judge does: no stored answer is requested again [PAR-01, PAR-06]",
+  "killed while branches answer, and again while the judge does: no stored answer is requested again [PAR-01.3, PAR-06.1]",
   async () => {
     const contest = new TestEvaluation(
       stage,

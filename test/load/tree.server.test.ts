@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "two hundred sub-agents under one root: each runs once, results in order, continue-as-new loses none, 4 KB of history each [SUB-09, TEST-07]",
+  "two hundred sub-agents under one root: each runs once, results in order, continue-as-new loses none, 4 KB of history each [SUB-09.2, TEST-07]",
   async () => {
     const crews = Array.from({ length: CHILDREN / SIDE_BY_SIDE }, (_, crew) => ({
       toolCalls: Array.from({ length: SIDE_BY_SIDE }, (_, place) =>

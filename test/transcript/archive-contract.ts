@@ -122,7 +122,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(next.entries.map(({ messageId }) => messageId)).toEqual(["s-w"]);
     });
 
-    test("a running loop is exported as far as it is recorded, and aborted by the import [SES-03, HITL-01]", async () => {
+    test("a running loop is exported as far as it is recorded, and aborted by the import [SES-03.2, HITL-01]", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };
       await transcript.store(write(place, { outbox: { entries: [], events: [event(0), event(2)] } }));
@@ -187,7 +187,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await readTexts(transcript, "one", "main")).toHaveLength(3);
     });
 
-    test("a session that has continued since its snapshot is not deleted [SES-20]", async () => {
+    test("a session that has continued since its snapshot is not deleted", async () => {
       await writeSampleSession(transcript);
       const { archive } = transcript;
       const readSnapshot = async () =>

@@ -71,7 +71,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       result: { done: "decided" },
     });
 
-    test("create a new session, and number the branches and the judge consecutively [X-16, PAR-13]", async () => {
+    test("create a new session, and number the branches and the judge consecutively [X-16, PAR-13.1]", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       expect(opened).toEqual({
         evaluation: "e",
@@ -131,7 +131,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       expect((await transcript.readInbox("s")).map(({ id }) => id)).toEqual(["i1"]);
     });
 
-    test("make the selected branch the session's head, and record the group with every loop [SES-12]", async () => {
+    test("make the selected branch the session's head, and record the group with every loop [SES-12.1-3]", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       const one = await transcript.openLoop(branch(0, opened));
       const two = await transcript.openLoop(branch(1, opened));
@@ -257,7 +257,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       expect(next.grants).toEqual([grant]);
     });
 
-    test("keep the first warning [PAR-12]", async () => {
+    test("keep the first warning [PAR-12.1]", async () => {
       await transcript.openEvaluation(evaluating());
       await transcript.setEvaluationWarning("e", "too large");
       await transcript.setEvaluationWarning("e", "far too large");

@@ -345,7 +345,7 @@ describe("an exported session [HITL-02, RIG-04]", () => {
     expect((await called("copy")).map(({ id }) => id)).toEqual(["copy.sub-12345678"]);
   });
 
-  test("is not found as a following session if it is a copy of one [SES-13]", async () => {
+  test("is not found as a following session if it is a copy of one [SES-13.3]", async () => {
     await writeSampleSession(from);
     await from.rotateSession({ session: "s", idleMs: 1, nextId: "n", atMs: 1e6 });
     const text = await written("n");

@@ -64,7 +64,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect((await transcript.readSession("b"))?.agentId).toBe(next);
     });
 
-    test("a session that is idle for longer than the limit is followed by a new one, once [SES-13, SES-19]", async () => {
+    test("a session that is idle for longer than the limit is followed by a new one, once [SES-13.2, SES-19.2]", async () => {
       const { lastActiveAtMs = 0 } = (await transcript.readSession("s")) ?? {};
       const rotate = (atMs: number, next: string, session = "s") =>
         transcript.rotateSession({ session, idleMs: 1000, nextId: next, atMs });
@@ -82,7 +82,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(await rotate(0, "n3", "nobody")).toEqual({ session: "nobody", isNew: false });
     });
 
-    test("concurrent rotations of an idle session, by any id of its chain, create one following session [SES-13]", async () => {
+    test("concurrent rotations of an idle session, by any id of its chain, create one following session [SES-13.2]", async () => {
       const rotate = (session: string, atMs: number, next: string) =>
         transcript.rotateSession({ session, idleMs: 1000, nextId: next, atMs });
       await rotate("s", 10_000, "n1");
@@ -93,7 +93,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(asked.filter(({ isNew }) => isNew)).toHaveLength(1);
     });
 
-    test("a session that is being deleted is skipped in the search for the newest following session [SES-13]", async () => {
+    test("a session that is being deleted is skipped in the search for the newest following session [SES-13.2]", async () => {
       const rotate = (atMs: number, next: string) =>
         transcript.rotateSession({ session: "s", idleMs: 1000, nextId: next, atMs });
       await rotate(10_000, "n1");
@@ -108,7 +108,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect(await rotate(90_000, "n4")).toEqual({ session: "s", isNew: false });
     });
 
-    test("the newest following session is found after an import, and after one in between is deleted [SES-13]", async () => {
+    test("the newest following session is found after an import, and after one in between is deleted [SES-13.2]", async () => {
       const rotate = (of: Transcript, next: string, atMs = 0) =>
         of.rotateSession({ session: "s", idleMs: 1000, nextId: next, atMs });
       await rotate(transcript, "n1", 1e6);

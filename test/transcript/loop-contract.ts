@@ -65,7 +65,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.countEntries("s", "main")).toBe(1);
     });
 
-    test("a first loop can make the session persistent, even if the session already exists; a later loop cannot [SES-20]", async () => {
+    test("a first loop can make the session persistent, even if the session already exists; a later loop cannot [SES-20.2]", async () => {
       const open = async (session: string, run: string) => {
         const place = step({ session, run, number: 0, kind: "open-loop" });
         await transcript.openLoop(opening({ scope: "persistent", step: place, prompts: [message(run)] }));
@@ -80,7 +80,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await open("next", "r3")).toBe("persistent");
     });
 
-    test("a loop whose run has ended is aborted once; other loops do not change [SES-03]", async () => {
+    test("a loop whose run has ended is aborted once; other loops do not change [SES-03.2]", async () => {
       const { loopId } = await transcript.openLoop(opening());
       await transcript.abortLoops("s", ["another"], 200);
       expect(await transcript.readSession("s")).toMatchObject({ status: "running" });

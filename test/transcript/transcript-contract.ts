@@ -182,7 +182,7 @@ function testProcessContract(make: () => Promise<TranscriptFixture>): void {
       expect((await transcript.findDeadProcessWork("p1")).runs).toEqual([]);
     });
 
-    test("also leave the runs that called those they worked on [SUB-01]", async () => {
+    test("also leave the runs that called those they worked on", async () => {
       const at = (session: string, run: string, process = "p1") => step({ session, run, process });
       const spawnedBy = (session: string, of: string) => ({
         spawn: { session: of, loopId: "l", turn: 0, toolCallId: `to-${session}`, toolName: "scout" },

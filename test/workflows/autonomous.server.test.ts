@@ -126,7 +126,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect((await prompts(job.id))[1]).toContain("finish_work");
   });
 
-  thoroughTest("its limits hold over all rounds [SUB-03]", async () => {
+  thoroughTest("its limits hold over all rounds [SUB-03.3]", async () => {
     const { lone } = createMembers(stage, {
       lone: { replies: Array.from({ length: 9 }, () => ({ text: "hm" })) },
     });

@@ -30,7 +30,7 @@ async function flagsOf(contest: TestEvaluation): Promise<string[]> {
 }
 
 describe("holdfast compare", () => {
-  test("prints the selected answer, and a table of all on standard error [PAR-01]", async () => {
+  test("prints the selected answer, and a table of all on standard error [PAR-01.3]", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ replies: [{ text: "short" }] }, { replies: [{ text: "the long one" }] }],

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("an application's workflow compares agents through a child workflow of the type evaluation [PAR-01]", async () => {
+test("an application's workflow compares agents through a child workflow of the type evaluation [PAR-01.3]", async () => {
   const { address, namespace, taskQueue } = stage;
   const contest = new TestEvaluation(stage, [
     { replies: [{ text: "one" }] },

@@ -39,9 +39,9 @@ async function failureOf(contest: TestEvaluation) {
   );
 }
 
-describe("an evaluation [PAR-01]", () => {
+describe("an evaluation", () => {
   thoroughTest(
-    "runs every configuration from the session's position, and the session continues on the selected branch [PAR-03, PAR-13, SES-12]",
+    "runs every configuration from the session's position, and the session continues on the selected branch [PAR-01.1, PAR-01.3-4, PAR-03.2, PAR-13.1, PAR-13.3, SES-12.2]",
     async () => {
       const contest = new TestEvaluation(stage, [
         { replies: [{ text: "short" }] },
@@ -75,7 +75,7 @@ describe("an evaluation [PAR-01]", () => {
     },
   );
 
-  test("the next prompt continues on the selected branch, with its agent", async () => {
+  test("the next prompt continues on the selected branch, with its agent [PAR-13.3]", async () => {
     const contest = new TestEvaluation(stage, [
       { replies: [{ text: "first", ...usage(90) }] },
       { replies: [{ text: "second", ...usage(10) }, { text: "and on" }] },
@@ -103,7 +103,7 @@ describe("an evaluation [PAR-01]", () => {
   });
 
   thoroughTest(
-    "branches know the earlier conversation, and end where they like; the other ones stay readable",
+    "branches know the earlier conversation, and end where they like; the other ones stay readable [PAR-01.1]",
     async () => {
       const before = stage.session({ replies: [{ text: "I am ready." }] });
       await before.run("Hello");
@@ -143,7 +143,7 @@ describe("an evaluation [PAR-01]", () => {
   );
 
   thoroughTest(
-    "without a prompt every branch continues from the existing conversation [PAR-02]",
+    "without a prompt every branch continues from the existing conversation [PAR-02.1, PAR-04.3]",
     async () => {
       const before = stage.session({ replies: [{ text: "too slow", holdUntil: "never-mind" }] });
       const run = await before.start("What is it?");
@@ -165,7 +165,7 @@ describe("an evaluation [PAR-01]", () => {
     },
   );
 
-  test("without a prompt a conversation that ends with an answer is rejected, and so is a missing one [PAR-02]", async () => {
+  test("without a prompt a conversation that ends with an answer is rejected, and so is a missing one [PAR-02.2]", async () => {
     const before = stage.session({ replies: [{ text: "Done." }] });
     await before.run("Hello");
     const contest = new TestEvaluation(stage, [{ replies: [] }]);
@@ -177,7 +177,7 @@ describe("an evaluation [PAR-01]", () => {
     expect(await stage.transcript.readEvaluations(before.id)).toEqual([]);
   });
 
-  test("an invalid plan is rejected before a model is paid [PAR-05]", async () => {
+  test("an invalid plan is rejected before a model is paid [PAR-05.1]", async () => {
     const contest = new TestEvaluation(stage, [{ replies: [] }, { replies: [] }]);
     await contest.start("Go", { strategy: { type: "transparent" } });
     expect(await failureOf(contest)).toMatchObject({
@@ -195,13 +195,13 @@ describe("an evaluation [PAR-01]", () => {
     expect(contest.agents[0]?.listRequests()).toEqual([]);
   });
 
-  thoroughTest("one configuration passes through [PAR-05]", async () => {
+  thoroughTest("one configuration passes through [PAR-05.1]", async () => {
     const contest = new TestEvaluation(stage, [{ replies: [{ text: "only" }] }]);
     const result = await contest.run("Go", { strategy: { type: "transparent" } });
     expect(result).toMatchObject({ text: "only", otherBranches: [], decision: { selected: 0 } });
   });
 
-  test("a strategy that throws leaves the selection to the fallback, which records that [PAR-04, GAP-10]", async () => {
+  test("a strategy that throws leaves the selection to the fallback, which records that [PAR-04.2-3, GAP-10]", async () => {
     const contest = new TestEvaluation(stage, [
       { replies: [{ text: "one" }] },
       { replies: [{ text: "two" }] },
@@ -215,9 +215,9 @@ describe("an evaluation [PAR-01]", () => {
   });
 });
 
-describe("a judge [PAR-06]", () => {
+describe("a judge", () => {
   thoroughTest(
-    "reads the query and the last answers, on an empty branch of the session, and its number counts [PAR-07, PAR-08]",
+    "reads the query and the last answers, on an empty branch of the session, and its number counts [PAR-06.1-2, PAR-07.2-3, PAR-08.1-2]",
     async () => {
       const contest = new TestEvaluation(
         stage,
@@ -267,7 +267,7 @@ describe("a judge [PAR-06]", () => {
     });
   });
 
-  test("is warned, as is the reader of events, that its input was too large [PAR-10, PAR-11, PAR-12]", async () => {
+  test("is warned, as is the reader of events, that its input was too large [PAR-10.1, PAR-11.5, PAR-12.1-3]", async () => {
     const long = "word ".repeat(4000);
     const contest = new TestEvaluation(
       stage,
@@ -293,7 +293,7 @@ describe("a judge [PAR-06]", () => {
     await client.close();
   });
 
-  test("is not called when only one branch has answered", async () => {
+  test("is not called when only one branch has answered [PAR-06.3]", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ replies: [{ text: "one" }] }, { replies: [], agent: { tools: ["nothing"], strict: true } }],
@@ -439,7 +439,7 @@ describe("a branch that does not answer", () => {
   });
 });
 
-test("readers of events see brackets around the loops of all branches, in their order [EVT-08.1-2, PAR-13, EVT-12.2]", async () => {
+test("readers of events see brackets around the loops of all branches, in their order [EVT-08.1-2, EVT-12.2, PAR-13.2]", async () => {
   const contest = new TestEvaluation(
     stage,
     [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],

@@ -137,7 +137,7 @@ describe("a fan-out [ORC-03]", () => {
     });
   });
 
-  test("its limits are divided, and a part without a share does not begin [SUB-03]", async () => {
+  test("its limits are divided, and a part without a share does not begin [SUB-03.3]", async () => {
     const { a } = createMembers(stage, { a: { replies: [{ text: "one turn" }] } });
     const job = await holdfast.jobs.start({
       mode: {

@@ -54,7 +54,7 @@ const said = (text: string): AgentMessage => ({
 
 describe("a complete session", () => {
   thoroughTest(
-    "has its loops with messages, turns and events, and no key [SES-01, SES-02, SES-03, SES-04, SES-05, SES-06, SES-07, SES-15, DBG-03, DBG-04]",
+    "has its loops with messages, turns and events, and no key [SES-01.1, SES-01.3, SES-02.1-2, SES-03.1, SES-04.1-2, SES-05.1, SES-06, SES-07, SES-13.1, DBG-03, DBG-04]",
     async () => {
       gates.get("whole").open();
       const session = stage.session({
@@ -101,7 +101,7 @@ describe("a complete session", () => {
     },
   );
 
-  test("shows the loops of a session that was cut off as aborted [SES-03, SES-14]", async () => {
+  test("shows the loops of a session that was cut off as aborted [SES-03.1-2, SES-06]", async () => {
     const session = stage.session({ replies: [hold("never")], agent: { tools: ["hold"] } });
     await session.start("Go");
     await eventually(async () =>
@@ -128,7 +128,7 @@ describe("a complete session", () => {
   ];
 
   thoroughTest.each(LOOKS)(
-    "that was terminated is repaired when it is read by %s [SES-03]",
+    "that was terminated is repaired when it is read by %s [SES-03.2]",
     async (look, see) => {
       const gate = `terminated-${look}`;
       const session = stage.session({ replies: [hold(gate)], agent: { tools: ["hold"] } });
@@ -146,7 +146,7 @@ describe("a complete session", () => {
     },
   );
 
-  test("links callers and those they have called both ways [SES-10, SUB-01]", async () => {
+  test("links callers and those they have called both ways [SES-10.1-3]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Told." }],
@@ -201,7 +201,7 @@ describe("a complete session", () => {
     },
   );
 
-  test("is the same for a reader that records it as it happens [SES-14, SES-15]", async () => {
+  test("is the same for a reader that records it as it happens [SES-14.1, SES-14.3, SES-14.5, SES-15.1]", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const recorder = new SessionRecorder();
@@ -483,7 +483,7 @@ describe("sessions are found", () => {
 });
 
 describe("a retention policy", () => {
-  test("deletes what it states, and spares what is retained or open [SES-20]", async () => {
+  test("deletes what it states, and spares what is retained or open [SES-20.1]", async () => {
     const name = `kept-${process.pid}`;
     const ended = [0, 1, 2].map(() => stage.session({ replies: [{ text: "Bye." }], agent: { name } }));
     for (const one of ended) await one.run("Go");
@@ -522,7 +522,7 @@ describe("a retention policy", () => {
   });
 
   thoroughTest(
-    "is carried out by its schedule, and spares sessions of an agent that retains them [SES-20, CFG-19]",
+    "is carried out by its schedule, and spares sessions of an agent that retains them [SES-20.1-2, CFG-19]",
     async () => {
       const name = `nightly-${process.pid}`;
       const bye = (agent: object) =>

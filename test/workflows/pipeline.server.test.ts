@@ -193,7 +193,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(second.listRequests()).toHaveLength(0);
   });
 
-  thoroughTest("its limits hold over all stages [SUB-03]", async () => {
+  thoroughTest("its limits hold over all stages [SUB-03.3]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
     const { first, second } = createMembers(stage, {
       first: { replies: [call, call, { text: "Three turns." }], tools: ["list_files"] },

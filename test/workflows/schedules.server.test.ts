@@ -35,7 +35,7 @@ function started(name: string, count: number): Promise<readonly string[]> {
   });
 }
 
-test("a schedule starts runs, each in a session of its own [SES-01]", async () => {
+test("a schedule starts runs, each in a session of its own", async () => {
   const { clerk } = createMembers(stage, { clerk: { replies: [{ text: "Counted." }] } });
   const name = scheduleName();
   await holdfast.schedules.create({

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-describe("a sub-agent [SUB-01]", () => {
+describe("a sub-agent", () => {
   thoroughTest(
     "that is active keeps its definition when its caller is updated to another one; the next has the new one [3.8]",
     async () => {
@@ -64,7 +64,7 @@ describe("a sub-agent [SUB-01]", () => {
     },
   );
 
-  test("does the task in a session of its own, and its answer is the call's result [SUB-05, SUB-11, SES-10, LOOP-07]", async () => {
+  test("does the task in a session of its own, and its answer is the call's result [SUB-01.1, SUB-05.1, SUB-05.3-4, SUB-11.1-3, SES-10.2-3, LOOP-07]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("researcher", "Find the answer.")] }, { text: "It is 42." }],
@@ -125,7 +125,7 @@ describe("a sub-agent [SUB-01]", () => {
     }
   });
 
-  thoroughTest("several run in parallel, and their results are in call order [SUB-09]", async () => {
+  thoroughTest("several run in parallel, and their results are in call order [SUB-09.1-2]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("one", "1"), createTaskCall("two", "2")] }, { text: "Both." }],
@@ -206,7 +206,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect((await parent.readConversation())[2]).toContain("ended without a result");
   });
 
-  thoroughTest("without a task it does not begin [SUB-02]", async () => {
+  thoroughTest("without a task it does not begin [SUB-02.1]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }],
@@ -266,7 +266,7 @@ describe("a sub-agent [SUB-01]", () => {
     });
   });
 
-  thoroughTest("ends at its caller's remaining limits [SUB-03]", async () => {
+  thoroughTest("ends at its caller's remaining limits [SUB-03.3]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
     const parent = createAgentTree(
       stage,
@@ -281,7 +281,7 @@ describe("a sub-agent [SUB-01]", () => {
   });
 
   thoroughTest(
-    "its live output is output of its caller's call, wrapped; its own events are not in its caller's record [SUB-07, X-30]",
+    "its live output is output of its caller's call, wrapped; its own events are not in its caller's record [SUB-07.1-2, X-30]",
     async () => {
       const parent = createAgentTree(
         stage,
