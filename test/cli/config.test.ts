@@ -23,7 +23,7 @@ async function file(text: string, name = "agent.toml"): Promise<string> {
   return path;
 }
 
-test("init writes a valid starter file and does not overwrite an existing one [CFG-01]", async () => {
+test("init writes a valid starter file and does not overwrite an existing one", async () => {
   const path = join(folder, "new.toml");
   expect(await runHoldfast(["init", path])).toMatchObject({ code: 0, out: `Wrote ${path}.\n` });
   expect(await runHoldfast(["config", "check", path, "--strict"])).toMatchObject({
@@ -37,7 +37,7 @@ test("init writes a valid starter file and does not overwrite an existing one [C
   expect(await readFile(path, "utf8")).toBe("mine");
 });
 
-test("check displays the line of each problem with a mark below it; exit code 2 [CFG-27]", async () => {
+test("check displays the line of each problem with a mark below it; exit code 2 [CFG-27.2-3, CFG-03.2]", async () => {
   const path = await file(
     `${PROVIDER}[tools]\n\ttool_strategy = "paralel"\n[agent]\nsystem_prompt = "\${NOT_SET}"\n`,
   );
@@ -94,7 +94,7 @@ test("only terminals get colours", () => {
   expect(painted).toContain("\u001b[31m");
 });
 
-test("check of several files: a warning fails only with --strict; --json prints the problems as data [CFG-28]", async () => {
+test("check of several files: a warning fails only with --strict; --json prints the problems as data [CFG-28.3]", async () => {
   const good = await file(PROVIDER, "good.toml");
   const doubtful = await file('provider: {model: gpt-4o, api_key: "${K}"}\n', "doubtful.yaml");
   expect((await runHoldfast(["config", "check", good, doubtful])).code).toBe(0);
@@ -116,7 +116,7 @@ test("check of several files: a warning fails only with --strict; --json prints 
   });
 });
 
-test("show prints the definition; --resolved states the source of every value [CFG-29]", async () => {
+test("show prints the definition; --resolved states the source of every value [CFG-29.3]", async () => {
   const path = await file(`${PROVIDER}max_tokens = \${MAX}\n[agent.profile]\nname = "nina"\n`);
   const env = { MAX: "77", KEY: "sk-secret" };
   const shown = await runHoldfast(["config", "show", path, "--json"], env);
@@ -131,7 +131,7 @@ test("show prints the definition; --resolved states the source of every value [C
   expect(shown.out + out).not.toContain("sk-secret");
 });
 
-test("show writes one agent of several as its own file, with the same hash [CFG-29]", async () => {
+test("show writes one agent of several as its own file, with the same hash [CFG-29.1]", async () => {
   const path = await file(TWO);
   const [, reviewer] = JSON.parse((await runHoldfast(["config", "check", path, "--json"])).out).agents;
   for (const [flag, name] of [
@@ -147,14 +147,14 @@ test("show writes one agent of several as its own file, with the same hash [CFG-
 
 const TWO = `${PROVIDER}[[agent.instances]]\nname = "coder"\ntools = ["bash"]\n[agent.instances.execution]\nmax_turns = 4\n[[agent.instances]]\nname = "reviewer"\n`;
 
-test("one agent of several is selected by name [CFG-07]", async () => {
+test("one agent of several is selected by name [CFG-07.5]", async () => {
   const path = await file(TWO);
   expect((await runHoldfast(["config", "show", path, "--agent", "reviewer"])).out).toMatch(/^# reviewer · /);
   const unknown = await runHoldfast(["config", "show", path, "--agent", "codr"]);
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean "coder"?') });
 });
 
-test("--agent takes an agent from a file; other flags override its values [CFG-29]", async () => {
+test("--agent takes an agent from a file; other flags override its values [CFG-29.2]", async () => {
   await file(TWO);
   const made = (flags: object) =>
     buildDefinition(
@@ -186,7 +186,7 @@ test("--agent takes an agent from a file; other flags override its values [CFG-2
 });
 
 test.each([["run", "x"], ["chat"]])(
-  "%s with an invalid file: every problem with its line, exit code 2 [CFG-27]",
+  "%s with an invalid file: every problem with its line, exit code 2 [CFG-27.5]",
   async (...args) => {
     const path = await file('[provider]\napi_key = "${K}"\nmodel = 3\n[execution]\nmax_turns = 0\n');
     const { code, out, err } = await runHoldfast([
@@ -212,7 +212,7 @@ test.each([
   ["agent.toml", "2 agents; choose one"],
   ["agent.toml#nobody", "It defines coder, reviewer."],
   ["missing.toml", "is not a valid agent file"],
-])("--agent %s is rejected [CFG-07]", async (named, said) => {
+])("--agent %s is rejected [CFG-07.5]", async (named, said) => {
   await file(TWO);
   expect(() => buildDefinition({ agent: named }, { cwd: folder, env: {} })).toThrow(said);
 });

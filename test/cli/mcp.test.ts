@@ -56,7 +56,7 @@ describe("mcp list", () => {
 });
 
 describe("mcp test", () => {
-  test("displays the output of a program that cannot be started, before its trace [MCP-06]", async () => {
+  test("displays the output of a program that cannot be started, before its trace [MCP-06.4]", async () => {
     const { code, out } = await runHoldfast(["mcp", "test", "--command", node(join(folder, "none.mjs"))]);
     expect(out).toMatch(/ended with exit code 1; its last output: Error: Cannot find module '.*none\.mjs'/);
     expect(code).toBe(1);

@@ -18,7 +18,7 @@ async function stocked() {
   return home;
 }
 
-test("skills are listed: of the home, of folders, of an agent [SKL-03]", async () => {
+test("skills are listed: of the home, of folders, of an agent [SKL-03.2, SKL-03.4]", async () => {
   const home = await stocked();
   const env = { HOME: home };
   const rows = ({ out }: { out: string }) =>
@@ -49,7 +49,7 @@ test("skills are listed: of the home, of folders, of an agent [SKL-03]", async (
   expect(agent.err).toContain('The skill "nope" does not exist');
 });
 
-test("check reports each problem with file and line, and exits with 1 [SKL-02]", async () => {
+test("check reports each problem with file and line, and exits with 1 [SKL-02.2]", async () => {
   const home = await stocked();
   const bad = join(home, "bad");
   const { code, out } = await runHoldfast(["skills", "check", bad, join(home, "more/note")]);

@@ -21,7 +21,7 @@ const schema = {
   required: ["name"],
 };
 
-describe("values of a form that a tool asks the user for [MCP-04]", () => {
+describe("values of a form that a tool asks the user for", () => {
   test("that fit are completed with the form's defaults", () => {
     const given = {
       name: "Ada",

@@ -5,7 +5,7 @@ import { listProblems, load, loadAgent, loadDefinitions, PROVIDER } from "./agen
 const JSON_PROVIDER = { provider: { model: "claude-x", api_key: "${KEY}" } };
 
 describe("formats", () => {
-  test("one file in three formats is one definition; a file with an unknown extension is parsed as each in turn [CFG-01]", () => {
+  test("one file in three formats is one definition; a file with an unknown extension is parsed as each in turn [CFG-01.1-2]", () => {
     const toml = '[agent.profile]\ntemperature = 0.5\n[tools]\nenabled = ["bash"]\n';
     const json = JSON.stringify({
       ...JSON_PROVIDER,
@@ -23,7 +23,7 @@ describe("formats", () => {
     }
   });
 
-  test("YAML's anchors, aliases and merges are resolved [CFG-01]", () => {
+  test("YAML's anchors, aliases and merges are resolved [CFG-01.1]", () => {
     const { name, model } = Object.values(
       loadDefinitions(
         "base: &base {api_key: '${KEY}', reasoning: true}\nprovider:\n  <<: *base\n  model: claude-x\nagent: {profile: {name: &n nina}}\n",
@@ -33,7 +33,7 @@ describe("formats", () => {
     expect({ name, model }).toMatchObject({ name: "nina", model: { apiKey: "${KEY}", reasoning: true } });
   });
 
-  test("[provider] alone is enough; everything else has defaults, and compaction is off [CFG-02, CFG-15, CFG-21, CFG-26]", () => {
+  test("[provider] alone is enough; everything else has defaults, and compaction is off [CFG-02, CFG-15.1, CFG-21.1, CFG-26]", () => {
     const { model, ...rest } = AgentDefinition.parse({
       model: {
         id: "claude-x",
@@ -61,7 +61,7 @@ describe("variables", () => {
   const env = { MODE: 'test "mode"', TURNS: "12", ON: "true", URL: "http://h/v1" };
 
   test.each(["toml", "yaml", "json"] as const)(
-    "${NAME} is replaced by its value in %s [CFG-03]",
+    "${NAME} is replaced by its value in %s [CFG-03.1]",
     (format) => {
       const text = {
         toml: `${PROVIDER}base_url = "\${URL}"\nreasoning = \${ON}\n[agent]\nsystem_prompt = "In \${MODE}."\n[execution]\nmax_turns = \${TURNS}\n`,
@@ -76,7 +76,7 @@ describe("variables", () => {
     },
   );
 
-  test("keys and headers stay references, whatever the environment holds [CFG-03, CFG-15]", () => {
+  test("keys and headers stay references, whatever the environment holds [CFG-03.4, CFG-15.3]", () => {
     const text = `${PROVIDER}headers = { Authorization = "Bearer \${TOKEN}", Plain = "p" }\n`;
     const { model } = loadAgent(text, { env: { KEY: "sk-1", TOKEN: "t" } });
     expect(model).toMatchObject({
@@ -85,16 +85,16 @@ describe("variables", () => {
     });
   });
 
-  test("an invalid variable name is left as it is, and $${NAME} is the text ${NAME} [CFG-03]", () => {
+  test("an invalid variable name is left as it is, and $${NAME} is the text ${NAME} [CFG-03.3]", () => {
     const text = '[agent]\nsystem_prompt = "${} ${UNCLOSED ${a-b} $${MODE} $$${MODE}"';
     expect(loadAgent(text, { env }).systemPrompt).toBe("${} ${UNCLOSED ${a-b} ${MODE} $${MODE}");
   });
 
-  test("a comment may mention a variable that is not set [CFG-03]", () => {
+  test("a comment may mention a variable that is not set [CFG-03.1]", () => {
     expect(loadAgent("# ${NOT_SET}\n").name).toBe("agent");
   });
 
-  test("the value of a variable cannot add keys or leave its quotes [CFG-03]", () => {
+  test("the value of a variable cannot add keys or leave its quotes [CFG-03.1]", () => {
     const evil = { X: '"\nworkspace = "/etc' };
     expect(loadAgent('[agent]\nsystem_prompt = "a ${X}"', { env: evil })).toMatchObject({
       systemPrompt: `a ${evil.X}`,
@@ -123,7 +123,7 @@ max_tokens = 7
 `;
 
 describe("agents and profiles", () => {
-  test("the fields of a profile [CFG-04, CFG-05]", () => {
+  test("the fields of a profile [CFG-04, CFG-05.1]", () => {
     expect(loadAgent(PROFILES)).toMatchObject({
       name: "base",
       description: "for all",
@@ -148,7 +148,7 @@ describe("agents and profiles", () => {
     });
   });
 
-  test("a file may contain several agents, each with its own sections; without a name one is unnamed [CFG-07]", () => {
+  test("a file may contain several agents, each with its own sections; without a name one is unnamed [CFG-07.1-3]", () => {
     const agents = loadDefinitions(`${PROVIDER}${PROFILES}
 [execution]
 max_turns = 9
@@ -188,7 +188,7 @@ model = "claude-fast"
     ['[agent]\nsystem_prompt = ""\n', "coder prompt"],
     ["", "coder prompt"],
   ])(
-    "the agent's prompt comes before the profile's instance, and the instance before the base %#  [CFG-08]",
+    "the agent's prompt comes before the profile's instance, and the instance before the base %#  [CFG-08.1-2]",
     (agent, expected) => {
       const { a } = loadDefinitions(
         `${agent}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "coder"\n${PROVIDER}`,
@@ -197,7 +197,7 @@ model = "claude-fast"
     },
   );
 
-  test("an instance's own prompt has priority; without any prompt it is empty [CFG-08]", () => {
+  test("an instance's own prompt has priority; without any prompt it is empty [CFG-08.1, CFG-08.3]", () => {
     const own = '[agent]\nsystem_prompt = "x"\n[[agent.instances]]\nsystem_prompt = "own"\n';
     expect(loadAgent(own).systemPrompt).toBe("own");
     expect(loadAgent("").systemPrompt).toBe("");
@@ -217,7 +217,7 @@ model = "claude-fast"
     ["", "/home/me/project"],
     ['default_workspace = "none"\n', undefined],
   ])(
-    "the workspace: instance, agent, profile, default, current folder %# [CFG-12, CFG-26]",
+    "the workspace: instance, agent, profile, default, current folder %# [CFG-12, CFG-26, CFG-05.3]",
     (text, expected) => {
       expect(loadAgent(`${text}${PROVIDER}`).workspace).toBe(expected);
     },
@@ -231,7 +231,7 @@ describe("prompts", () => {
     "/home/me/project/p/c.md": "from c",
   };
 
-  test("are inline, from a file of the workspace, from an absolute path, or literal text [CFG-09]", () => {
+  test("are inline, from a file of the workspace, from an absolute path, or literal text [CFG-09.1-2]", () => {
     const prompt = (text: string) => loadAgent(`${text}\n${PROVIDER}`, { files }).systemPrompt;
     expect(prompt('[agent]\nsystem_prompt = "file:a.md"')).toBe("from a");
     expect(prompt('[agent.profile]\nsystem_prompt = "file:/abs/b.md"')).toBe("from b");
@@ -253,7 +253,7 @@ id = "{{mine}}"
 blocks = [{ name = "instructions", order = 5 }, { name = "identity", max_length = 7 }, { name = "empty", order = 1 }${order}]
 `;
 
-  test("blocks appear in order, cut to their length, with an empty line between them [CFG-10, CFG-11]", () => {
+  test("blocks appear in order, cut to their length, with an empty line between them [CFG-10.1-4, CFG-11.1]", () => {
     const { systemPrompt } = loadAgent(
       composed('type = "{{system_prompt_strategy.mine}}"', ', { name = "constraints", order = -1 }'),
       { files },
@@ -266,7 +266,7 @@ blocks = [{ name = "instructions", order = 5 }, { name = "identity", max_length 
     ['type = "custom"', "Never.\n\nYou are an engineer.\n\nfrom a"],
     ['type = "agent"', "You are an engineer.\n\nfrom a\n\nNever."],
     ['type = "minimal"', "You are an engineer."],
-  ])("a strategy that needs no declaration: %s [CFG-11]", (type, expected) => {
+  ])("a strategy that needs no declaration: %s [CFG-11.2, CFG-09.3]", (type, expected) => {
     expect(loadAgent(composed(type), { files }).systemPrompt).toBe(expected);
   });
 });
@@ -282,11 +282,11 @@ describe("references", () => {
     "{{%coder%}}",
     "{{ coder }}",
     "coder",
-  ])("%s [CFG-13, CFG-14]", (reference) => {
+  ])("%s [CFG-13.1, CFG-14.1]", (reference) => {
     expect(loadDefinitions(file(reference))["a"]!.temperature).toBe(0.7);
   });
 
-  test("{{#id#}} is a literal id, and no other form refers to it [CFG-13]", () => {
+  test("{{#id#}} is a literal id, and no other form refers to it [CFG-13.2]", () => {
     expect(loadDefinitions(file("{{#p-1#}}"))["a"]!.maxTokens).toBe(7);
     expect(listProblems(file("{{p-1}}"))).toMatchObject([{ kind: "invalid-field", found: '"{{p-1}}"' }]);
   });
@@ -300,18 +300,18 @@ describe("providers", () => {
     ["google", "google_generative_ai", "google", "https://generativelanguage.googleapis.com"],
     ["gemini", "google_generative_ai", "google", "https://generativelanguage.googleapis.com"],
     ["bedrock", "bedrock_converse_stream", "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"],
-  ])("api = %s [CFG-16, PROV-26.1]", (api, canonical, provider, baseUrl) => {
+  ])("api = %s [PROV-26.1, CFG-16.1]", (api, canonical, provider, baseUrl) => {
     const { model } = loadAgent(`[provider]\nmodel = "m"\napi_key = "\${K}"\napi = "${api}"\n`);
     expect(model).toMatchObject({ api: canonical, provider, baseUrl });
   });
 
-  test.each(["azure", "vertex"])("%s requires a base_url [CFG-16, PROV-26.2, PROV-02.2]", (api) => {
+  test.each(["azure", "vertex"])("%s requires a base_url [PROV-26.2, PROV-02.2, CFG-16.1-2]", (api) => {
     const text = `[provider]\nmodel = "m"\napi = "${api}"\n`;
     expect(listProblems(text)).toMatchObject([{ severity: "error", field: "provider" }]);
     expect(loadAgent(`${text}url = "https://h/"\n`).model.baseUrl).toBe("https://h");
   });
 
-  test("every field, including rates and the deviations of a server [CFG-15, CFG-18]", () => {
+  test("every field, including rates and the deviations of a server [CFG-15.2, CFG-18]", () => {
     const { model } = loadAgent(`[provider]
 model = "m"
 name = "M"
@@ -346,7 +346,7 @@ max_tokens_field = "max_completion_tokens"
     expect(model.apiKey).toBeUndefined();
   });
 
-  test("a named provider is complete by itself; its plain name is enough [CFG-17, X-32]", () => {
+  test("a named provider is complete by itself; its plain name is enough [CFG-17.1-2, X-32]", () => {
     const { model } = loadAgent(
       `${PROVIDER}reasoning = true\n[[provider.instances]]\nname = "fast"\nmodel = "claude-f"\napi_key = ""\n[[agent.instances]]\nprovider = "fast"\n`,
     );
@@ -355,7 +355,7 @@ max_tokens_field = "max_completion_tokens"
   });
 });
 
-test("a custom protocol of a worker is custom_NAME and requires a base_url [CFG-16, PROV-26.2]", () => {
+test("a custom protocol of a worker is custom_NAME and requires a base_url [PROV-26.2, CFG-16.2]", () => {
   const text = '[provider]\nmodel = "m"\napi = "custom_gateway"\n';
   expect(listProblems(text)).toMatchObject([
     {
@@ -381,7 +381,7 @@ api_key = "\${SPARE_KEY}"
 `;
   const ids = ({ fallbacks }: AgentDefinition) => fallbacks?.map(({ id }) => id);
 
-  test("are named providers or tables, each completed like the model; keys stay references [CFG-15, CFG-17]", () => {
+  test("are named providers or tables, each completed like the model; keys stay references [CFG-15.1-2, CFG-17.2]", () => {
     const text = `${PROVIDER}[agent]\nfallbacks = ["{{provider.spare}}", { model = "m", api = "openai", url = "http://h/v1/" }]\n${SPARE}`;
     const whole = { contextWindow: 200_000, maxTokens: 8192, reasoning: false, headers: {} };
     expect(loadAgent(text, { env: { SPARE_KEY: "sk-1" } }).fallbacks).toMatchObject([
@@ -396,7 +396,7 @@ api_key = "\${SPARE_KEY}"
     ]);
   });
 
-  test("of an agent are its own, or those of [agent]; a sub-agent has only its own [CFG-07, SUB-12.1]", () => {
+  test("of an agent are its own, or those of [agent]; a sub-agent has only its own [CFG-07.1, SUB-12.1]", () => {
     const all = loadDefinitions(`${PROVIDER}
 [agent]
 fallbacks = ["spare"]
@@ -419,7 +419,7 @@ ${SPARE}`);
     expect(ids(loadAgent(PROVIDER))).toBeUndefined();
   });
 
-  test("each value records its source [CFG-29]", () => {
+  test("each value records its source [CFG-29.3]", () => {
     const { agents } = load(`${PROVIDER}[agent]\nfallbacks = ["spare"]\n${SPARE}`);
     const by = Object.fromEntries(agents[0]!.resolvedValues.map(({ path, ...rest }) => [path, rest]));
     expect(by["fallbacks[0].id"]).toMatchObject({
@@ -434,7 +434,7 @@ ${SPARE}`);
 });
 
 describe("sections", () => {
-  test("tools, and how their calls run [CFG-19, CFG-20]", () => {
+  test("tools, and how their calls run [CFG-19, CFG-20.1]", () => {
     const text =
       '[session]\nscope = "persistent"\n[tools]\nenabled = ["file_read"]\ntool_strategy = "batched"\nstrict = true\ntimeout_ms = 5\n';
     expect(loadAgent(text)).toMatchObject({
@@ -452,7 +452,7 @@ describe("sections", () => {
   const INNER =
     'compact_at_pct = 0.5\ncompact_budget_threshold_pct = 0.1\nfocus_message = "f"\nkeep_first_turns = 1\n';
 
-  test("compaction, in one section or in two [CFG-21, X-31]", () => {
+  test("compaction, in one section or in two [CFG-21.2, X-31]", () => {
     const flat = loadAgent(`[compaction]\n${COMPACTION}${INNER}`).context;
     expect(flat).toMatchObject({
       maxContextTokens: 1000,
@@ -472,12 +472,12 @@ describe("sections", () => {
     ).toEqual(flat);
   });
 
-  test("a profile selects a variation, whose other fields are the section's [CFG-22]", () => {
+  test("a profile selects a variation, whose other fields are the section's [CFG-22, CFG-05.4]", () => {
     const text = `[compaction]\n${COMPACTION}${INNER}[[compaction.instances]]\nid = "{{%coding%}}"\nkeep_first_turns = 6\n[agent.profile]\ncompaction = "{{compaction.coding}}"\n`;
     expect(loadAgent(text).context?.compaction).toMatchObject({ keepFirstTurns: 6, compactAtPct: 0.5 });
   });
 
-  test('limits, retries, cache and queues; "none" switches a limit off [CFG-23]', () => {
+  test('limits, retries, cache and queues; "none" switches a limit off [CFG-23.1-3]', () => {
     const text = `[execution]
 max_turns = "none"
 max_total_tokens = 5
@@ -529,7 +529,7 @@ context_translation = "none"
     });
   });
 
-  test("permissions, approvals, nudges, revert and output have the same form as in code [CFG-29]", () => {
+  test("permissions, approvals, nudges, revert and output have the same form as in code [CFG-29.1]", () => {
     const text = `[permissions]
 otherwise = "ask"
 rules = [{ tool = ["bash", "edit_*"], command = "git push", outcome = "deny", reason = "no" }]
@@ -578,7 +578,7 @@ model = "claude-fast"
 max_turns = 3
 `;
 
-  test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-24, SUB-04.1-2, SUB-12.1-2, X-30, SUB-03.2]", () => {
+  test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-17.2, CFG-24.1, SUB-04.1-2, SUB-12.1-2, X-30, SUB-03.2]", () => {
     const { subAgents = [], limits } = loadAgent(PROVIDER + TWO);
     expect(limits.maxTurns).toBe(3);
     expect(subAgents).toMatchObject([
@@ -602,7 +602,7 @@ max_turns = 3
     expect(subAgents[0]!.agent.subAgents).toBeUndefined();
   });
 
-  test("an agent may choose among them [CFG-24]", () => {
+  test("an agent may choose among them [CFG-24.2]", () => {
     const some = `${PROVIDER}${TWO}[[agent.instances]]\nname = "a"\nsub_agents = ["{{sub_agent.writer}}"]\n[[agent.instances]]\nname = "b"\nsub_agents = []\n`;
     const { a, b } = loadDefinitions(some);
     expect(a!.subAgents?.map(({ name }) => name)).toEqual(["writer"]);
@@ -631,7 +631,7 @@ describe("skills", () => {
       '[skills]\nfolders = ["a"]\nallow_tools = true\n[[agent.instances]]\nskills = { folders = ["b"] }',
       { folders: ["b"], allowTools: true },
     ],
-  ])("are those of the section and the nearest list of names: %j [CFG-05, CFG-06]", (text, skills) => {
+  ])("are those of the section and the nearest list of names: %j [CFG-05.2]", (text, skills) => {
     expect(loadAgent(`${PROVIDER}${text}`).skills).toEqual(skills);
   });
 
@@ -644,7 +644,7 @@ describe("skills", () => {
     expect(sub('skills = { folders = ["b"] }')).toMatchObject({ folders: ["b"] });
   });
 
-  test("a profile's names are recorded as coming from it [CFG-29]", () => {
+  test("a profile's names are recorded as coming from it [CFG-29.3]", () => {
     const { agents } = load(`${PROVIDER}[agent.profile]\nskills = ["x"]\n`);
     const value = agents[0]?.resolvedValues.find(({ path }) => path === "skills.names[0]");
     expect(value).toMatchObject({ value: "x", from: "agent.toml:5:11", field: "agent.profile.skills[0]" });

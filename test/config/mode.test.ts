@@ -20,7 +20,7 @@ function modeOf(text: string): WorkMode | undefined {
   return mode;
 }
 
-describe("[mode] of a file [ORC-02, CFG-01]", () => {
+describe("[mode] of a file [ORC-02]", () => {
   test("a pipeline of agents of the file, with prompts, schemas and limits", () => {
     const mode = modeOf(`
 [mode]
@@ -195,7 +195,7 @@ const anyMode: fc.Arbitrary<WorkMode> = fc
   });
 
 describe.each(FORMATS)("%s", (format) => {
-  test("a random mode is the same after it is written and read back, including its agents [CFG-01, CFG-29]", () => {
+  test("a random mode is the same after it is written and read back, including its agents [CFG-01.1, CFG-29.1]", () => {
     fc.assert(
       fc.property(anyMode, (mode) => {
         const written = writeMode(mode, format);

@@ -4,7 +4,7 @@ import { formatProblem } from "../../src/config/problem.ts";
 import { listProblems, load, loadProblem, PROVIDER } from "./agent-files.ts";
 
 describe("errors", () => {
-  test("all errors of a file are reported at once, each with its location, the value found, the expected value and the nearest name [CFG-27]", () => {
+  test("all errors of a file are reported at once, each with its location, the value found, the expected value and the nearest name [CFG-03.2, CFG-27.2-3, CFG-27.5]", () => {
     const text = `[provider]
 model = "claude-x"
 api = "anthropc"
@@ -48,7 +48,7 @@ system_prompt = "\${NOT_SET}"
     ['[session]\nscope = "persist"', '"ephemeral" or "persistent"'],
     ["[callbacks]\nbefore_turn = 3", "a hook, or a list of hooks"],
     ['[agent.profile]\nprofile_id = "7"', "a text"],
-  ])("%s: the expected value is %s [CFG-27]", (text, expected) => {
+  ])("%s: the expected value is %s [CFG-05.5, CFG-27.3]", (text, expected) => {
     expect(loadProblem(text).expected).toContain(expected);
   });
 
@@ -60,7 +60,7 @@ system_prompt = "\${NOT_SET}"
     ['["a", { hook = 3 }]', "callbacks.before_turn[1].hook", "3", undefined],
     ["{ }", "callbacks.before_turn", "{}", undefined],
   ])(
-    "of a hook %s: the invalid value is quoted, not the whole hook [CFG-27]",
+    "of a hook %s: the invalid value is quoted, not the whole hook [CFG-27.3]",
     (text, field, found, nearest) => {
       expect(listProblems(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`)).toMatchObject([{ field }]);
       const problem = loadProblem(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`);
@@ -68,7 +68,7 @@ system_prompt = "\${NOT_SET}"
     },
   );
 
-  test("the nearest name of an output's kind [CFG-27]", () => {
+  test("the nearest name of an output's kind [CFG-27.3]", () => {
     const kind = (said: string) => loadProblem(`${PROVIDER}[output]\ntype = "${said}"`).nearest;
     expect([kind("jsn"), kind("json_schema"), kind("txt")]).toEqual(["json", "json-schema", "text"]);
   });
@@ -81,12 +81,12 @@ system_prompt = "\${NOT_SET}"
     ["json", '{"provider": {"model": "a",}}', 1],
     ["json", '{\n"provider": {"model": "a", "model": "b"}}', 2],
     ["json", "[1]", 1],
-  ] as const)("a text that is not %s: %j [CFG-27]", (format, text, line) => {
+  ] as const)("a text that is not %s: %j [CFG-27.1]", (format, text, line) => {
     const [problem] = listProblems(text, { format });
     expect(problem).toMatchObject({ kind: "parse", severity: "error", line });
   });
 
-  test("a missing file [CFG-27]", () => {
+  test("a missing file [CFG-27.4]", () => {
     expect(readAgents("/nowhere/agent.toml").problems).toMatchObject([
       { kind: "io", file: "/nowhere/agent.toml" },
     ]);
@@ -97,7 +97,7 @@ system_prompt = "\${NOT_SET}"
     });
   });
 
-  test("rules of the definition itself are reported at the field [CFG-27]", () => {
+  test("rules of the definition itself are reported at the field [CFG-27.3]", () => {
     expect(loadProblem("[compaction]\nmax_context_tokens = 100")).toMatchObject({
       line: 2,
       field: "compaction.max_context_tokens",
@@ -108,7 +108,7 @@ system_prompt = "\${NOT_SET}"
     expect(loadProblem('[output]\nschema = { type = "array" }').field).toBe("output.schema");
   });
 
-  test("locations refer to the file as written, with variables of any length before them [CFG-27, CFG-03]", () => {
+  test("locations refer to the file as written, with variables of any length before them [CFG-27.3]", () => {
     const text = `${PROVIDER}name = "\${A}\${LONG_NAME_OF_A_VARIABLE}"\nreasoning = 1\n`;
     expect(listProblems(text, { env: { A: "x".repeat(99), LONG_NAME_OF_A_VARIABLE: "" } })).toMatchObject([
       { line: 5, column: 13, endColumn: 14, excerpt: "reasoning = 1" },
@@ -120,7 +120,7 @@ system_prompt = "\${NOT_SET}"
     ]);
   });
 
-  test("a literal key in the file is rejected and never displayed [CFG-15, CFG-27]", () => {
+  test("a literal key in the file is rejected and never displayed [CFG-15.3]", () => {
     const key = "sk-ant-api03-abcdefghijkl";
     for (const text of [
       `provider = { model = "claude", api_key = "${key}", modle = 1 }`,
@@ -143,7 +143,7 @@ describe("invalid references", () => {
     ["{{agent_profle.coder}}", 'did you mean "{{agent_profile.coder}}"?'],
     ["{{provider.both}}", "is a provider, but a agent_profile is expected here"],
     ["both", '"both" is ambiguous: write {{provider.both}} or {{compaction.both}}'],
-  ])("%s [CFG-14]", (reference, message) => {
+  ])("%s [CFG-14.2-3]", (reference, message) => {
     expect(loadProblem(file(reference))).toMatchObject({
       field: "agent.instances[0].agent_profile",
       line: 5,
@@ -151,7 +151,7 @@ describe("invalid references", () => {
     });
   });
 
-  test("two of one name, and a name declared in the wrong section [CFG-13, CFG-14]", () => {
+  test("two of one name, and a name declared in the wrong section [CFG-13.3, CFG-14.2]", () => {
     expect(loadProblem(file("coder", '[[compaction.instances]]\nid = "{{%both%}}"')).message).toContain(
       'another compaction above has the name "both"',
     );
@@ -184,7 +184,7 @@ describe("invalid references", () => {
     ['[{ model = "m", api = "azure" }]', 3, "agent.fallbacks[0]", "has no default address: add base_url"],
     ['[{ model = "m", api = "custom_X", api_key = "${K}" }]', 3, "agent.fallbacks[0].api", "custom_NAME"],
     ['["spare", "broken"]', 12, "provider.instances[1].context_window", "a whole number from 1"],
-  ])("fallbacks = %s [CFG-14, CFG-27]", (fallbacks, line, field, words) => {
+  ])("fallbacks = %s [CFG-14.3, CFG-27.3]", (fallbacks, line, field, words) => {
     const text = `
 [agent]
 fallbacks = ${fallbacks}
@@ -205,7 +205,7 @@ ${PROVIDER}`;
     expect(problems[0]?.message).toContain(words);
   });
 
-  test("a warning about a model is also given for a fallback [CFG-28]", () => {
+  test("a warning about a model is also given for a fallback [CFG-28.2]", () => {
     const fallback = (table: string) => `${PROVIDER}cost = { input_per_million = 1 }
 [execution]
 max_cost = 5
@@ -232,14 +232,14 @@ fallbacks = [${table}]`;
     expect(listProblems(fallback(`{ ${local}, cost = { input_per_million = 0 } }`))).toEqual([]);
   });
 
-  test("a literal key in a fallback is rejected and never displayed [CFG-15]", () => {
+  test("a literal key in a fallback is rejected and never displayed [CFG-15.3]", () => {
     const key = "sk-ant-api03-abcdefghijkl";
     const said = listProblems(`${PROVIDER}[agent]\nfallbacks = [{ model = "claude", api_key = "${key}" }]`);
     expect(said).toMatchObject([{ severity: "error", field: "agent.fallbacks[0].api_key" }]);
     expect(JSON.stringify(said)).not.toContain(key);
   });
 
-  test("sub-agents that call each other in a circle [CFG-24]", () => {
+  test("sub-agents that call each other in a circle [CFG-24.3]", () => {
     const text =
       '[[sub_agents.instances]]\nname = "a"\nsub_agents = ["b"]\n[[sub_agents.instances]]\nname = "b"\nsub_agents = ["a"]\n';
     expect(listProblems(text + PROVIDER).map(({ message }) => message)).toContainEqual(
@@ -247,7 +247,7 @@ fallbacks = [${table}]`;
     );
   });
 
-  test("two agents of one name [CFG-07]", () => {
+  test("two agents of one name [CFG-07.4]", () => {
     expect(loadProblem('[[agent.instances]]\nname = "a"\n[[agent.instances]]\nname = "a"').message).toContain(
       'another agent above has the name "a"',
     );
@@ -319,7 +319,7 @@ describe("warnings", () => {
       "system_prompt.instances[0].identiy",
       'did you mean "identity"?',
     ],
-  ])("%s [CFG-28, CFG-20]", (text, kind, field, words) => {
+  ])("%s [CFG-28.1-2, CFG-20.2]", (text, kind, field, words) => {
     const problem = loadProblem(text, { knownTools: ["read_file", "search"] });
     expect(problem).toMatchObject({ kind, field, severity: "warning" });
     expect(problem.message).toContain(words);
@@ -356,14 +356,14 @@ describe("warnings", () => {
     expect(known.agents[0]?.definition.context?.compaction.strategy).toBe("tiered");
   });
 
-  test("a warning does not change the agent [CFG-28]", () => {
+  test("a warning does not change the agent [CFG-28.3]", () => {
     const { agents, problems } = load(`${PROVIDER}[tools]\nbatch_size = 5\n`);
     expect(agents).toHaveLength(1);
     expect(problems).toMatchObject([{ severity: "warning", field: "tools.batch_size" }]);
   });
 });
 
-test("every value records its source: file, profile, included file, environment or default [CFG-29]", () => {
+test("every value records its source: file, profile, included file, environment or default [CFG-29.3]", () => {
   const text = `${PROVIDER}max_tokens = \${MAX}
 [[agent.profile.instances]]
 id = "coder"

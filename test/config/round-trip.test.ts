@@ -12,7 +12,7 @@ import { anyDefinition, DRAWN_FIELDS } from "./any-definition.ts";
 const env = { HOME: "/home/x", A: "a", B_1: "b" };
 
 describe.each(FORMATS)("%s", (format) => {
-  test("a random definition has the same hash after it is written and read back [CFG-01, CFG-29]", () => {
+  test("a random definition has the same hash after it is written and read back [CFG-01.1, CFG-29.1]", () => {
     fc.assert(
       fc.property(anyDefinition, (definition) => {
         const text = writeAgent(definition, format);
@@ -28,7 +28,7 @@ describe.each(FORMATS)("%s", (format) => {
 });
 
 // The worker writes `pinned` where a loop opens; no author sets it, in a file or in code.
-test("every field of a definition is generated, so files can omit none [CFG-29]", () => {
+test("every field of a definition is generated, so files can omit none [CFG-29.1]", () => {
   const { pinned: _, ...said } = AgentDefinition.shape;
   expect([...DRAWN_FIELDS].sort()).toEqual(Object.keys(said).sort());
 });

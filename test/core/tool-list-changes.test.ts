@@ -23,7 +23,7 @@ const WORDS =
   "ones with the next prompt. Calls to tools that are no longer offered may fail.";
 
 describe("a loop whose MCP servers change their tool lists", () => {
-  test("[MCP-05] notifies the model once, in the next request, after the results", async () => {
+  test("[MCP-05.4] notifies the model once, in the next request, after the results", async () => {
     const run = await asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
     tell(run);
     expect(run.command.type).toBe("call-model");
@@ -46,7 +46,7 @@ describe("a loop whose MCP servers change their tool lists", () => {
     ]);
   });
 
-  test("[MCP-05] keeps a pending notice across continue-as-new", async () => {
+  test("[MCP-05.4] keeps a pending notice across continue-as-new", async () => {
     const run = await asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
     await tell(run).rotationDue().settle();
     expect(run.run).toBe("run2");

@@ -12,7 +12,7 @@ const eventsOf = (run: Run, tool: string) =>
     .map(({ body }) => body)
     .filter((body) => "toolName" in body && body.toolName === tool);
 
-describe("a tool that asks the user [MCP-05, TMP-11]", () => {
+describe("a tool that asks the user [TMP-11]", () => {
   test("waits like an approval, without a running command, and its outbox is written once", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
     await run.until("call-tools").asks(0);

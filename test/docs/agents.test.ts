@@ -32,12 +32,12 @@ const examples = [
   ]),
 ] as [string, SourceFormat, string][];
 
-test("agent.schema.json and the reference of docs/agents.md are up to date: npm run agent-schema [CFG-01]", () => {
+test("agent.schema.json and the reference of docs/agents.md are up to date: npm run agent-schema", () => {
   expect(stored).toBe(formatPublishedSchema());
   expect(page).toBe(insertReference(page));
 });
 
-test("the schema is in the package, where the first line of the starter file points to it [CFG-01]", () => {
+test("the schema is in the package, where the first line of the starter file points to it", () => {
   const { exports, files } = JSON.parse(read("package.json"));
   const [name] = SCHEMA_PATH.split("/").slice(-1);
   expect(exports[`./${name}`]).toBe(`./${name}`);
@@ -46,7 +46,7 @@ test("the schema is in the package, where the first line of the starter file poi
 });
 
 test.each(examples)(
-  "%s (%s) is an agent without a warning, and matches the schema [CFG-01, CFG-02]",
+  "%s (%s) is an agent without a warning, and matches the schema [CFG-01.1, CFG-02]",
   (_, format, text) => {
     const { agents, problems } = load(text, {
       format,
@@ -59,7 +59,7 @@ test.each(examples)(
   },
 );
 
-test("so is the starter file with its comments removed [CFG-24]", () => {
+test("so is the starter file with its comments removed [CFG-24.1]", () => {
   const whole = STARTER.replace(
     /^# (?=(?:\[\[|workspace|base_url|name =|description|system_prompt|tools))/gm,
     "",
@@ -85,7 +85,7 @@ test.each([
   expect(validates(parsedValue(text, "toml"))).toBe(false);
 });
 
-test("a secret is a key or a header, wherever a provider is specified [CFG-15]", () => {
+test("a secret is a key or a header, wherever a provider is specified [CFG-15.3]", () => {
   expect(
     [
       ["provider", "api_key"],

@@ -197,7 +197,7 @@ describe("the agent files of docs/vendors run as printed", () => {
   });
 });
 
-test("the agent file of docs/mcp.md works with its two servers [MCP-08]", async () => {
+test("the agent file of docs/mcp.md works with its two servers [MCP-08.1-2]", async () => {
   const [text = ""] = blocks(await pageOf("mcp"), "toml");
   const library = await writeFiles(join(stage.home, "library"), { "note.txt": NOTE });
   const readOnly = { inputSchema: { type: "object", properties: { words: { type: "string" } } } };
@@ -264,7 +264,7 @@ test("the agent file of docs/openapi.md calls a server with its key [OAPI-01, OA
   }
 });
 
-test("the skill and the agent file of docs/skills.md: its text is read, its script is run [SKL-01, SKL-06]", async () => {
+test("the skill and the agent file of docs/skills.md: its text is read, its script is run [SKL-01.1-2, SKL-05.4, SKL-06.2-3]", async () => {
   const page = await pageOf("skills");
   const [text = ""] = blocks(page, "toml");
   const folder = await writeFiles(join(stage.home, "skills"), {

@@ -17,7 +17,7 @@ const SAMPLE = [
 ];
 
 thoroughTest(
-  "[MCP-01] [MCP-02] [MCP-03] one of each kind of the official conformance scenarios for clients passes",
+  "[MCP-01.2] [MCP-02] [MCP-03.1] one of each kind of the official conformance scenarios for clients passes",
   async () => {
     const rows = await runScenarios(SAMPLE);
     expect(rows.filter(({ ok }) => !ok).map(({ scenario, said }) => `${scenario}: ${said}`)).toEqual([]);

@@ -49,7 +49,7 @@ const calls = (
 const events = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
 
 describe("streamable HTTP", () => {
-  test("[MCP-01] sends headers of the definition with their secrets, and accepts JSON and streams", async () => {
+  test("[MCP-01.2] sends headers of the definition with their secrets, and accepts JSON and streams", async () => {
     let streamed = false;
     const server = await calls((id, response) => {
       streamed = !streamed;

@@ -63,7 +63,7 @@ const pinnedTool = (server: McpServer, kept: PooledServer, remote: string) => {
 };
 
 describe("a call to a misbehaving server", () => {
-  test("[MCP-06] a crash during a call reports the exit without secrets; the next call restarts the server", async () => {
+  test("[MCP-06.1] a crash during a call reports the exit without secrets; the next call restarts the server", async () => {
     const { kept, lines } = nasty();
     await expect(call(kept, "crash")).rejects.toMatchObject({
       fault: "closed",
@@ -76,7 +76,7 @@ describe("a call to a misbehaving server", () => {
     expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
 
-  test("[MCP-07] silence ends with the time limit, and the server remains usable", async () => {
+  test("[MCP-07.1] silence ends with the time limit, and the server remains usable", async () => {
     const { kept } = nasty({}, { timeoutMs: 300, startTimeoutMs: 10_000 });
     await expect(call(kept, "silence")).rejects.toMatchObject({ fault: "timed-out" });
     expect(await call(kept, "ok")).toBe("fine");
@@ -112,7 +112,7 @@ describe("a call to a misbehaving server", () => {
     expect(Buffer.byteLength(text)).toBeLessThan(257 * 1024);
   });
 
-  test('[MCP-02] an answer without a result is the protocol error "Empty result"', async () => {
+  test('[MCP-02.3, MCP-06.2] an answer without a result is the protocol error "Empty result"', async () => {
     const { kept } = nasty();
     await expect(call(kept, "no-result")).rejects.toMatchObject({
       fault: "protocol",
@@ -120,7 +120,7 @@ describe("a call to a misbehaving server", () => {
     });
   });
 
-  test("[MCP-02] an error is reported with its code, a failed tool with its text", async () => {
+  test("[MCP-02.2, MCP-05.3, MCP-06.3] an error is reported with its code, a failed tool with its text", async () => {
     const { kept, server } = nasty();
     await expect(call(kept, "refuses")).rejects.toMatchObject({
       fault: "json-rpc",
@@ -156,7 +156,7 @@ describe("a call to a misbehaving server", () => {
   });
 });
 
-test("[MCP-05] an image has the type of its bytes: vendors reject others, and the conversation with them", () => {
+test("[MCP-05.2] an image has the type of its bytes: vendors reject others, and the conversation with them", () => {
   const image = (bytes: string, mimeType: string) => ({
     type: "image",
     data: Buffer.from(bytes, "latin1").toString("base64"),
@@ -204,7 +204,7 @@ describe("a server's tool list", () => {
     await source.close();
   });
 
-  test("[MCP-05] names are made valid and unique, texts are limited, unusable tools are skipped", async () => {
+  test("[MCP-05.1] names are made valid and unique, texts are limited, unusable tools are skipped", async () => {
     const { kept, server } = nasty();
     const { tools, warnings } = pinTools(server, (await kept.getListing(signal)).tools);
     const names = new Map(tools.map(({ remote, name }) => [remote, name]));
@@ -317,7 +317,7 @@ describe("a server's lifetime", () => {
     await expect(backOff.wait(signal)).resolves.toBeUndefined();
   });
 
-  test("[MCP-10] requests are sequential, unless the definition allows more at once", async () => {
+  test("[MCP-10.2] requests are sequential, unless the definition allows more at once", async () => {
     const one = nasty();
     expect(await Promise.all([1, 2, 3].map(() => call(one.kept, "busy")))).toEqual(
       Array(3).fill("at most 1"),
@@ -329,7 +329,7 @@ describe("a server's lifetime", () => {
     );
   });
 
-  test("[MCP-02] [MCP-03] [X-33] requests count from 1, and `initialized` is a notification", async () => {
+  test("[MCP-02.1] [MCP-03.1-2] [X-33] requests count from 1, and `initialized` is a notification", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const log = join(folder.path, "log");
@@ -355,7 +355,7 @@ describe("a server's lifetime", () => {
     expect(seen["HOLDFAST_TEST_KEY"]).toBeUndefined();
   });
 
-  test("[MCP-09] an idle server is ended by closing its input, and restarted when it is needed", async () => {
+  test("[MCP-09.1] an idle server is ended by closing its input, and restarted when it is needed", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const log = join(folder.path, "log");
@@ -367,7 +367,7 @@ describe("a server's lifetime", () => {
     expect(lines().match(/^start /gm)).toHaveLength(2);
   });
 
-  thoroughTest("[MCP-09] a server that ignores this is killed with its children", async () => {
+  thoroughTest("[MCP-09.2] a server that ignores this is killed with its children", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const file = join(folder.path, "pids");
@@ -380,7 +380,7 @@ describe("a server's lifetime", () => {
     await expect(call(kept, "ok")).rejects.toThrow(/is not started: the worker is shutting down/);
   });
 
-  test("[MCP-09] a worker that is killed leaves no server running", async () => {
+  test("[MCP-09.2] a worker that is killed leaves no server running", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const file = join(folder.path, "pids");

@@ -59,7 +59,7 @@ describe.each([
   ["stdio", () => createStdioServer(resolveOfficialServer("everything"), { args: ["stdio"] })],
   ["streamable HTTP", () => createHttpServer(remote.url)],
 ])("server-everything over %s", (_, server) => {
-  test("[MCP-01] [MCP-03] [MCP-04] [MCP-05] lists its tools under its prefix, with schema and description", async () => {
+  test("[MCP-01.1-2] [MCP-03.3] [MCP-04.1] [MCP-05.1] lists its tools under its prefix, with schema and description", async () => {
     const { kept, tool } = await toolsOf(server());
     const { serverInfo } = await kept.getListing(signal);
     expect(serverInfo).toMatchObject({
@@ -74,7 +74,7 @@ describe.each([
     });
   });
 
-  test("[MCP-04, TEST-05] returns text, images, structured content and resources", async () => {
+  test("[MCP-04.2, MCP-05.2, TEST-05] returns text, images, structured content and resources", async () => {
     const { tool } = await toolsOf(server());
     expect(textOf(await run(tool("echo"), { message: "héllo 🙂" }))).toBe("Echo: héllo 🙂");
     expect(textOf(await run(tool("get-sum"), { a: 2, b: 40 }))).toContain("42");
@@ -93,13 +93,13 @@ describe.each([
     expect(textOf(reference)).toContain("demo://resource/dynamic/text/1:\nResource 1:");
   });
 
-  test("[MCP-05] invalid arguments are rejected before they are sent", async () => {
+  test("[MCP-05.1] invalid arguments are rejected before they are sent", async () => {
     const { tool } = await toolsOf(server());
     expect(tool("get-sum").parse({ a: "two", b: 1 })).toEqual({ ok: false, message: "a: must be number" });
     expect(tool("get-sum").parse({ a: 2 })).toMatchObject({ ok: false });
   });
 
-  test("[MCP-07] reports progress, which extends its time limit", async () => {
+  test("[MCP-07.1] reports progress, which extends its time limit", async () => {
     const { tool } = await toolsOf({ ...server(), timeoutMs: 500, startTimeoutMs: 20_000 });
     const given = createContext();
     const output = await run(tool("trigger-long-running-operation"), { duration: 1.2, steps: 4 }, given);
@@ -107,7 +107,7 @@ describe.each([
     expect(given.progress).toEqual(["1 of 4", "2 of 4", "3 of 4", "4 of 4"]);
   });
 
-  test("[MCP-07] a call without progress ends after its time limit", async () => {
+  test("[MCP-07.1] a call without progress ends after its time limit", async () => {
     const { tool } = await toolsOf({ ...server(), timeoutMs: 300, startTimeoutMs: 20_000 });
     await expect(run(tool("trigger-long-running-operation"), { duration: 5, steps: 1 })).rejects.toThrow(
       'The MCP server "test" did not answer in 300 ms',
@@ -152,7 +152,7 @@ describe.each([
 });
 
 describe("server-filesystem", () => {
-  test("[MCP-04] reads and writes below its folder and rejects paths outside of it", async () => {
+  test("[MCP-04.3] reads and writes below its folder and rejects paths outside of it", async () => {
     const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     writeFileSync(join(folder.path, "note.txt"), "a note");
@@ -191,7 +191,7 @@ describe("server-filesystem", () => {
 });
 
 describe("server-memory", () => {
-  test("[MCP-10] remembers data between calls of one process, including simultaneous ones", async () => {
+  test("[MCP-10.1] remembers data between calls of one process, including simultaneous ones", async () => {
     const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     const env = { MEMORY_FILE_PATH: join(folder.path, "memory.json") };

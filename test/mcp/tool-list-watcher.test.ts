@@ -38,7 +38,7 @@ function stage() {
   return { offers, loop, lists, shown, said };
 }
 
-test("[MCP-05] a loop is notified once of each change, whoever lists the tools, and of a change back", async () => {
+test("[MCP-05.4] a loop is notified once of each change, whoever lists the tools, and of a change back", async () => {
   const { offers, loop, lists, shown, said } = stage();
   offers.watch(loop(), definition);
   expect(await lists("a", "b", "hidden")).toBe(true);

@@ -15,7 +15,7 @@ import { openRoot } from "../../src/tools/workspace/workspace-access.ts";
 import { createTemporaryFolder } from "../tools/tool-context.ts";
 import { formatSkill, writeFiles } from "./skill-folders.ts";
 
-test("folders are searched in order, missing ones are ignored; a later one wins by name [SKL-03]", async () => {
+test("folders are searched in order, missing ones are ignored; a later one wins by name [SKL-03.1-3]", async () => {
   const base = await createTemporaryFolder();
   await writeFiles(base, {
     "a/git/SKILL.md": formatSkill("git", { description: "The first." }),
@@ -37,7 +37,7 @@ test("folders are searched in order, missing ones are ignored; a later one wins 
   ]);
 });
 
-test("one folder is loaded under a label, and sets of skills are merged, the later one with priority [SKL-04]", async () => {
+test("one folder is loaded under a label, and sets of skills are merged, the later one with priority [SKL-04.1-2]", async () => {
   const base = await createTemporaryFolder();
   await writeFiles(base, {
     "a/x/SKILL.md": formatSkill("x"),
@@ -55,7 +55,7 @@ test("one folder is loaded under a label, and sets of skills are merged, the lat
   expect(mergeSkills(team, [])).toEqual(team);
 });
 
-test("~ is the home, and a relative folder is below the workspace [SKL-03]", () => {
+test("~ is the home, and a relative folder is below the workspace [SKL-03.4]", () => {
   expect(resolveSkillFolder("~/.phi-core/skills", "/w", "/home/me")).toBe("/home/me/.phi-core/skills");
   expect(resolveSkillFolder("~", "/w", "/home/me")).toBe("/home/me");
   expect(resolveSkillFolder("./skills", "/w", "/home/me")).toBe("/w/skills");
@@ -106,7 +106,7 @@ test.each<[string, (folder: string, outside: string) => Promise<unknown>, string
     (folder) => writeFile(join(folder, "SKILL.md"), formatSkill("bad", { body: "b".repeat(300_000) })),
     "it has more than 262144 bytes",
   ],
-])("a SKILL.md that is %s is rejected [SKL-01]", async (_, make, words) => {
+])("a SKILL.md that is %s is rejected [SKL-01.3]", async (_, make, words) => {
   const base = await createTemporaryFolder();
   const outside = await writeFiles(join(base, "outside"), { "SKILL.md": formatSkill("bad") });
   const folder = join(base, "skills/bad");
@@ -118,7 +118,7 @@ test.each<[string, (folder: string, outside: string) => Promise<unknown>, string
   expect((await findSkillsInFolder(join(base, "skills"), "x")).found).toHaveLength(1);
 });
 
-test("a link to a skill elsewhere is rejected with the remedy; a link within the folder is followed [SKL-03]", async () => {
+test("a link to a skill elsewhere is rejected with the remedy; a link within the folder is followed [SKL-03.1]", async () => {
   const base = await createTemporaryFolder();
   await writeFiles(base, {
     "elsewhere/git/SKILL.md": formatSkill("git"),

@@ -12,7 +12,7 @@ const front = (yaml: string) => `---\n${yaml}\n---\nDo it.\n`;
 const GOOD = "name: git\ndescription: Works with git.";
 
 describe("a SKILL.md", () => {
-  test("with all keys is read without problems [SKL-01, SKL-02]", () => {
+  test("with all keys is read without problems [SKL-01.1, SKL-01.4, SKL-02.2]", () => {
     const yaml = `${GOOD}\nlicense: MIT\ncompatibility: Needs git.\nmetadata:\n  author: me\n  version: "1.0"\nallowed-tools: Bash(git add:*) Read`;
     expect(read(front(yaml))).toEqual({
       skill: {
@@ -25,7 +25,7 @@ describe("a SKILL.md", () => {
     });
   });
 
-  test("may have a BOM, Windows line breaks, quotes and folded texts [SKL-02]", () => {
+  test("may have a BOM, Windows line breaks, quotes and folded texts [SKL-02.1-2]", () => {
     const { skill, problems } = read(
       `\uFEFF---\r\nname: "git"\r\ndescription: >-\r\n  Works\r\n  with git.\r\n--- \r\nDo it.\r\n`,
     );
@@ -50,7 +50,7 @@ describe("a SKILL.md", () => {
       "invalid-frontmatter",
       "at most 16384 are allowed",
     ],
-  ])("is skipped: %j [SKL-02]", (text, fault, words) => {
+  ])("is skipped: %j [SKL-02.1-2]", (text, fault, words) => {
     const { skill, problems } = read(text);
     expect(skill).toBeUndefined();
     expect(problems[0]).toMatchObject({ fault, severity: "error" });
@@ -85,12 +85,12 @@ describe("a SKILL.md", () => {
       "SKILL.md:4: warning: hooks: the format does not define this key; put your own keys under metadata",
     ],
     [`${GOOD}\nname: git`, "SKILL.md:4: error: this is not YAML: Map keys must be unique"],
-  ])("is loaded nevertheless, and the problem is reported with its line: %j [SKL-02]", (yaml, line) => {
+  ])("is loaded nevertheless, and the problem is reported with its line: %j [SKL-02.3]", (yaml, line) => {
     expect(read(front(yaml)).skill).toBeDefined();
     expect(said(front(yaml))).toContainEqual(expect.stringContaining(line));
   });
 
-  test("that is not YAML is read line by line for its name and description [SKL-02]", () => {
+  test("that is not YAML is read line by line for its name and description [SKL-02.2]", () => {
     const { skill, problems } = read(
       front('name: "git"\ndescription: Use this: when it rains\nlicense: MIT'),
     );
@@ -98,18 +98,18 @@ describe("a SKILL.md", () => {
     expect(problems).toMatchObject([{ fault: "invalid-frontmatter", line: 3 }]);
   });
 
-  test("with an overlong description has the beginning of it in the prompt [SKL-05]", () => {
+  test("with an overlong description has the beginning of it in the prompt [SKL-05.1]", () => {
     const { skill } = read(front(`name: git\ndescription: ${"😀".repeat(600)}`));
     expect(skill?.description).toBe(`${"😀".repeat(511)}…`);
   });
 
-  test("does not bring control characters into the prompt, nor a name of several lines [SKL-05]", () => {
+  test("does not bring control characters into the prompt, nor a name of several lines [SKL-05.2]", () => {
     expect(read(front('name: git\ndescription: "a\\e[31mb"')).skill?.description).toBe("a [31mb");
     expect(read(front('name: "a\\nb"\ndescription: d')).skill).toBeUndefined();
     expect(read(front(`name: ${"n".repeat(65)}\ndescription: d`)).skill).toBeUndefined();
   });
 
-  test("does not bring invisible characters into the prompt [SKL-05]", () => {
+  test("does not bring invisible characters into the prompt [SKL-05.2]", () => {
     const { skill } = read(front('name: "gi\u202Et"\ndescription: "Works.\\U000E0041\\u200B with git."'));
     expect(skill).toMatchObject({ name: "git", description: "Works. with git." });
   });
@@ -124,7 +124,7 @@ describe("a SKILL.md", () => {
   });
 });
 
-test("any name, description and body, written as YAML, is read back [SKL-02]", () => {
+test("any name, description and body, written as YAML, is read back [SKL-02.2]", () => {
   const line = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 200 })
     .filter((text) => !/\p{Cc}/u.test(text) && sanitiseText(text, Number.POSITIVE_INFINITY) === text);
@@ -141,7 +141,7 @@ test("any name, description and body, written as YAML, is read back [SKL-02]", (
   );
 });
 
-test("no text makes the reader throw, and every problem has an existing line [SKL-02]", () => {
+test("no text makes the reader throw, and every problem has an existing line [SKL-02.1]", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "---\n",
@@ -183,7 +183,7 @@ test("no text makes the reader throw, and every problem has an existing line [SK
   );
 });
 
-test("tools are split where no bracket is open [SKL-01]", () => {
+test("tools are split where no bracket is open [SKL-01.4]", () => {
   expect(splitTools("Bash(git add:*), Read  Bash(x y")).toEqual(["Bash(git add:*)", "Read", "Bash(x y"]);
   expect(splitTools(" Bash (git:*) Read")).toEqual(["Bash (git:*) Read"]);
   expect(splitTools("Bash(a (b):*)")).toEqual(["Bash(a (b):*)"]);

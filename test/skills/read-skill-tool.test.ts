@@ -30,7 +30,7 @@ const refusal = (tool: ExecutableTool, parameters: unknown, base: string) =>
   );
 
 describe("a skill is read", () => {
-  test("as its instructions, with its own folder and the names of its other files [SKL-06]", async () => {
+  test("as its instructions, with its own folder and the names of its other files [SKL-06.2, SKL-06.5]", async () => {
     const { tool, skill, context } = await stocked();
     expect(tool).toMatchObject({ name: "read_skill", replay: "pure", quick: true });
     const text = await callForText(tool, { name: "git" }, context);
@@ -41,7 +41,7 @@ describe("a skill is read", () => {
     expect(await callForText(tool, { name: "git", path: "SKILL.md" }, context)).toBe(text);
   });
 
-  test("file by file, by relative and by full path, as the files are [SKL-06]", async () => {
+  test("file by file, by relative and by full path, as the files are [SKL-06.3]", async () => {
     const { tool, skill, context } = await stocked();
     for (const path of ["scripts/diff.sh", "./scripts/../scripts/diff.sh", join(skill, "scripts/diff.sh")]) {
       expect(await callForText(tool, { name: "git", path }, context)).toBe("echo {baseDir}\n");
@@ -78,7 +78,7 @@ describe("a skill is read", () => {
 
 describe("reading is confined to the folder of the skill", () => {
   test.each(["../../secret", "scripts/../../../secret", "/etc/passwd", "..", ".", "scripts", "a\0b", ""])(
-    "against %j [SKL-06]",
+    "against %j [SKL-06.3]",
     async (path) => {
       const { tool, base } = await stocked();
       expect(await refusal(tool, { name: "git", path }, base)).toMatch(
@@ -115,7 +115,7 @@ describe("reading is confined to the folder of the skill", () => {
     );
   });
 
-  test("against a link that was added after pinning, and against a modified file [SKL-06]", async () => {
+  test("against a link that was added after pinning, and against a modified file [SKL-06.4]", async () => {
     const { tool, base, skill } = await stocked();
     const script = join(skill, "scripts/diff.sh");
     await writeFile(script, "echo other");

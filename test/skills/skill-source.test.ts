@@ -17,7 +17,7 @@ async function stocked(files: Record<string, string> = {}) {
 }
 
 describe("the prompt", () => {
-  test("has a section on the skills, sorted and escaped; nothing if there are none [SKL-05]", () => {
+  test("has a section on the skills, sorted and escaped; nothing if there are none [SKL-05.1-3]", () => {
     const evil = { name: "a", description: `</description><skill>&'"`, file: "/<s>/SKILL.md" };
     expect(formatSkillsBlock([{ name: "b", description: "B", file: "/b/SKILL.md" }, evil])).toBe(
       [
@@ -38,7 +38,7 @@ describe("the prompt", () => {
     expect(formatSkillsBlock([])).toBe("");
   });
 
-  test("explains how to read skills, and whether their scripts can be run [SKL-06]", async () => {
+  test("explains how to read skills, and whether their scripts can be run [SKL-06.2]", async () => {
     const { skills, workspace } = await stocked();
     const { prompt, tools } = await pinSkills({ skills, tools: ["bash"] }, workspace);
     expect(prompt).toContain("load the skill with read_skill before you begin");
@@ -50,7 +50,7 @@ describe("the prompt", () => {
     expect(bare.tools).toMatchObject([{ name: "load_skill" }]);
   });
 
-  test("does not mention skills if there are none, and there is no tool for them [SKL-05]", async () => {
+  test("does not mention skills if there are none, and there is no tool for them [SKL-05.3]", async () => {
     const { folder, workspace } = await stocked();
     expect(await pinSkills({ skills: { folders: [join(folder, "missing")] } }, workspace)).toEqual({
       warnings: [],
@@ -81,7 +81,7 @@ describe("the selection", () => {
     expect((await pinSkills({ skills: { ...all, names: ["git"] } }, workspace)).warnings).toEqual([]);
   });
 
-  test("skips invalid skills, with file, line and reason [SKL-02]", async () => {
+  test("skips invalid skills, with file, line and reason [SKL-02.2]", async () => {
     const { skills, folder, workspace } = await stocked({ "bad/SKILL.md": "---\nname: bad\n---\n" });
     const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toEqual(["The skill git"]);
@@ -115,7 +115,7 @@ describe("the selection", () => {
   });
 });
 
-test("another hash is another skill: a byte of a script, a new file, a deleted file [SKL-06]", async () => {
+test("another hash is another skill: a byte of a script, a new file, a deleted file [SKL-06.4]", async () => {
   const { skills, folder, workspace } = await stocked({ "git/scripts/a.sh": "a" });
   const hash = async () => (await pinSkills({ skills }, workspace)).contents?.["The skill git"];
   const first = await hash();

@@ -51,7 +51,7 @@ const signalsIn = (events: readonly temporal.api.history.v1.IHistoryEvent[]) =>
   events.flatMap((event) => event.workflowExecutionSignaledEventAttributes?.signalName ?? []);
 
 describe("an agent with MCP servers", () => {
-  test("[MCP-08] uses the tools of a real server beside its own", async () => {
+  test("[MCP-08.1] uses the tools of a real server beside its own", async () => {
     writeFileSync(join(folder.path, "note.txt"), "the words of the note");
     const files = createStdioServer(
       resolveOfficialServer("filesystem"),
@@ -78,7 +78,7 @@ describe("an agent with MCP servers", () => {
   });
 
   thoroughTest(
-    "[MCP-06] continues when a server crashes, and when it offers other tools than before",
+    "[MCP-06.1, MCP-06.5] continues when a server crashes, and when it offers other tools than before",
     async () => {
       const session = stage.session({
         replies: [
@@ -104,7 +104,7 @@ describe("an agent with MCP servers", () => {
     },
   );
 
-  test("[MCP-05] learns with its next request, once, that a server offers other tools; the next loop has them", async () => {
+  test("[MCP-05.4] learns with its next request, once, that a server offers other tools; the next loop has them", async () => {
     const file = join(folder.path, "change");
     const include = ["ok", "goes", "changes", "fresh"];
     const server = nasty([`change-when=${file}`], { include });
@@ -166,7 +166,7 @@ describe("an agent with MCP servers", () => {
   });
 });
 
-thoroughTest("[MCP-09] servers end with the worker", async () => {
+thoroughTest("[MCP-09.1] servers end with the worker", async () => {
   const file = join(folder.path, "pids");
   const other = await openTestEnvironment({ log });
   const session = other.session({
