@@ -95,7 +95,7 @@ test("the time that a tool waits for the store does not count against its time l
   expect(textOf(await slow.execution)).toContain("did not finish within 150 ms");
 });
 
-test("an error that a tool throws is logged in short form and without secrets [DBG-03]", async () => {
+test("an error that a tool throws is logged in short form and without secrets [DBG-03.3]", async () => {
   const logged: object[] = [];
   const log = { ...silent, warn: (facts: object) => logged.push(facts) } as unknown as Logger;
   const key = `sk-${"a1B2".repeat(8)}`;

@@ -14,10 +14,10 @@ const shown = (mask: LiveMask, pieces: readonly string[]): string =>
 const cut = (text: string, size: number): string[] =>
   text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
 
-describe("live output is masked, however it is split into chunks [DBG-03]", () => {
+describe("live output is masked, however it is split into chunks", () => {
   const secret = "hunter2-hunter2-key";
 
-  test.each([1, 2, 3, 7, 1000])("a worker's own secret, %i characters at a time", (size) => {
+  test.each([1, 2, 3, 7, 1000])("a worker's own secret, %i characters at a time [DBG-03.4]", (size) => {
     const text = `one ${secret} two hunter2-hunter three ${secret}${secret}`;
     expect(shown(createSecretsMask([secret]), cut(text, size))).toBe(
       "one *** two hunter2-hunter three ******",
@@ -33,7 +33,7 @@ describe("live output is masked, however it is split into chunks [DBG-03]", () =
     ]);
   });
 
-  test.each([1, 3, 16, 50])("every shape of a key, %i characters at a time", (size) => {
+  test.each([1, 3, 16, 50])("every shape of a key, %i characters at a time [DBG-03.4-5]", (size) => {
     for (const [name, text, key] of CORPUS) {
       const said = shown(createShapesMask(), cut(`first line\n${text}\nlast line\n`, size));
       expect(said, name).not.toContain(key);
@@ -51,7 +51,7 @@ describe("live output is masked, however it is split into chunks [DBG-03]", () =
     expect(shown(createShapesMask(), cut(text, 4))).toBe(redact(text));
   });
 
-  test("progress is masked as a whole, and buffered text is displayed at the end", () => {
+  test("progress is masked as a whole, and buffered text is displayed at the end [DBG-03.4]", () => {
     const bodies: DeltaBody[] = [];
     const call = { toolCallId: "c", toolName: "t" };
     const live = createMaskedOutput((body) => bodies.push(body), [secret], false);
@@ -64,7 +64,7 @@ describe("live output is masked, however it is split into chunks [DBG-03]", () =
     ]);
   });
 
-  test("a key whose lines are reported one by one is left out, the text after it is not", () => {
+  test("a key whose lines are reported one by one is left out, the text after it is not [DBG-03.4]", () => {
     const shown: string[] = [];
     const live = createMaskedOutput((body) => shown.push("text" in body ? body.text : ""), [secret], true);
     const pem = CORPUS.find(([name]) => name === "PEM")?.[1] ?? "";

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("inspect lists names, replay classes, and the skipped operations with the reason [OAPI-02, OAPI-05]", async () => {
+test("inspect lists names, replay classes, and the skipped operations with the reason [OAPI-02.1, OAPI-05.2]", async () => {
   const { code, out, err } = await runHoldfast(["openapi", "inspect", spec]);
   expect(code).toBe(0);
   expect(out.split("\n")).toEqual([

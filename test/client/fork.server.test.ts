@@ -28,7 +28,7 @@ const texts = async (id: string, branch?: string) =>
 
 describe("a fork", () => {
   thoroughTest(
-    "continues with another prompt and another model, and the branch that it left stays [HITL-01, SES-08.2]",
+    "continues with another prompt and another model, and the branch that it left stays [HITL-01.2, SES-08.2]",
     async () => {
       const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
       await session.run("First");
@@ -115,7 +115,7 @@ describe("a fork", () => {
 });
 
 thoroughTest(
-  "a fork into a new session shows what its model was sent, through the compaction of the original session [DBG-01]",
+  "a fork into a new session shows what its model was sent, through the compaction of the original session [DBG-01.1-2]",
   async () => {
     const long = "All work and no play makes a long day. ".repeat(60);
     const look = {
@@ -186,7 +186,7 @@ describe("a rewind", () => {
     expect((await cli("show", session.id, "--branch", "back-1")).out).toContain("Third");
   });
 
-  test("determines where the next change, checkpoint and fork of a turn begin [PER-06, HITL-01]", async () => {
+  test("determines where the next change, checkpoint and fork of a turn begin [PER-06.3, HITL-01.1]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     await session.run("Second");
@@ -214,8 +214,8 @@ describe("a rewind", () => {
   });
 });
 
-describe("starting again from a past turn [HITL-01, SES-08.2, DBG-01]", () => {
-  test("sends the model the same request again, or sends it to another model, or with another prompt", async () => {
+describe("starting again from a past turn [SES-08.2]", () => {
+  test("sends the model the same request again, or sends it to another model, or with another prompt [DBG-01.1, HITL-01.2]", async () => {
     gates.get("past").open();
     const session = stage.session({
       replies: [hold("past"), { text: "An answer." }, { text: "Another." }],
@@ -261,7 +261,7 @@ describe("starting again from a past turn [HITL-01, SES-08.2, DBG-01]", () => {
 });
 
 thoroughTest(
-  "a turn has the same number before and after a branch starts in its place [HITL-01]",
+  "a turn has the same number before and after a branch starts in its place [HITL-01.2]",
   async () => {
     gates.get("again").open();
     const session = stage.session({
@@ -297,8 +297,8 @@ thoroughTest(
   },
 );
 
-describe("a session that is replaced by a new one [ID-01]", () => {
-  thoroughTest("passes on the agent and its definition, not the conversation [SES-13.3, SES-19.1]", async () => {
+describe("a session that is replaced by a new one", () => {
+  thoroughTest("passes on the agent and its definition, not the conversation [SES-13.3, SES-19.1, ID-01.1-2, ID-02.1]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     const next = await holdfast.sessions.createNext(session.id);

@@ -92,7 +92,7 @@ const anyMessage = fc.oneof(
 ) as unknown as fc.Arbitrary<AgentMessage>;
 
 describe("saved messages", () => {
-  test("are restored unchanged [PER-01]", () => {
+  test("are restored unchanged [PER-01.1]", () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 6 }), (messages) => {
         expect(messagesFromJson(messagesToJson(messages))).toEqual(messages);
@@ -101,7 +101,7 @@ describe("saved messages", () => {
     );
   });
 
-  test("use the specified spelling, in both directions [PER-02]", () => {
+  test("use the specified spelling, in both directions [PER-02.1-2, PER-04.1]", () => {
     const file = [
       { role: "user", content: [{ type: "text", text: "Hello" }], timestamp: 1700000000000 },
       {
@@ -123,7 +123,7 @@ describe("saved messages", () => {
     expect(second).toEqual({ ...file[1], usage: { ...file[1]?.usage, reasoning: 0 } });
   });
 
-  test("of older programs load, whatever fields they omit [PER-04]", () => {
+  test("of older programs load, whatever fields they omit [PER-04.2]", () => {
     const old = [
       { role: "user", content: "just words" },
       {
@@ -251,7 +251,7 @@ describe("a saved session", () => {
     );
   });
 
-  test("of an older program loads without the fields that it omits [PER-04, CMP-16.3, SES-05.2]", () => {
+  test("of an older program loads without the fields that it omits [CMP-16.3, SES-05.2, PER-04.2]", () => {
     const old = {
       session_id: "old",
       agent_id: "a",

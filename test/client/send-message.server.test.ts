@@ -31,8 +31,8 @@ async function taken(session: TestSession): Promise<string[]> {
   return [...entered, ...waiting];
 }
 
-describe("one call that does what the conversation needs [HITL-04]", () => {
-  thoroughTest("no session yet: the call opens it, and needs the agent's definition for it", async () => {
+describe("one call that does what the conversation needs", () => {
+  thoroughTest("no session yet: the call opens it, and needs the agent's definition for it [HITL-04.1]", async () => {
     const session = stage.session({ replies: answers(1) });
     await expect(holdfast.session(session.id).send("Hello")).rejects.toMatchObject({
       code: "session-unknown",
@@ -58,7 +58,19 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
   });
 
   thoroughTest(
-    "a conversation that ends with an answer: a new prompt, with the stored definition",
+    "a rejected prompt leaves an empty history: the next message opens it [HITL-04.1]",
+    async () => {
+      const session = stage.session({ agent: { model: { apiKey: "${NOT_THERE}" } } });
+      await session.start("Go");
+      await session.readFailure();
+      const again = await holdfast.send(session.id, "Go", { agent: session.definition });
+      expect(again.delivery).toBe("opened");
+      await session.readFailure();
+    },
+  );
+
+  thoroughTest(
+    "a conversation that ends with an answer: a new prompt, with the stored definition [HITL-04.3]",
     async () => {
       const session = stage.session({ replies: answers(2) });
       await session.run("First");
@@ -69,7 +81,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
   );
 
   thoroughTest(
-    "a conversation that ends with an unanswered message: the model reads both, and the failed answer is not sent",
+    "a conversation that ends with an unanswered message: the model reads both, and the failed answer is not sent [HITL-04.2]",
     async () => {
       const session = stage.session({
         faults: [{ fault: "server-error", status: 500 }],
@@ -88,7 +100,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
   );
 
   thoroughTest(
-    "a conversation that ends with a tool's result: the model reads it, followed by the message",
+    "a conversation that ends with a tool's result: the model reads it, followed by the message [HITL-04.2]",
     async () => {
       gates.get("last").open();
       const session = stage.session({
@@ -109,7 +121,7 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
     },
   );
 
-  thoroughTest("a waiting interactive run is prompted; no run is started", async () => {
+  thoroughTest("a waiting interactive run is prompted; no run is started [HITL-04.3]", async () => {
     const session = stage.session({ replies: answers(2) });
     await session.start("First", { mode: "interactive" });
     await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
@@ -133,8 +145,8 @@ describe("one call that does what the conversation needs [HITL-04]", () => {
   });
 });
 
-describe("while a loop is running [HITL-04]", () => {
-  thoroughTest("the message is rejected, and the error says what to do [STEER-12.1]", async () => {
+describe("while a loop is running", () => {
+  thoroughTest("the message is rejected, and the error says what to do [STEER-12.1, HITL-04.4]", async () => {
     const session = stage.session({ replies: [hold("busy"), ...answers(1)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.get("busy").arrived;
@@ -154,7 +166,7 @@ describe("while a loop is running [HITL-04]", () => {
   test.each([
     ["steer", "steered", 1],
     ["follow-up", "followed-up", 2],
-  ] as const)("%s: the message reaches the agent", async (whileRunning, delivery, request) => {
+  ] as const)("%s: the message reaches the agent [HITL-04.4]", async (whileRunning, delivery, request) => {
     const session = stage.session({ replies: [hold(delivery), ...answers(2)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.get(delivery).arrived;
@@ -201,10 +213,10 @@ describe("while a loop is running [HITL-04]", () => {
   );
 });
 
-describe("from the command line [HITL-04]", () => {
+describe("from the command line", () => {
   const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 
-  test("an idle session is prompted and its answer printed; a running one is steered on request", async () => {
+  test("an idle session is prompted and its answer printed; a running one is steered on request [HITL-04.3-4]", async () => {
     const session = stage.session({
       replies: [{ text: "One." }, { text: "Two." }, hold("shell"), { text: "Three." }],
       agent: { tools: ["hold"] },

@@ -96,7 +96,7 @@ describe("after-tool hooks", () => {
   });
 });
 
-test("a call that is cancelled without a stop of the run has a result that says so [TOOL-05.3, ABT-01]", async () => {
+test("a call that is cancelled without a stop of the run has a result that says so [TOOL-05.3]", async () => {
   const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
   await run.setBack({ type: "cancelled" }, "nothing", 0).settle();
   expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit: edit ok", "model: done"]);

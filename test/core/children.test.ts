@@ -97,7 +97,7 @@ describe("a call whose tool is an agent", () => {
     expect(texts(run)[0]).toContain("ended without a result: it was terminated");
   });
 
-  test("still has its result recorded after a stop, and no turn follows [ABT-01]", async () => {
+  test("still has its result recorded after a stop, and no turn follows [ABT-01.3]", async () => {
     const run = await delegating("scout").until("call-tools").stop("enough");
     await run.child(0, { outcome: { type: "stopped", reason: "enough" } }).settle();
     expect(texts(run)).toHaveLength(1);

@@ -370,7 +370,7 @@ describe("names of loops", () => {
     headers: {},
   };
 
-  test("the segment is the definition's own id, or vendor, model and thinking [ID-02]", () => {
+  test("the segment is the definition's own id, or vendor, model and thinking [ID-02.2]", () => {
     expect(buildLoopSegment({ configId: "mine", model, thinking: "high" })).toBe("mine");
     expect(buildLoopSegment({ model, thinking: "off" })).toBe("anthropic.large-4.5-beta");
     expect(buildLoopSegment({ model, thinking: "low" })).toBe("anthropic.large-4.5-beta.low");

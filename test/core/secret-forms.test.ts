@@ -29,8 +29,8 @@ const REPEATED: readonly (readonly [string, string])[] = [
   ],
 ];
 
-describe("secrets that a response repeats are masked [OAPI-04]", () => {
-  test.each(REPEATED)("%s, from an API", (_, form) => {
+describe("secrets that a response repeats are masked", () => {
+  test.each(REPEATED)("%s, from an API [OAPI-04.3]", (_, form) => {
     const used = new RequestSecrets(() => SECRET);
     used.resolve("${KEY}");
     expect(used.mask(`>${form}<`)).toBe(">****<");

@@ -138,7 +138,7 @@ describe("stop", () => {
     await ended(await wait.stop());
   });
 
-  test("a second stop does not replace the first one's reason [ABT-01]", async () => {
+  test("a second stop does not replace the first one's reason [ABT-01.1]", async () => {
     const run = await ended(await play().until("call-model").stop("first").stop("second"));
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "first" });
   });
@@ -162,7 +162,7 @@ describe("stop", () => {
     expect(run.state.stop).toEqual({ reason: "enough" });
   });
 
-  test("an activity that is cancelled without a stop ends the loop, but not an interactive run [ABT-01]", async () => {
+  test("an activity that is cancelled without a stop ends the loop, but not an interactive run", async () => {
     const run = await play({ mode: "interactive" })
       .until("call-model")
       .setBack({ type: "cancelled" })

@@ -129,7 +129,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "a stop that arrives while no worker lives reaches the sub-agents through the next worker [SUB-10, ABT-01]",
+  "a stop that arrives while no worker lives reaches the sub-agents through the next worker [SUB-10, ABT-01.3]",
   async () => {
     const root = createAgentTree(
       stage,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test("the example of docs/openapi.md is an agent whose calls arrive with their key [OAPI-01, OAPI-04, OAPI-05]", async () => {
+test("the example of docs/openapi.md is an agent whose calls arrive with their key [OAPI-01.1, OAPI-01.3, OAPI-04.2, OAPI-05.1]", async () => {
   expect(listProblems(example)).toEqual([]);
   const api = await startApi();
   const moved = example.replace("http://127.0.0.1:8080", api.url);

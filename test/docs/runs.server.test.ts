@@ -243,7 +243,7 @@ test("the agent file of docs/mcp.md works with its two servers [MCP-08.1-2]", as
   }
 });
 
-test("the agent file of docs/openapi.md calls a server with its key [OAPI-01, OAPI-05]", async () => {
+test("the agent file of docs/openapi.md calls a server with its key [OAPI-01.1, OAPI-01.3, OAPI-05.1]", async () => {
   const [text = ""] = blocks(await pageOf("openapi"), "toml");
   const document = createDocument({
     "/pets": { get: { operationId: "listPets", tags: ["pets"] }, post: { operationId: "addPet" } },

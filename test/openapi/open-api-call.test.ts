@@ -53,19 +53,19 @@ const tools = async (more: Partial<OpenApiSettingsInput> = {}) => {
   return (remote: string) => made.find((one) => one.remote === remote);
 };
 
-describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
+describe("arguments", () => {
   test.each([
     ["a list", [], "Error: params must be an object"],
     ["a word", "no", "Error: params must be an object"],
     ["null", null, "Error: missing required path param 'petId'"],
     ["nothing for the path", { petId: null }, "Error: missing required path param 'petId'"],
     ["an empty path", { petId: "" }, "Error: path param 'petId' must not be empty"],
-  ])("%s is reported in an ordinary result, and nothing is sent", async (_, values, said) => {
+  ])("%s is reported in an ordinary result, and nothing is sent [OAPI-08.1]", async (_, values, said) => {
     expect(getText(await callTool((await tools())("getPet"), values))).toBe(said);
     expect(api.seen).toEqual([]);
   });
 
-  test("are sent where they belong; cookies and the request's own headers cannot be set by the model", async () => {
+  test("are sent where they belong; cookies and the request's own headers cannot be set by the model [OAPI-06.1-2]", async () => {
     const tool = (await tools())("getPet");
     expect(Object.keys(tool?.parameters["properties"] as object)).toEqual([
       "petId",
@@ -87,7 +87,7 @@ describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
     expect(api.seen[0]?.headers["cookie"]).toBeUndefined();
   });
 
-  test("include parameters with the name of a built-in property of objects", async () => {
+  test("include parameters with the name of a built-in property of objects [OAPI-06.1-2]", async () => {
     const names = ["constructor", "toString", "__proto__"];
     const parameters = names.map((name) => ({ in: "query", name, schema: { type: "string" } }));
     const [query, path] = await buildTools(
@@ -104,7 +104,7 @@ describe("arguments [OAPI-06, OAPI-07, OAPI-08]", () => {
     expect(getText(await callTool(path, {}))).toBe("Error: missing required path param 'constructor'");
   });
 
-  test("include a body, as JSON or a form, under another key if a parameter has its name", async () => {
+  test("include a body, as JSON or a form, under another key if a parameter has its name [OAPI-02.3, OAPI-06.3]", async () => {
     const tool = await tools();
     await callTool(tool("putPet"), { petId: "1", body: { name: "Bo" } });
     await callTool(tool("addPet"), {
@@ -185,7 +185,7 @@ describe("a request keeps its destination", () => {
   });
 });
 
-describe("authentication [OAPI-04]", () => {
+describe("authentication", () => {
   const secrets = { TOKEN: "t0p&secret+1", NAME: "someone" };
   test.each([
     [{ type: "bearer", token: "${TOKEN}" }, { authorization: "Bearer t0p&secret+1" }, ""],
@@ -196,28 +196,31 @@ describe("authentication [OAPI-04]", () => {
       { authorization: `Basic ${Buffer.from("someone:t0p&secret+1").toString("base64")}` },
       "",
     ],
-  ] as const)("%j is sent, and masked where it would be displayed", async (auth, headers, query) => {
-    api.answer(({ url, headers: { authorization = "", ...others } }, response) =>
-      response.end(`${url} ${authorization} ${others["x-key"]}`),
-    );
-    const tool = (await tools({ auth, headers: { "X-Also": "a ${TOKEN}" } }))("getPet");
-    expect(JSON.stringify(tool)).not.toContain("secret+1");
-    const said = getText(
-      await callTool(tool, { petId: "1", "X-Key": "mine", key: "mine", spread: { key: "mine" } }, secrets),
-    );
-    const own = auth.type === "api-key" && auth.in === "query" ? query : "?key=mine&key=mine";
-    expect(api.seen).toMatchObject([
-      { url: `/v1/pets/1${own}`, headers: { ...headers, "x-also": "a t0p&secret+1" } },
-    ]);
-    for (const word of [
-      "t0p&secret+1",
-      "t0p%26secret%2B1",
-      Buffer.from("someone:t0p&secret+1").toString("base64"),
-    ]) {
-      expect(said).not.toContain(word);
-    }
-    expect(said).toContain("****");
-  });
+  ] as const)(
+    "%j is sent, and masked where it would be displayed [OAPI-04.2-3]",
+    async (auth, headers, query) => {
+      api.answer(({ url, headers: { authorization = "", ...others } }, response) =>
+        response.end(`${url} ${authorization} ${others["x-key"]}`),
+      );
+      const tool = (await tools({ auth, headers: { "X-Also": "a ${TOKEN}" } }))("getPet");
+      expect(JSON.stringify(tool)).not.toContain("secret+1");
+      const said = getText(
+        await callTool(tool, { petId: "1", "X-Key": "mine", key: "mine", spread: { key: "mine" } }, secrets),
+      );
+      const own = auth.type === "api-key" && auth.in === "query" ? query : "?key=mine&key=mine";
+      expect(api.seen).toMatchObject([
+        { url: `/v1/pets/1${own}`, headers: { ...headers, "x-also": "a t0p&secret+1" } },
+      ]);
+      for (const word of [
+        "t0p&secret+1",
+        "t0p%26secret%2B1",
+        Buffer.from("someone:t0p&secret+1").toString("base64"),
+      ]) {
+        expect(said).not.toContain(word);
+      }
+      expect(said).toContain("****");
+    },
+  );
 
   test("a secret that is missing or not valid in a header is reported before anything is sent", async () => {
     const tool = (await tools({ auth: { type: "bearer", token: "${TOKEN}" } }))("getPet");
@@ -236,7 +239,7 @@ describe("authentication [OAPI-04]", () => {
   });
 });
 
-describe("answers [OAPI-07, OAPI-08]", () => {
+describe("answers", () => {
   const answered = async (
     headers: Record<string, string>,
     body: string | Uint8Array,
@@ -248,12 +251,12 @@ describe("answers [OAPI-07, OAPI-08]", () => {
   };
   const head = `GET ${api.url}/v1/pets/1 → `;
 
-  test("an error status is an answer too", async () => {
+  test("an error status is an answer too [OAPI-07.1, OAPI-08.2]", async () => {
     const output = await answered({ "content-type": "application/json" }, '{"error":"no"}', {}, 404);
     expect(output.content).toEqual([{ type: "text", text: `${head}404\n\n{"error":"no"}` }]);
   });
 
-  test("a body is cut after a whole character", async () => {
+  test("a body is cut after a whole character [OAPI-07.2]", async () => {
     const output = await answered({ "content-type": "text/plain" }, "aäöü", { maxResponseBytes: 4 });
     expect(output.content).toEqual([
       { type: "text", text: `${head}200\n\naä` },
@@ -328,7 +331,7 @@ describe("answers [OAPI-07, OAPI-08]", () => {
   });
 });
 
-describe("the server of requests [OAPI-03]", () => {
+describe("the server of requests", () => {
   const AT = "https://docs.example.com/openapi.json";
   const baseOf = async (servers: unknown, more: Partial<OpenApiSettingsInput> = {}, address?: string) => {
     const { tools: made } = await parseDocument(
@@ -339,7 +342,7 @@ describe("the server of requests [OAPI-03]", () => {
     return (made[0]!.data as { base: string }).base;
   };
 
-  test("is the definition's, otherwise the document's first, without trailing slashes", async () => {
+  test("is the definition's, otherwise the document's first, without trailing slashes [OAPI-03.1-2]", async () => {
     const servers = [{ url: "https://{region}.example.com/v1//", variables: { region: { default: "eu" } } }];
     expect(await baseOf(servers, { baseUrl: "http://127.0.0.1:1/a/" })).toBe("http://127.0.0.1:1/a");
     expect(await baseOf(servers)).toBe("https://eu.example.com/v1");
@@ -372,7 +375,7 @@ describe("the server of requests [OAPI-03]", () => {
       AT,
       /only the definition may decide where secrets are sent; specify baseUrl = "https:\/\/api\.example\.com\/"/,
     ],
-  ] as const)("is not %s", async (_, servers, more, address, why) => {
+  ] as const)("is not %s [OAPI-03.3]", async (_, servers, more, address, why) => {
     await expect(baseOf(servers, more as never, address)).rejects.toThrow(why);
   });
 

@@ -20,8 +20,8 @@ const PATHS = {
 const ids = async (operations?: object) =>
   (await buildTools(PATHS, operations === undefined ? {} : { operations })).map(({ remote }) => remote);
 
-describe("the operations that become tools [OAPI-05]", () => {
-  test("are all, or selected by id, by any of some tags, or by a path prefix", async () => {
+describe("the operations that become tools", () => {
+  test("are all, or selected by id, by any of some tags, or by a path prefix [OAPI-05.1]", async () => {
     expect(await ids()).toEqual([
       "listRepos",
       "addRepo",
@@ -37,7 +37,7 @@ describe("the operations that become tools [OAPI-05]", () => {
     expect(await ids({ pathPrefix: "/repos/", tags: ["repos"] })).toEqual(["putRepo"]);
   });
 
-  test("exclude one without an id, with a warning, and an unknown selected name is reported", async () => {
+  test("exclude one without an id, with a warning, and an unknown selected name is reported [OAPI-05.2]", async () => {
     const { skipped, warnings } = await parseDocument(createDocument(PATHS), {
       operations: { ids: ["listRepos", "gone"] },
       replay: { "nothing*": "pure" },
@@ -57,7 +57,7 @@ describe("the operations that become tools [OAPI-05]", () => {
   });
 });
 
-test("the replay class follows from the method or the author's setting [OAPI-01]", async () => {
+test("the replay class follows from the method or the author's setting", async () => {
   const classes = async (more: object) =>
     Object.fromEntries(
       (await buildTools(PATHS, more)).map(({ remote, replay, confirm }) => [
@@ -83,12 +83,12 @@ test("the replay class follows from the method or the author's setting [OAPI-01]
   });
 });
 
-test("names have the prefix, descriptions have fallbacks, labels are summaries [OAPI-02]", async () => {
+test("names have the prefix, descriptions have fallbacks, labels are summaries [OAPI-02.1-2]", async () => {
   const [list] = await buildTools(PATHS, { prefix: "git" });
   expect(list).toMatchObject({ name: "git__listRepos", description: "List", data: { label: "List" } });
 });
 
-test("3.0 and 3.1, YAML and JSON have the same meaning; features of 3.0 alone are translated [OAPI-01, OAPI-09]", async () => {
+test("3.0 and 3.1, YAML and JSON have the same meaning; features of 3.0 alone are translated [OAPI-01.1, OAPI-09]", async () => {
   const schemaOf = async (version: string, schema: string) => {
     const { tools } = await parseDocument(
       `openapi: ${version}\nservers: [{url: "https://h"}]\npaths:\n  /x:\n    post:\n      operationId: x\n      requestBody:\n        content:\n          application/json:\n            schema: ${schema}\n`,
@@ -164,7 +164,7 @@ test("a body in an unsupported format skips the operation, unless it is optional
   expect(warnings[0]).toMatch(/skipped a: it needs a body of application\/octet-stream/);
 });
 
-test("defaults match the sources, and names must be distinct [OAPI-04]", () => {
+test("defaults match the sources, and names must be distinct [OAPI-04.1]", () => {
   expect(createSettings()).toMatchObject({
     auth: { type: "none" },
     headers: {},

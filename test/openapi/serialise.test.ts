@@ -15,7 +15,7 @@ const query = (value: unknown, style: string, explode: boolean) =>
     .map((pair) => pair.join("="))
     .join("&");
 
-describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () => {
+describe("the examples of OpenAPI 3.1.1, section Style Examples", () => {
   test.each([
     ["matrix", false, ";color", ";color=blue", ";color=blue,black,brown", ";color=R,100,G,200,B,150"],
     ["matrix", true, ";color", ";color=blue", ";color=blue;color=black;color=brown", ";R=100;G=200;B=150"],
@@ -23,7 +23,7 @@ describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () =
     ["label", true, ".", ".blue", ".blue.black.brown", ".R=100.G=200.B=150"],
     ["simple", false, "", "blue", "blue,black,brown", "R,100,G,200,B,150"],
     ["simple", true, "", "blue", "blue,black,brown", "R=100,G=200,B=150"],
-  ] as const)("path %s, explode %s", (style, explode, empty, word, list, table) => {
+  ] as const)("path %s, explode %s [OAPI-06.1]", (style, explode, empty, word, list, table) => {
     const part = (value: unknown) => serialisePathParameter("color", value, manner(style, explode));
     expect([part(""), part("blue"), part(LIST), part(TABLE)]).toEqual([empty, word, list, table]);
   });
@@ -40,7 +40,7 @@ describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () =
       "color%5B%5D=blue&color%5B%5D=black&color%5B%5D=brown",
       "color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150",
     ],
-  ] as const)("query %s, explode %s", (style, explode, empty, list, table) => {
+  ] as const)("query %s, explode %s [OAPI-06.2]", (style, explode, empty, list, table) => {
     expect([query("", style, explode), query(LIST, style, explode), query(TABLE, style, explode)]).toEqual([
       empty,
       list,
@@ -48,7 +48,7 @@ describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () =
     ]);
   });
 
-  test("headers are comma-separated lists, and objects follow their explode setting", () => {
+  test("headers are comma-separated lists, and objects follow their explode setting [OAPI-06.2]", () => {
     const value = (explode: boolean, of: unknown) => serialiseHeader(of, manner("simple", explode));
     expect([value(false, LIST), value(false, TABLE), value(true, TABLE)]).toEqual([
       "blue,black,brown",

@@ -100,7 +100,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       await archive.finishImport(token, sessions, "digest");
     };
 
-    test("a session that is imported into another store is the same there, in an export too [HITL-02, RIG-04]", async () => {
+    test("a session that is imported into another store is the same there, in an export too [HITL-02.3, RIG-04]", async () => {
       await writeSampleSession(transcript);
       const lines = await listLines(transcript, "s");
       await bringIn(lines, ["s"]);
@@ -122,7 +122,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(next.entries.map(({ messageId }) => messageId)).toEqual(["s-w"]);
     });
 
-    test("a running loop is exported as far as it is recorded, and aborted by the import [SES-03.2, HITL-01]", async () => {
+    test("a running loop is exported as far as it is recorded, and aborted by the import [SES-03.2, HITL-02.3]", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };
       await transcript.store(write(place, { outbox: { entries: [], events: [event(0), event(2)] } }));
@@ -248,7 +248,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await transcript.readText(kept)).toBeUndefined();
     });
 
-    test("an idle session can be extended and restarted, and nothing is lost [PER-05, PER-06]", async () => {
+    test("an idle session can be extended and restarted, and nothing is lost [PER-05.1, PER-06.1-2]", async () => {
       await writeSampleSession(transcript);
       const before = await transcript.readSession("s");
       const edit = { session: "s", atMs: 900, kind: { type: "default" as const } };
@@ -290,7 +290,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       ).rejects.toThrow("has changed in the meantime");
     });
 
-    test("a session can start with messages [PER-01]", async () => {
+    test("a session can start with messages [PER-01.3]", async () => {
       const create = { definitionHash: "d", agentName: "agent", model: "m", parentLoopId: "elsewhere.v.m.3" };
       const edit = { session: "new", atMs: 5, kind: { type: "initial" as const }, at: "head" as const };
       await transcript.archive.edit({ ...edit, key: "k", messages: [createMessage("before")], create });

@@ -57,7 +57,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       return lines;
     };
 
-    test("can be exported after that one is deleted, with the texts that their views show [HITL-02]", async () => {
+    test("can be exported after that one is deleted, with the texts that their views show [HITL-02.3]", async () => {
       await fork("s", "t");
       await loop({ session: "t" });
       await remove("s");
@@ -99,7 +99,7 @@ export function testDetachedForksContract(make: () => Promise<TranscriptFixture>
       ]);
     });
 
-    test("have the same views after an import elsewhere, whether that one exists or was deleted [HITL-02]", async () => {
+    test("have the same views after an import elsewhere, whether that one exists or was deleted [HITL-02.3]", async () => {
       await loop({ at: { branch: "main", position: 4 }, texts: ["beside"], view: createSideView("main") });
       const beside = (await transcript.readLoops("s")).at(-1)?.branch ?? "";
       await fork("s", "t");

@@ -68,7 +68,7 @@ test("a file whose loops already exist in another session is rejected, and the e
   expect(await to.readSession("s")).toBeUndefined();
 });
 
-describe("an exported session [HITL-02, RIG-04]", () => {
+describe("an exported session [RIG-04]", () => {
   test("includes steps of a worker that are not calls of an answer", async () => {
     const own = step({ number: 0, call: -1 });
     const { loopId } = await from.openLoop(opening({ step: own, prompts: [message("hello")] }));
@@ -81,7 +81,7 @@ describe("an exported session [HITL-02, RIG-04]", () => {
     ]);
   });
 
-  test("is lines of JSON with a version, and is imported completely, whatever the size of the chunks", async () => {
+  test("is lines of JSON with a version, and is imported completely, whatever the size of the chunks [HITL-02.3]", async () => {
     await writeSampleSession(from);
     const text = await written("s");
     const lines = text
@@ -276,7 +276,7 @@ describe("an exported session [HITL-02, RIG-04]", () => {
     expect(error.message).toContain(message);
   });
 
-  test("can be imported beside the original under another id, to which all ids in it are adapted [HITL-03]", async () => {
+  test("can be imported beside the original under another id, to which all ids in it are adapted [HITL-02.3]", async () => {
     await writeSampleSession(from);
     const caller = await from.readLoops("s");
     const spawn = {

@@ -21,7 +21,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
 
     const of = (branch: string, session = "s") => readTexts(transcript, session, branch);
 
-    test("an agent keeps its id for life, also in following sessions [ID-01]", async () => {
+    test("an agent keeps its id for life, also in following sessions [ID-01.1]", async () => {
       const agentId = "0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d";
       await transcript.openLoop(
         opening({ step: step({ session: "a", run: "a1", number: 0, kind: "open-loop" }), agentId }),
@@ -48,7 +48,7 @@ export function testFollowingContract(make: () => Promise<TranscriptFixture>): v
       expect((await loop({ session: "b" })).loopId).toBe("b.v.m.1");
     });
 
-    test("a session that was created without a loop has an agent id too, from its first loop on at the latest [ID-01]", async () => {
+    test("a session that was created without a loop has an agent id too, from its first loop on at the latest [ID-01.1]", async () => {
       const [own, next] = ["0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d", "5f0c9b1e-7a53-4d7e-9c5a-6d1f3a2b4c5d"];
       const create = { definitionHash: "d", agentName: "agent", model: "m" };
       const kind = { type: "initial" as const };

@@ -214,7 +214,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await loop()).toMatchObject({ from: 0 });
     });
 
-    test("after a rewind, a session's last loop is the one before its head, and edits continue from there [PER-06]", async () => {
+    test("after a rewind, a session's last loop is the one before its head, and edits continue from there [PER-06.1]", async () => {
       await loop();
       await rewind({ position: 3 });
       const { lastLoopId } = (await transcript.readSession("s"))!;

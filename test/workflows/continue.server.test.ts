@@ -15,7 +15,7 @@ afterAll(() => stage.close());
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 const DEFAULT = { kind: { type: "default" as const } };
 
-describe("a session continues without a prompt [HITL-04]", () => {
+describe("a session continues without a prompt", () => {
   test("after a limit, with a higher one: the model reads why it was stopped (PHI-13h) [LOOP-06.1, LOOP-07.2]", async () => {
     gates.get("limited").open();
     const session = stage.session({
@@ -85,7 +85,7 @@ describe("a session continues without a prompt [HITL-04]", () => {
   });
 
   thoroughTest(
-    "a rerun answers the same prompt once more, on a branch of its own; the earlier answer stays",
+    "a rerun answers the same prompt once more, on a branch of its own; the earlier answer stays [HITL-01.3]",
     async () => {
       const session = stage.session({ replies: [{ text: "First try." }] });
       await session.run("Go");

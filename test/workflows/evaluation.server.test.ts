@@ -379,7 +379,7 @@ describe("a branch that does not answer", () => {
     expect(contest.agents[2]?.listRequests()).toEqual([]);
   });
 
-  thoroughTest("a stop ends the branches, and selects the first that had answered [ABT-01]", async () => {
+  thoroughTest("a stop ends the branches, and selects the first that had answered [ABT-01.1]", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ replies: [{ text: "never", holdUntil: "stopped" }] }, { replies: [{ text: "two" }] }],

@@ -24,8 +24,8 @@ const texts = async (id: string, branch: string) =>
       : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
   );
 
-describe("several branches from one position [HITL-03]", () => {
-  test("run in parallel with prompts and definitions of their own, have one parent, and all stay", async () => {
+describe("several branches from one position", () => {
+  test("run in parallel with prompts and definitions of their own, have one parent, and all stay [HITL-03.1-2]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("First");
     await session.run("Second");
@@ -77,7 +77,7 @@ describe("several branches from one position [HITL-03]", () => {
   });
 
   thoroughTest(
-    "one of them is stopped, and the others continue; without prompts the model is called again",
+    "one of them is stopped, and the others continue; without prompts the model is called again [HITL-03.3]",
     async () => {
       const session = stage.session({
         replies: [
@@ -118,7 +118,7 @@ describe("several branches from one position [HITL-03]", () => {
     },
   );
 
-  test("from the command line, with the branches' names; invalid input is reported", async () => {
+  test("from the command line, with the branches' names; invalid input is reported [HITL-03.1]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     const { code, out, err } = await runCommandLine(stage, "explore", session.id, "-p", "This", "-p", "That");

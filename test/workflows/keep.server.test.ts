@@ -54,7 +54,7 @@ const said = (text: string): AgentMessage => ({
 
 describe("a complete session", () => {
   thoroughTest(
-    "has its loops with messages, turns and events, and no key [SES-01.1, SES-01.3, SES-02.1-2, SES-03.1, SES-04.1-2, SES-05.1, SES-06, SES-07, SES-13.1, DBG-03, DBG-04]",
+    "has its loops with messages, turns and events, and no key [SES-01.1, SES-01.3, SES-02.1-2, SES-03.1, SES-04.1-2, SES-05.1, SES-06, SES-07, SES-13.1, DBG-03.1]",
     async () => {
       gates.get("whole").open();
       const session = stage.session({
@@ -201,7 +201,7 @@ describe("a complete session", () => {
     },
   );
 
-  test("is the same for a reader that records it as it happens [SES-14.1, SES-14.3, SES-14.5, SES-15.1]", async () => {
+  test("is the same for a reader that records it as it happens [SES-14.1, SES-14.3, SES-14.5, SES-15.1, DBG-04]", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const recorder = new SessionRecorder();
@@ -220,8 +220,8 @@ describe("a complete session", () => {
   });
 });
 
-describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
-  test("in the middle of a call, by command line, continues there under another id", async () => {
+describe("a session moved elsewhere [RIG-04]", () => {
+  test("in the middle of a call, by command line, continues there under another id [HITL-02.3]", async () => {
     const session = stage.session({
       replies: [hold("mid"), { text: "Here." }, { text: "There." }],
       agent: { tools: ["hold"] },
@@ -279,7 +279,7 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect((await readdir(elsewhere)).filter((name) => name.includes(".part-"))).toEqual([]);
   });
 
-  test("as a snapshot without keys, and as the portable session file [PER-01]", async () => {
+  test("as a snapshot without keys, and as the portable session file [HITL-01.1-2, HITL-02.1-2]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
     const point = await client.session(session.id).checkpoints.create();
@@ -326,8 +326,8 @@ describe("a session moved elsewhere [HITL-01, HITL-02, RIG-04]", () => {
   });
 });
 
-describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
-  test("is extended, replaced, restored and started over; the earlier content stays [CTX-18.2]", async () => {
+describe("a conversation changed from outside", () => {
+  test("is extended, replaced, restored and started over; the earlier content stays [CTX-18.2, PER-01.1-2, PER-06.1-3]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("Go");
     const handle = client.session(session.id);
@@ -349,7 +349,7 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     expect(first?.messages).toHaveLength(2);
   });
 
-  test("may precede a session's first run, which continues it", async () => {
+  test("may precede a session's first run, which continues it [PER-01.3]", async () => {
     // The first answer of the conversation exists already.
     const session = stage.session({ replies: [{ text: "Never asked." }, { text: "Ada." }] });
     const { definition: agent, id } = session;
@@ -386,7 +386,7 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     expect(await begun.messages.list()).toHaveLength(4);
   });
 
-  test("is rejected while a run is open; a reset ends it first", async () => {
+  test("is rejected while a run is open; a reset ends it first [PER-05.1-2]", async () => {
     const session = stage.session({
       replies: [hold("reset"), { text: "Fresh." }],
       agent: { tools: ["hold"] },

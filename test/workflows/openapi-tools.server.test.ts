@@ -53,7 +53,7 @@ const sessionOf = (more: object = {}) =>
   });
 
 describe("an agent with an OpenAPI document", () => {
-  test("reads without approval, asks the user before it writes, and its key appears nowhere [OAPI-01, OAPI-07]", async () => {
+  test("reads without approval, asks the user before it writes, and its key appears nowhere [OAPI-01.3, OAPI-04.2-3, OAPI-07.1]", async () => {
     const session = sessionOf();
     await session.start("Go", { mode: "interactive" });
     const asked = await eventually(

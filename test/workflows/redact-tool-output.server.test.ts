@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("with `redact.toolOutput` no key that a tool prints is in transcript, history, request, live output or log [DBG-03]", async () => {
+test("with `redact.toolOutput` no key that a tool prints is in transcript, history, request, live output or log [DBG-03.2-4]", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "leak", arguments: { how: "answers" } }] },

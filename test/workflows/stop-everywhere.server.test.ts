@@ -377,7 +377,7 @@ const QUICK_PLACES = 2;
 
 describe.each(STOP_METHODS)("%s", (_, stop) => {
   test.concurrent.each(isThorough ? PLACES : PLACES.slice(0, QUICK_PLACES))(
-    "in %s ends the run within ten seconds, with everything that it has started [LOOP-10, X-01, ABT-01]",
+    "in %s ends the run within ten seconds, with everything that it has started [LOOP-10, X-01, ABT-01.1-3]",
     async (_place, arrange) => {
       const { id, status = "stopped", closed = [id], asks, behind } = await arrange(await scene());
       const handle = stage.client.workflow.getHandle(id);

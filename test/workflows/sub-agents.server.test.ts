@@ -172,7 +172,7 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  thoroughTest("a stop reaches it, and both close their records [SUB-10, ABT-01]", async () => {
+  thoroughTest("a stop reaches it, and both close their records [SUB-10, ABT-01.3]", async () => {
     const parent = createAgentTree(stage, [{ toolCalls: [createTaskCall("slow", "wait")] }], {
       slow: [{ text: "never", holdUntil: "slow" }],
     });

@@ -113,7 +113,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
   });
 
   thoroughTest(
-    "a stop reaches lead and agents within seconds, and all close their records [ABT-01]",
+    "a stop reaches lead and agents within seconds, and all close their records [ABT-01.3]",
     async () => {
       const team = new TestTeam(stage, [calls(delegate("slow", "Wait")), calls(wait()), { text: "never" }], {
         slow: [{ text: "never", holdUntil: "slow-2" }],

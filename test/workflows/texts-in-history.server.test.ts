@@ -106,7 +106,7 @@ const CASES: Readonly<Record<string, SessionOptions>> = {
 };
 
 thoroughTest.each(Object.entries(CASES))(
-  "%s enters history short and without a key [DBG-03]",
+  "%s enters history short and without a key [DBG-03.2]",
   async (_what, options) => {
     const session = stage.session(options);
     await session.start("Go");
@@ -118,7 +118,7 @@ thoroughTest.each(Object.entries(CASES))(
   },
 );
 
-test("so does a filter's reason about steering, and the run ends with it [PHI-08, DBG-03]", async () => {
+test("so does a filter's reason about steering, and the run ends with it [PHI-08, DBG-03.2]", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "first" }],
     agent: { inputFilters: ["late"] },
@@ -132,7 +132,7 @@ test("so does a filter's reason about steering, and the run ends with it [PHI-08
   expect(texts.filter((text) => text.length > LONGEST || text.includes("LEAKMARKER"))).toEqual([]);
 });
 
-thoroughTest("names of unknown tools are shortened [DBG-03]", async () => {
+thoroughTest("names of unknown tools are shortened", async () => {
   const names = Array.from({ length: 40 }, (_, index) => `no-${index}-${"n".repeat(400)}`);
   const session = stage.session({ replies: [done], agent: { tools: names } });
   await session.run("Go");
