@@ -202,7 +202,7 @@ async function tell(
   return { atWork, atEnd: look(world) };
 }
 
-test("with encryption of both parts, no file of Temporal or of Holdfast contains text of the conversation [TMP-09]", async () => {
+test("with encryption of both parts, no file of Temporal or of Holdfast contains text of the conversation [TMP-09.2, TMP-09.4]", async () => {
   const { atWork, atEnd } = await play(SEALED);
   expect(atWork.files).toContainEqual(expect.stringMatching(/^\/sealed\/live\/./));
   for (const { files, found } of [atWork, atEnd]) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(workspace, { recursive: true }));
 
-test("a key in a command is left out of the facts, which history stores; rules still see the text before it [PERM-01]", async () => {
+test("a key in a command is left out of the facts, which history stores; rules still see the text before it [PERM-01.2]", async () => {
   const facts = await collectFacts(
     createBashTool(),
     { command: `curl --key ${KEY} host; rm x` },

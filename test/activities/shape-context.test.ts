@@ -129,7 +129,7 @@ describe("a function that breaks its contract is named with the reason", () => {
     await expect(shape({ torn })).rejects.toThrow(/"torn" separated a call from its result.*c1/);
   });
 
-  test("when the worker has no such function [TMP-10]", async () => {
+  test("when the worker has no such function [TMP-10.2]", async () => {
     const registered = {
       transforms: new NamedRegistry<ContextTransform>("context transform", { known: (messages) => messages }),
       converters: new NamedRegistry<ContextConverter>("context converter"),

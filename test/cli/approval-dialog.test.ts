@@ -45,7 +45,7 @@ const line = (text: string): DialogEvent => ({ type: "line", text });
 const interrupt: DialogEvent = { type: "interrupt" };
 const asks = (which: ApprovalRequest, whole = false): DialogAction => ({ type: "ask", call: which, whole });
 
-describe("answers [TMP-11]", () => {
+describe("answers", () => {
   test.each<[string, object]>([
     ["y", { type: "approve" }],
     [" Yes ", { type: "approve" }],

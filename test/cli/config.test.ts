@@ -116,7 +116,7 @@ test("check of several files: a warning fails only with --strict; --json prints 
   });
 });
 
-test("show prints the definition; --resolved states the source of every value [CFG-29.3]", async () => {
+test("show prints the definition; --resolved states the source of every value [CFG-29.3, IRON-02.1]", async () => {
   const path = await file(`${PROVIDER}max_tokens = \${MAX}\n[agent.profile]\nname = "nina"\n`);
   const env = { MAX: "77", KEY: "sk-secret" };
   const shown = await runHoldfast(["config", "show", path, "--json"], env);

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const LONG = "one two three four five six seven eight";
 
-test("events arrive while an answer is produced, and together they match the record: each once, in order [LOOP-23.1-3, PHI-13f, EVT-16.1, TYP-20.5, EVT-02.4]", async () => {
+test("events arrive while an answer is produced, and together they match the record: each once, in order [LOOP-23.1-3, EVT-16.1, TYP-20.5, EVT-02.4, PHI-13f.1, TMP-05.2, X-34.1]", async () => {
   const session = stage.session({
     replies: [
       { text: "First.", toolCalls: [{ name: "bash", arguments: { command: "echo out" } }] },

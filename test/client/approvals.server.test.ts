@@ -72,7 +72,7 @@ async function results(session: TestSession): Promise<readonly string[]> {
   return (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
 }
 
-thoroughTest("client and command line answer pending calls, each with its own answer [TMP-11]", async () => {
+thoroughTest("client and command line answer pending calls, each with its own answer [TMP-11.1]", async () => {
   const session = await asking("ann", "bob", "cleo");
   const status = await holdfast.session(session.id).status();
   expect(status).toMatchObject({ status: "needs-approval", statusText: expect.stringContaining("pay: ann") });
@@ -84,10 +84,10 @@ thoroughTest("client and command line answer pending calls, each with its own an
     arguments: { to: "ann" },
   });
 
-  const shown = await cli("status", session.id);
-  expect(shown.out).toContain("needs-approval");
-  expect(shown.out).toMatch(/waits +pay: ann\n.*reason .*\n.*since .*until it is answered/);
-  expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
+    const shown = await cli("status", session.id);
+    expect(shown.out).toContain("needs-approval");
+    expect(shown.out).toMatch(/waits +pay: ann\n.*reason .*\n.*since .*until it is answered/);
+    expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
 
   await expect(holdfast.session(session.id).approvals.approve()).rejects.toMatchObject({
     code: "input-invalid",
@@ -105,18 +105,19 @@ thoroughTest("client and command line answer pending calls, each with its own an
   const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
   expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
 
-  await session.readResult();
-  expect(await results(session)).toEqual([
-    "toolResult: paid ann",
-    "toolResult: Denied by the user: owes us",
-    "toolResult: paid dora",
-  ]);
-  expect(done.splice(0)).toEqual(["ann", "dora"]);
-  const answers = (await session.readEvents()).flatMap(({ body }) =>
-    "permission" in body ? [body.permission] : [],
-  );
-  expect(answers).toContainEqual(expect.objectContaining({ answer: "approved", by: "a person" }));
-});
+    await session.readResult();
+    expect(await results(session)).toEqual([
+      "toolResult: paid ann",
+      "toolResult: Denied by the user: owes us",
+      "toolResult: paid dora",
+    ]);
+    expect(done.splice(0)).toEqual(["ann", "dora"]);
+    const answers = (await session.readEvents()).flatMap(({ body }) =>
+      "permission" in body ? [body.permission] : [],
+    );
+    expect(answers).toContainEqual(expect.objectContaining({ answer: "approved", by: "a person" }));
+  },
+);
 
 test("an answer while nothing is pending is rejected, and the error says what to inspect", async () => {
   const session = await asking("eve");

@@ -75,7 +75,7 @@ async function cashiers(ids: { readonly left?: string; readonly right?: string }
   return root;
 }
 
-test("pending calls of sub-agents are listed at the root with their owner, and answered there [TMP-11]", async () => {
+test("pending calls of sub-agents are listed at the root with their owner, and answered there [TMP-11.1]", async () => {
   const root = await cashiers();
   const waiting = await holdfast.session(root.id).approvals.list();
   expect(waiting.map(({ path, tool, arguments: args }) => ({ path, tool, args }))).toEqual(

@@ -22,7 +22,7 @@ function faultOf(work: () => unknown): string {
   return "nothing was thrown";
 }
 
-describe("the first key encrypts, all of them decrypt [TMP-09]", () => {
+describe("the first key encrypts, all of them decrypt [TMP-09.2]", () => {
   const old = KeyRing.fromReferences("a=env:A", env);
   const both = KeyRing.fromReferences("b=env:B,a=env:A", env);
 
@@ -58,7 +58,7 @@ describe("the first key encrypts, all of them decrypt [TMP-09]", () => {
   });
 });
 
-describe("modified data is not decrypted [TMP-09]", () => {
+describe("modified data is not decrypted [TMP-09.3]", () => {
   const ring = KeyRing.fromReferences("a=env:A", env);
   const sealed = ring.encrypt("transcript", text, "row 1");
 
@@ -92,7 +92,7 @@ describe("modified data is not decrypted [TMP-09]", () => {
   });
 });
 
-describe("keys are named, never stored in configuration [TMP-09]", () => {
+describe("keys are named, never stored in configuration [TMP-09.1]", () => {
   const file = join(folder, "key");
   writeFileSync(file, `${Buffer.alloc(32, 7).toString("hex")}\n`);
   const short = join(folder, "short");

@@ -18,7 +18,7 @@ const words = defaultPayloadConverter.toPayload({ prompt: "MARKER" });
 const of = (workflowId: string): SerializationContext => ({ type: "workflow", namespace: "n", workflowId });
 const read = (payload: Payload | undefined) => defaultPayloadConverter.fromPayload(payload!);
 
-describe("payloads are encrypted on their way to Temporal [TMP-09]", () => {
+describe("payloads are encrypted on their way to Temporal [TMP-09.2]", () => {
   test("an encrypted payload is restored exactly; the server sees the key's name and no text", async () => {
     const [sealed] = await a.encode([words], of("w"));
     const metadata = sealed?.metadata ?? {};
@@ -53,7 +53,7 @@ describe("payloads are encrypted on their way to Temporal [TMP-09]", () => {
   });
 });
 
-describe("a payload can be decrypted in its own workflow alone [TMP-09]", () => {
+describe("a payload can be decrypted in its own workflow alone [TMP-09.3]", () => {
   test("a payload that was moved to another workflow is rejected, under its own name or a false one", async () => {
     const [sealed] = await a.encode([words], of("w"));
     await expect(a.decode([sealed!], of("x"))).rejects.toThrow(/workflow x was encrypted for workflow w/);
@@ -76,7 +76,7 @@ describe("a payload can be decrypted in its own workflow alone [TMP-09]", () => 
   });
 });
 
-describe("which process has which keys [TMP-09]", () => {
+describe("which process has which keys [TMP-09.3]", () => {
   const names = (keys: string) => getKeyNames(resolveEncryption({ keys }, env));
   const none = getKeyNames(NO_ENCRYPTION);
 

@@ -20,8 +20,8 @@ function modeOf(text: string): WorkMode | undefined {
   return mode;
 }
 
-describe("[mode] of a file [ORC-02]", () => {
-  test("a pipeline of agents of the file, with prompts, schemas and limits", () => {
+describe("[mode] of a file", () => {
+  test("a pipeline of agents of the file, with prompts, schemas and limits [ORC-02.3]", () => {
     const mode = modeOf(`
 [mode]
 type = "pipeline"
@@ -46,7 +46,7 @@ input = { type = "object" }
     });
   });
 
-  test("a fan-out and a supervisor have all agents of the file by default", () => {
+  test("a fan-out and a supervisor have all agents of the file by default [ORC-02.4, ORC-03.1]", () => {
     expect(modeOf('[mode]\ntype = "fan-out"')).toMatchObject({
       agents: [{ name: "writer" }, { name: "editor" }],
       concurrency: 10,
@@ -66,7 +66,7 @@ input = { type = "object" }
     });
   });
 
-  test("an autonomous and an interactive agent", () => {
+  test("an autonomous and an interactive agent [ORC-02.1-2]", () => {
     expect(
       modeOf('[mode]\ntype = "autonomous"\nagent = "writer"\nmax_rounds = 9\nmax_idle_rounds = 2'),
     ).toMatchObject({

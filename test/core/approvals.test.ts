@@ -13,8 +13,8 @@ const bash = (command: string) => calls({ name: "bash", arguments: { text: "", c
 const waiting = (run: ReturnType<typeof play>) =>
   listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
-describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
-  test("waits while its sibling calls run, and the events of that time are recorded", async () => {
+describe("a call that needs approval", () => {
+  test("waits while its sibling calls run, and the events of that time are recorded [IRON-09.4]", async () => {
     const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
     await run.until("call-tools");
     expect(run.running).toEqual([1]);
@@ -30,7 +30,7 @@ describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
     expect(run.eventLines().at(-1)).toContain("MessageEnd");
   });
 
-  test("runs when it is approved; the record contains the rule and the answer", async () => {
+  test("runs when it is approved; the record contains the rule and the answer [TMP-11.1]", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
     await run.until("wait").answer("c0.0").settle();
     expect(run.lines).toContain("bash: bash ok");
@@ -89,7 +89,7 @@ describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
     },
   );
 
-  test("that the policy denies needs no answer, and its result names the rule", async () => {
+  test("that the policy denies needs no answer, and its result names the rule [PERM-01.4]", async () => {
     const permissions = { rules: [{ tool: "bash", outcome: "deny" as const }] };
     const run = play({ replies: [calls("bash"), says("done")], permissions });
     await run.settle();
@@ -133,7 +133,7 @@ describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
     expect((await run.settle().answer("c0.0")).command.type).toBe("finish");
   });
 
-  test("is denied at the timeout, and its result says so", async () => {
+  test("is denied at the timeout, and its result says so [TMP-11.2]", async () => {
     const run = play({
       replies: [calls("bash"), says("done")],
       permissions: ASK_BASH,
@@ -163,7 +163,7 @@ describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
     expect(waiting(run)).toEqual([]);
   });
 
-  test("is cancelled by a stop, which gives each waiting call a result and ends the run", async () => {
+  test("is cancelled by a stop, which gives each waiting call a result and ends the run [TMP-11.3]", async () => {
     const run = play({ replies: [calls("bash", "bash")], permissions: ASK_BASH });
     await run.until("wait").stop("enough").settle();
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
@@ -244,7 +244,7 @@ describe("a call that needs approval [IRON-09, TMP-11, PERM-01]", () => {
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });
 
-  test("survives a wait of days, a rotation request and a JSON round trip of the state", async () => {
+  test("survives a wait of days, a rotation request and a JSON round trip of the state [TMP-11.4]", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH, throughJson: true });
     await run
       .until("wait")

@@ -53,7 +53,7 @@ describe("the permission decision of a call", () => {
     ],
   };
 
-  test("is in its start event, in its end event if it never started, and in neither for an unknown tool [PERM-01, X-04]", async () => {
+  test("is in its start event, in its end event if it never started, and in neither for an unknown tool [PERM-01.4, X-04]", async () => {
     const run = play({ replies: [calls("edit", "bash", "nothing")], permissions });
     await run.until("wait").answer("c0.1").settle();
     expect(about(run, "edit")).toMatchObject([{ type: "ToolExecutionEnd", permission: DENIED }]);

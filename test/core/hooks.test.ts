@@ -163,14 +163,14 @@ describe("before-turn", () => {
     expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "not now" });
   });
 
-  test("an end result ends the loop with the hook's reason, before any model call [IRON-03, IRON-04]", async () => {
+  test("an end result ends the loop with the hook's reason, before any model call [IRON-03.1, IRON-04.1]", async () => {
     const words = saying("before-turn", { type: "end", hook: "guard", text: "the month is over" });
     const run = await play({ hooks: ["before-turn"], words }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "the month is over" });
     expect(run.asked).toEqual([]);
   });
 
-  test("adds its notices to the turn that begins, after the user's messages [IRON-03, IRON-04]", async () => {
+  test("adds its notices to the turn that begins, after the user's messages [IRON-03.2, IRON-04.2]", async () => {
     const run = play({
       hooks: ["before-turn"],
       words: ({ turn }) => [turn === 1 ? { type: "yes", notices: ["look out"] } : YES],
@@ -313,14 +313,14 @@ describe("before-compaction", () => {
 });
 
 describe("on-text", () => {
-  test("yes lets the loop end; the hook does not run when calls or queued messages continue the loop [IRON-07]", async () => {
+  test("yes lets the loop end; the hook does not run when calls or queued messages continue the loop [IRON-07.1]", async () => {
     const run = play({ hooks: ["on-text"], replies: [calls("bash"), says("one"), says("two")] });
     await run.until("call-tools").followUp("more").settle();
     expect(run.lines.at(-1)).toBe("model: two");
     expect(askedAt(run)).toEqual(["on-text"]);
   });
 
-  test("does not run for an empty answer, an answer that the vendor filtered, or structured output [IRON-07]", async () => {
+  test("does not run for an empty answer, an answer that the vendor filtered, or structured output [IRON-07.1]", async () => {
     const answers = [says(""), says("half", { stopReason: "guardRail" })];
     const output = { output: "text" as const, replies: [says('{"count":1}')] };
     for (const setting of [...answers.map((answer) => ({ replies: [answer] })), output]) {
@@ -330,7 +330,7 @@ describe("on-text", () => {
     }
   });
 
-  test("continue starts another turn, with the hook's text or the default text [IRON-07]", async () => {
+  test("continue starts another turn, with the hook's text or the default text [IRON-07.2]", async () => {
     const run = await play({
       hooks: ["on-text"],
       words: ({ turn }) => [

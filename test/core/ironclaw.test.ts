@@ -7,15 +7,15 @@ import { calls, NO_LIMITS, says } from "./support/script.ts";
 
 const outcome = (run: Run) => run.state.last?.outcome;
 
-describe("the tests of the source project [IRON-16]", () => {
-  test("a text without tool calls is the response", async () => {
+describe("the tests of the source project", () => {
+  test("a text without tool calls is the response [IRON-09.1, IRON-16.1]", async () => {
     const run = await play({ replies: [says("Hello, world!")] }).settle();
     expect(outcome(run)).toEqual({ type: "answered", stopReason: "stop" });
     expect(run.state.last?.text).toMatch(/^Hello, world!/);
     expect(run.asked).toHaveLength(1);
   });
 
-  test("a tool call runs, and the text after it is the response", async () => {
+  test("a tool call runs, and the text after it is the response [IRON-16.2]", async () => {
     const run = play({
       replies: [calls("echo"), says("Done!")],
       tools: { echo: { replay: "pure", quick: false } },
@@ -25,7 +25,7 @@ describe("the tests of the source project [IRON-16]", () => {
     expect(run.state.last?.text).toMatch(/^Done!/);
   });
 
-  test("a stop ends the loop before the model is called", async () => {
+  test("a stop ends the loop before the model is called [IRON-16.3]", async () => {
     const run = play({ held: true });
     run.stop();
     run.tell({ type: "started" });
@@ -34,7 +34,7 @@ describe("the tests of the source project [IRON-16]", () => {
     expect(run.executed).toHaveLength(0);
   });
 
-  test("an injected message is in the conversation before the model's next answer", async () => {
+  test("an injected message is in the conversation before the model's next answer [IRON-16.4]", async () => {
     const run = await play({ replies: [calls("bash"), says("Got it")] })
       .until("call-tools")
       .steer("injected prompt")
@@ -44,7 +44,7 @@ describe("the tests of the source project [IRON-16]", () => {
     expect(outcome(run)?.type).toBe("answered");
   });
 
-  test("an endless loop reaches its limit", async () => {
+  test("an endless loop reaches its limit [IRON-09.3, IRON-16.5]", async () => {
     const replies = Array.from({ length: 10 }, () => calls("bash"));
     const run = await play({ replies, limits: { ...NO_LIMITS, maxTurns: 3 } }).settle();
     expect(outcome(run)?.type).toBe("limit-reached");
@@ -52,7 +52,7 @@ describe("the tests of the source project [IRON-16]", () => {
     expect(run.lines.filter((line) => line.startsWith("model:"))).toHaveLength(3);
   });
 
-  test("three texts that announce a call: two nudges, then the response", async () => {
+  test("three texts that announce a call: two nudges, then the response [IRON-16.6]", async () => {
     const announcing = says("Let me search for that file");
     const run = await play({ replies: [announcing, announcing, announcing], nudges: 2 }).settle();
     expect(run.asked).toHaveLength(3);
@@ -60,7 +60,7 @@ describe("the tests of the source project [IRON-16]", () => {
     expect(outcome(run)?.type).toBe("answered");
   });
 
-  test("an early exit: cost that reaches the limit ends the loop before the next model call", async () => {
+  test("an early exit: cost that reaches the limit ends the loop before the next model call [IRON-16.7]", async () => {
     const replies = [{ ...calls("bash"), costUsd: 2 }, says("never said")];
     const run = await play({ replies, limits: { ...NO_LIMITS, maxCostUsd: 1 } }).settle();
     expect(outcome(run)?.type).toBe("limit-reached");
@@ -73,7 +73,7 @@ describe("the tests of the source project [IRON-16]", () => {
     ["hello world", 5, "hello..."],
     ["", 10, ""],
     ["café", 4, "caf..."],
-  ])("the preview of %j in %d bytes is %j", (text, bytes, preview) => {
+  ])("the preview of %j in %d bytes is %j [IRON-16.8]", (text, bytes, preview) => {
     expect(truncateForPreview(text, bytes)).toBe(preview);
   });
 });

@@ -56,7 +56,7 @@ describe("limits", () => {
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max duration reached (11s/10s)]");
   });
 
-  describe("time spent only waiting for the user [TMP-11]", () => {
+  describe("time spent only waiting for the user", () => {
     const asked = {
       limits: { maxDurationMs: 10_000 },
       permissions: { rules: [{ tool: "bash", outcome: "ask" as const }] },

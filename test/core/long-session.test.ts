@@ -7,7 +7,7 @@ const PATIENCE_MS = 120_000;
 
 describe("long sessions", () => {
   thoroughTest(
-    "of three thousand turns keep a state under 64 KiB, and a view of all entries [RIG-04]",
+    "of three thousand turns keep a state under 64 KiB, and a view of all entries [RIG-04.3]",
     async () => {
       const turns = 3000;
       const text = "x".repeat(2000);
@@ -34,7 +34,7 @@ describe("long sessions", () => {
   );
 
   test(
-    "of three hundred loops keep a state under 64 KiB [RIG-04]",
+    "of three hundred loops keep a state under 64 KiB [RIG-04.3]",
     async () => {
       const run = await play({ mode: "interactive", light: true }).settle();
       for (let loop = 0; loop < 300; loop++) await run.prompt("words ".repeat(100)).settle();

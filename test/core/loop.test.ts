@@ -91,7 +91,7 @@ describe("turns", () => {
     expect(again.lines).toEqual(["prompt: hi", "model: one"]);
   });
 
-  test("the goal is the first prompt's text, or the number of messages when the text is stored separately [IRON-14]", async () => {
+  test("the goal is the first prompt's text, or the number of messages when the text is stored separately", async () => {
     expect((await play({ prompts: ["mend it"] }).settle()).state.goal).toBe("mend it");
     const run = play({ prompts: [], mode: "interactive" });
     run.tell({ type: "prompted", message: { id: "r", ref: "abc", atMs: 0 } });
@@ -116,7 +116,7 @@ describe("turns", () => {
     expect(after.nowMs).toBe(state.nowMs);
   });
 
-  test("an event that does not fit the current phase throws [RIG-03]", () => {
+  test("an event that does not fit the current phase throws [RIG-03.1]", () => {
     const run = play();
     const recorded = { type: "recorded", digest: { branch: "main" }, atMs: 0 } as const;
     expect(() => apply(run.state, recorded)).toThrow(/"recorded" while opening/);

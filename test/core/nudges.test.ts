@@ -17,7 +17,7 @@ const forever = Array.from({ length: 60 }, () => announcing());
 const nudgesOf = (run: Run) => run.lines.filter((line) => line === NUDGE).length;
 
 describe("a text that announces a call", () => {
-  test("is nudged twice, and the third is the answer [IRON-02, IRON-10, IRON-11]", async () => {
+  test("is nudged twice, and the third is the answer [IRON-10.1, IRON-10.3, IRON-11.3]", async () => {
     const run = await play({
       nudges: MAX,
       replies: [announcing("a"), announcing("b"), announcing("c")],
@@ -33,7 +33,7 @@ describe("a text that announces a call", () => {
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "stop" });
   });
 
-  test("is followed by a turn that begins with the nudge [IRON-10]", async () => {
+  test("is followed by a turn that begins with the nudge [IRON-10.3]", async () => {
     const run = await play({ nudges: MAX, replies: [announcing(), says("done")] }).settle();
     expect(run.eventLines()).toEqual([
       "AgentStart initial",
@@ -53,14 +53,14 @@ describe("a text that announces a call", () => {
     ]);
   });
 
-  test("is shown to the model together with the nudge [IRON-10]", async () => {
+  test("is shown to the model together with the nudge [IRON-10.3]", async () => {
     const run = await play({ nudges: MAX, replies: [announcing()] })
       .until("call-model")
       .step();
     expect(run.command).toMatchObject({ type: "call-model", view: { ranges: [{ from: 0, to: 3 }] } });
   });
 
-  test("is an ordinary answer when nudges are disabled or used up [IRON-10]", async () => {
+  test("is an ordinary answer when nudges are disabled or used up [IRON-10.1]", async () => {
     expect(nudgesOf(await play({ replies: forever }).settle())).toBe(0);
     expect(nudgesOf(await play({ nudges: 0, replies: forever }).settle())).toBe(0);
     expect(nudgesOf(await play({ nudges: 1, replies: forever }).settle())).toBe(1);
@@ -68,7 +68,7 @@ describe("a text that announces a call", () => {
 });
 
 describe("the count of nudges", () => {
-  test("resets after tool calls [IRON-11]", async () => {
+  test("resets after tool calls [IRON-11.1]", async () => {
     const replies = [
       announcing(),
       announcing(),
@@ -82,7 +82,7 @@ describe("the count of nudges", () => {
     expect(run.lines.at(-1)).toBe("model: Let me check end");
   });
 
-  test("resets after a text that announces nothing [IRON-11]", async () => {
+  test("resets after a text that announces nothing [IRON-11.2]", async () => {
     const replies = [announcing(), announcing(), says("here"), ...forever];
     const run = await play({ nudges: MAX, replies }).until("call-model").step().step();
     await run.followUp("more").settle();
@@ -95,7 +95,7 @@ describe("the count of nudges", () => {
     expect(nudgesOf(run)).toBe(4);
   });
 
-  test("is not reset by a text beyond the limit [IRON-11]", async () => {
+  test("is not reset by a text beyond the limit [IRON-11.3]", async () => {
     const run = await play({ nudges: MAX, replies: forever }).until("call-model").step().step();
     await run.followUp("more").settle();
     expect(run.lines.slice(5)).toEqual([
@@ -105,13 +105,13 @@ describe("the count of nudges", () => {
     ]);
   });
 
-  test("is separate for each loop [IRON-11]", async () => {
+  test("is separate for each loop [IRON-11.4]", async () => {
     const run = await play({ mode: "interactive", nudges: MAX, replies: forever }).settle();
     await run.prompt("more").settle();
     expect(nudgesOf(run)).toBe(2 * MAX);
   });
 
-  test("survives continue-as-new, as does a pending nudge [IRON-11, RIG-04]", async () => {
+  test("survives continue-as-new, as does a pending nudge [IRON-11.4, RIG-04.2]", async () => {
     const run = await play({ nudges: MAX, replies: forever }).until("call-model");
     await run.rotationDue().step().until("rotate").continueAsNew().settle();
     expect(run.lines).toHaveLength(6);
@@ -120,7 +120,7 @@ describe("the count of nudges", () => {
 });
 
 describe("what takes precedence over a nudge", () => {
-  test("steering and follow-ups: a user's message replaces the nudge and is not counted [IRON-10]", async () => {
+  test("steering and follow-ups: a user's message replaces the nudge and is not counted [IRON-10.5]", async () => {
     const run = await play({ nudges: MAX, replies: forever })
       .until("call-model")
       .steer("s")
@@ -140,26 +140,26 @@ describe("what takes precedence over a nudge", () => {
     ]);
   });
 
-  test("a message that arrives during continue-as-new [IRON-10]", async () => {
+  test("a message that arrives during continue-as-new [IRON-10.5]", async () => {
     const run = await play({ nudges: MAX, replies: [announcing()] }).until("call-model");
     await run.rotationDue().step().until("rotate").steer("s").continueAsNew().settle();
     expect(run.lines).toEqual(["prompt: hi", "model: Let me check soon", "steering: s", "model: done"]);
   });
 
-  test("a stop [IRON-10, X-02]", async () => {
+  test("a stop [IRON-10.5]", async () => {
     const run = await play({ nudges: MAX, replies: forever }).until("call-model").stop().settle();
     expect(run.lines).toEqual(["prompt: hi", "model: Let me check soon"]);
     expect(run.state.last?.outcome.type).toBe("stopped");
   });
 
-  test("limits, which count nudged turns [IRON-10, LIM-02.1]", async () => {
+  test("limits, which count nudged turns [LIM-02.1, IRON-10.5]", async () => {
     const run = await play({ nudges: MAX, limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(nudgesOf(run)).toBe(1);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
   });
 
-  test("a failed answer [IRON-10]", async () => {
+  test("a failed answer [IRON-10.5]", async () => {
     const failed = says("Let me check soon", { stopReason: "error" });
     const run = await play({ nudges: MAX, replies: [failed] }).settle();
     expect(run.lines).toHaveLength(2);
@@ -167,7 +167,7 @@ describe("what takes precedence over a nudge", () => {
   });
 });
 
-test("with any announcements and events, every invariant holds, and nudges in a row never exceed the limit [IRON-11, I1..I5]", async () => {
+test("with any announcements and events, every invariant holds, and nudges in a row never exceed the limit [IRON-11.3, I1..I5]", async () => {
   let given = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -212,14 +212,14 @@ function longestRow(lines: readonly string[]): number {
 describe("the definition", () => {
   const model = { id: "m", api: "anthropic_messages", provider: "anthropic" };
 
-  test("allows two nudges by default [IRON-02]", () => {
+  test("allows two nudges by default [IRON-02.2]", () => {
     const { nudges } = AgentDefinition.parse({
       model: { ...model, baseUrl: "http://127.0.0.1:1", contextWindow: 200_000 },
     });
     expect(nudges).toEqual({ enabled: true, max: 2 });
   });
 
-  test("rejects unknown fields and invalid values, and names the field [IRON-02]", () => {
+  test("rejects unknown fields and invalid values, and names the field", () => {
     expect(() => NudgeSettings.parse({ maxNudges: 2 })).toThrow(/maxNudges/);
     expect(() => NudgeSettings.parse({ max: -1 })).toThrow(/max/);
   });

@@ -8,8 +8,8 @@ import { calls, NO_LIMITS, says, usageOf } from "./support/script.ts";
 
 const types = (run: Run) => run.commands.map(({ type }) => type);
 
-describe("a prompt and a turn limit [RIG-06]", () => {
-  test("are all that a machine needs, and it ends at that limit", async () => {
+describe("a prompt and a turn limit", () => {
+  test("are all that a machine needs, and it ends at that limit [RIG-06.1]", async () => {
     const replies = [calls("bash"), calls("bash"), calls("bash"), says("done")];
     const bounded = await play({ prompts: ["hi"], limits: { ...NO_LIMITS, maxTurns: 2 }, replies }).settle();
     expect(bounded.asked).toHaveLength(2);
@@ -19,7 +19,7 @@ describe("a prompt and a turn limit [RIG-06]", () => {
     ).toMatchObject({ outcome: { type: "answered" } });
   });
 
-  test("drive the same machine when the prompt arrives later, at a waiting run", async () => {
+  test("drive the same machine when the prompt arrives later, at a waiting run [RIG-06.2]", async () => {
     const replies = [calls("bash"), says("done")];
     const started = await play({ prompts: ["hi"], replies }).settle();
     const prompted = await play({ prompts: [], mode: "interactive", replies }).settle().prompt("hi").settle();
@@ -75,7 +75,7 @@ describe("one loop for three consumers", () => {
 });
 
 describe("the order within a turn", () => {
-  test("tools run before TurnEnd; steering is read at the entry, after tools and at the turn's end, and is appended [X-07]", async () => {
+  test("tools run before TurnEnd; steering is read at the entry, after tools and at the turn's end, and is appended [X-07.1-2]", async () => {
     const run = play({
       replies: [calls("bash"), says("well"), says("end")],
       held: true,

@@ -45,7 +45,7 @@ function verdict(policy: PermissionPolicyInput, facts: CallFacts, asked?: Asked)
 }
 
 describe("the schema", () => {
-  test("the empty policy has no rules and defaults to ask-unsafe [PERM-01]", () => {
+  test("the empty policy has no rules and defaults to ask-unsafe [PERM-01.5]", () => {
     expect(PermissionPolicy.parse({})).toEqual({ rules: [], otherwise: "ask-unsafe" });
   });
 
@@ -60,13 +60,13 @@ describe("the schema", () => {
     [{ rules: [{ outcome: "deny", path: "../x" }] }, /absolute glob/],
     [{ rules: [{ outcome: "deny", path: "~/x" }] }, /home folder/],
     [{ otherwise: "maybe" }, /otherwise/],
-  ])("%j is rejected with the field and the reason [PERM-01]", (policy, message) => {
+  ])("%j is rejected with the field and the reason [PERM-01.2]", (policy, message) => {
     expect(() => PermissionPolicy.parse(policy)).toThrow(message);
   });
 });
 
 describe("rules", () => {
-  test("the first that matches decides, and the result names it [PERM-01]", () => {
+  test("the first that matches decides, and the result names it [PERM-01.1]", () => {
     const rules = [
       { tool: "read_file", outcome: "allow" },
       { tool: "read_*", outcome: "deny", reason: "reads too much" },
@@ -81,7 +81,7 @@ describe("rules", () => {
     expect(verdict({ rules: [...rules] }, {}, { tool: "bash" })).toBe("ask 2");
   });
 
-  test("need all conditions to match, but only one member of a list; names can be globs [PERM-01]", () => {
+  test("need all conditions to match, but only one member of a list; names can be globs [PERM-01.2]", () => {
     const rules = [{ tool: ["a", "b_*"], agent: ["x?", "main"], outcome: "deny" as const }];
     const otherwise = "allow";
     expect(verdict({ rules, otherwise }, {}, { tool: "b_1", agent: "x1" })).toBe("deny 0");
@@ -101,13 +101,13 @@ describe("rules", () => {
     ["git status", "./git status", "deny otherwise"],
     ["git status", "/usr/bin/git status", "deny otherwise"],
     ["git status", "\u0261it status", "deny otherwise"],
-  ])("allow %j for the command %j: %s [PERM-01]", (command, said, expected) => {
+  ])("allow %j for the command %j: %s [PERM-01.2]", (command, said, expected) => {
     expect(verdict({ rules: [{ command, outcome: "allow" }], otherwise: "deny" }, commands(said))).toBe(
       expected,
     );
   });
 
-  test("judge each command of a list separately; the strictest outcome counts [PERM-01]", () => {
+  test("judge each command of a list separately; the strictest outcome counts [PERM-01.3]", () => {
     const policy: PermissionPolicyInput = {
       rules: [
         { command: "git status", outcome: "allow" },
@@ -124,13 +124,13 @@ describe("rules", () => {
     expect(verdict({ ...policy, otherwise: "deny" }, commands("git status", "ls"))).toBe("deny otherwise");
   });
 
-  test("that deny also match a program by the last segment of its path [PERM-01]", () => {
+  test("that deny also match a program by the last segment of its path [PERM-01.2]", () => {
     const rules = [{ command: "rm", outcome: "deny" as const }];
     expect(verdict({ rules }, commands("/bin/rm x"))).toBe("deny 0");
     expect(verdict({ rules }, commands("x/rmdir x"))).toBe("ask otherwise");
   });
 
-  test("treat what a shell pattern can expand to as grounds to deny a call, never to allow it [PERM-01]", () => {
+  test("treat what a shell pattern can expand to as grounds to deny a call, never to allow it [PERM-01.3]", () => {
     const call = (words: string[], fixed: number): CallFacts => ({
       commands: [{ words, fixedWords: fixed }],
     });
@@ -151,7 +151,7 @@ describe("rules", () => {
     expect(verdict(long, call(["git", "push", "?", "z"], 2))).toBe("deny 0");
   });
 
-  test("judge a wrapper by rules that name it, and otherwise by the command that it runs [PERM-01]", () => {
+  test("judge a wrapper by rules that name it, and otherwise by the command that it runs [PERM-01.3]", () => {
     const facts: CallFacts = {
       commands: [{ words: ["timeout", "5", "npm", "test"], isWrapper: true }, { words: ["npm", "test"] }],
     };
@@ -163,7 +163,7 @@ describe("rules", () => {
     );
   });
 
-  test("match relative path globs in the workspace, and absolute ones against the real path [PERM-01]", () => {
+  test("match relative path globs in the workspace, and absolute ones against the real path [PERM-01.2]", () => {
     const deny = (path: string | string[], facts: CallFacts) =>
       verdict({ rules: [{ path, outcome: "deny" }], otherwise: "allow" }, facts);
     expect(deny("src/**", touching("src/a/b.ts"))).toBe("deny 0");
@@ -174,7 +174,7 @@ describe("rules", () => {
     expect(deny("**/.env", touching("a", "b"))).toBe("allow otherwise");
   });
 
-  test("that allow a path must match all paths, and need at least one [PERM-01]", () => {
+  test("that allow a path must match all paths, and need at least one [PERM-01.2]", () => {
     const allow = (facts: CallFacts) =>
       verdict({ rules: [{ path: "src/**", outcome: "allow" }], otherwise: "ask" }, facts, { tool: "edit" });
     expect(allow(touching("src/a", "src/b"))).toBe("allow 0");
@@ -183,7 +183,7 @@ describe("rules", () => {
     expect(allow({ paths: [] })).toBe("ask otherwise");
   });
 
-  test("can deny a command by its redirects, but not allow it [PERM-01]", () => {
+  test("can deny a command by its redirects, but not allow it [PERM-01.3]", () => {
     const facts = { ...commands("echo x"), ...touching("src/a") };
     expect(verdict({ rules: [{ path: "src/**", outcome: "deny" }] }, facts)).toBe("deny 0");
     expect(verdict({ rules: [{ path: "src/**", outcome: "allow" }] }, facts)).toBe("ask otherwise");
@@ -198,7 +198,7 @@ describe("uncertain facts", () => {
   const opaque: CallFacts = { ...commands("git status", "rm x"), opaqueReason: "holds a substitution" };
   const cut: CallFacts = { ...commands("git status"), isTruncated: true };
 
-  test("match no allow rule, not even one without conditions [PERM-01]", () => {
+  test("match no allow rule, not even one without conditions [PERM-01.3]", () => {
     for (const facts of [opaque, cut, { opaqueReason: "does not parse" }]) {
       const rules = [{ outcome: "allow" as const }];
       expect(verdict({ rules, otherwise: "ask" }, facts)).toBe("ask otherwise");
@@ -206,7 +206,7 @@ describe("uncertain facts", () => {
     }
   });
 
-  test("need approval where otherwise would allow, if the policy has rules [PERM-01]", () => {
+  test("need approval where otherwise would allow, if the policy has rules [PERM-01.5]", () => {
     const rules = [{ command: "git push", outcome: "deny" as const }];
     for (const facts of [opaque, cut]) {
       expect(verdict({ rules, otherwise: "allow" }, facts)).toBe("ask otherwise");
@@ -219,7 +219,7 @@ describe("uncertain facts", () => {
     );
   });
 
-  test("are denied by a rule that matches a command in them [PERM-01]", () => {
+  test("are denied by a rule that matches a command in them [PERM-01.3]", () => {
     expect(verdict({ rules: [{ command: "rm", outcome: "deny" }] }, opaque)).toBe("deny 0");
     expect(verdict({ rules: [{ command: "rm", outcome: "ask" }], otherwise: "deny" }, opaque)).toBe(
       "deny otherwise",
@@ -232,17 +232,17 @@ describe("otherwise", () => {
     [{ interactive: true, replay: "unsafe" }, "ask otherwise"],
     [{ interactive: true, replay: "pure" }, "allow otherwise"],
     [{ interactive: false, replay: "unsafe" }, "allow otherwise"],
-  ] as const)("ask-unsafe for %j: %s [PERM-01]", (asked, expected) => {
+  ] as const)("ask-unsafe for %j: %s [PERM-01.5]", (asked, expected) => {
     expect(verdict({}, {}, asked)).toBe(expected);
   });
 
-  test.each(["allow", "ask", "deny"] as const)("%s applies when no rule matches [PERM-01]", (otherwise) => {
+  test.each(["allow", "ask", "deny"] as const)("%s applies when no rule matches [PERM-01.5]", (otherwise) => {
     expect(verdict({ otherwise }, commands("a"))).toBe(`${otherwise} otherwise`);
   });
 });
 
 describe("reasons", () => {
-  test("name the rule and the command, or why none matched [PERM-01]", () => {
+  test("name the rule and the command, or why none matched [PERM-01.4]", () => {
     expect(judge({ rules: [{ command: "rm", outcome: "deny" }] }, commands("ls", "rm x")).reason).toBe(
       "rules[0] denies `rm x`",
     );
@@ -290,7 +290,7 @@ describe("properties", () => {
   const policy = record({ rules: array(rule, { maxLength: 4 }), otherwise });
   const asked = record({ interactive: boolean(), replay: constantFrom("pure" as const, "unsafe" as const) });
 
-  test("a policy with rules never allows an opaque or truncated call [PERM-01]", () => {
+  test("a policy with rules never allows an opaque or truncated call [PERM-01.3]", () => {
     void assert(
       property(policy, facts, asked, (policy, facts, asked) => {
         const { outcome, rule } = judge(policy, facts, asked);
@@ -302,7 +302,7 @@ describe("properties", () => {
     );
   });
 
-  test("adding a deny rule in front, or removing the allow rules, never permits more [PERM-01]", () => {
+  test("adding a deny rule in front, or removing the allow rules, never permits more [PERM-01.1]", () => {
     void assert(
       property(policy, rule, facts, asked, (policy, added, facts, asked) => {
         const before = STRICTNESS[judge(policy, facts, asked).outcome];
@@ -316,7 +316,7 @@ describe("properties", () => {
     );
   });
 
-  test("one more command or path never permits more, and rules after a catch-all have no effect [PERM-01]", () => {
+  test("one more command or path never permits more, and rules after a catch-all have no effect [PERM-01.1, PERM-01.3]", () => {
     void assert(
       property(policy, rule, facts, command, path, asked, (policy, last, facts, command, path, asked) => {
         const before = judge(policy, facts, asked);
@@ -338,7 +338,7 @@ describe("properties", () => {
     );
   });
 
-  test("an ask rule that is not certain to match a command does not override a later denial [PERM-01]", () => {
+  test("an ask rule that is not certain to match a command does not override a later denial [PERM-01.1]", () => {
     const rules = [{ command: "git status", outcome: "ask" as const }];
     const policy: PermissionPolicy = { rules, otherwise: "deny" };
     const asked = { interactive: true, replay: "unsafe" as const };
@@ -351,7 +351,7 @@ describe("properties", () => {
     expect(outcome({ words: ["git", "status"] })).toBe("ask");
   });
 
-  test("bounded facts are small, and never permit more than complete ones [PERM-01]", () => {
+  test("bounded facts are small, and never permit more than complete ones [PERM-01.3]", () => {
     const long = array(constantFrom("git", "status", "rm", "y".repeat(200)), { maxLength: 25 });
     const many = array(record({ words: long }), { maxLength: 40 });
     void assert(
@@ -394,12 +394,12 @@ describe("globs", () => {
     ["/etc/*", ["/etc/passwd"], ["/etc/a/b", "etc/passwd"]],
     ["[a]{b}+(c)", ["[a]{b}+(c)"], ["ab+c", "a"]],
     ["", [""], ["a"]],
-  ])("path glob %j [PERM-01]", (glob, yes, no) => {
+  ])("path glob %j [PERM-01.2]", (glob, yes, no) => {
     for (const path of yes) expect(matchPathGlob(glob, path), path).toBe(true);
     for (const path of no) expect(matchPathGlob(glob, path), path).toBe(false);
   });
 
-  test("match names across slashes [PERM-01]", () => {
+  test("match names across slashes [PERM-01.2]", () => {
     expect(matchNameGlob("github__*", "github__create_issue")).toBe(true);
     expect(matchNameGlob("*", "a/b")).toBe(true);
     expect(matchNameGlob("a?b", "a/b")).toBe(true);
@@ -407,7 +407,7 @@ describe("globs", () => {
     expect(matchNameGlob("a.c", "abc")).toBe(false);
   });
 
-  test("match the same texts as an equivalent regular expression [PERM-01]", () => {
+  test("match the same texts as an equivalent regular expression [PERM-01.2]", () => {
     const letters = string({ unit: constantFrom("a", "b", "/", "."), maxLength: 8 });
     const glob = array(constantFrom("a", "b", "/", "*", "**", "**/", "/**", "?"), { maxLength: 6 });
     void assert(
@@ -419,7 +419,7 @@ describe("globs", () => {
     );
   });
 
-  test("match long patterns and texts without exponential backtracking [PERM-01]", () => {
+  test("match long patterns and texts without exponential backtracking [PERM-01.2]", () => {
     const spentMs = cpuMs(() => {
       expect(matchPathGlob(`${"**/*a".repeat(40)}b`, "a/".repeat(2000))).toBe(false);
       expect(matchNameGlob(`${"*a".repeat(100)}b`, "a".repeat(2000))).toBe(false);

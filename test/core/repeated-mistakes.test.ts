@@ -15,8 +15,8 @@ function results(run: ReturnType<typeof play>): readonly string[] {
   return run.lines.filter((line) => /^(bash|read|edit|nope)!?: /.test(line));
 }
 
-describe("repeated calls that cannot be run [RIG-07]", () => {
-  test("the result of the third one in a row for a tool says so, and the run continues", async () => {
+describe("repeated calls that cannot be run", () => {
+  test("the result of the third one in a row for a tool says so, and the run continues [RIG-07.3, GAP-12]", async () => {
     const run = await play({
       replies: [calls(wrong), calls(wrong), calls(wrong), calls(wrong), says("I give up on it")],
     }).settle();
@@ -40,7 +40,7 @@ describe("repeated calls that cannot be run [RIG-07]", () => {
     expect(results(run).map((line) => line.includes("in a row"))).toEqual([false, false, true]);
   });
 
-  test("a valid call of the tool in between resets the count", async () => {
+  test("a valid call of the tool in between resets the count [RIG-07.3]", async () => {
     const run = await play({
       replies: [
         calls(wrong),

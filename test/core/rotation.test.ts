@@ -5,7 +5,7 @@ import { calls, says } from "./support/script.ts";
 const turns = (count: number) => Array.from({ length: count }, () => calls("bash"));
 
 describe("continue as new", () => {
-  test("happens only between turns, with an empty outbox, and leaves no trace in the record [RIG-04]", async () => {
+  test("happens only between turns, with an empty outbox, and leaves no trace in the record [RIG-04.2]", async () => {
     const plain = await play({ replies: turns(3) }).settle();
     const run = await play({ replies: turns(3) })
       .until("call-tools")
@@ -101,7 +101,7 @@ describe("continue as new", () => {
     expect(run.lines).toHaveLength(4);
   });
 
-  test("that becomes due in a loop's last turn happens after the loop, unless the run ends [RIG-04]", async () => {
+  test("that becomes due in a loop's last turn happens after the loop, unless the run ends [RIG-04.2]", async () => {
     const run = await play({ mode: "interactive" }).until("call-model").rotationDue().until("rotate");
     expect(run.state.loop).toBeUndefined();
     await run.continueAsNew();
@@ -110,7 +110,7 @@ describe("continue as new", () => {
     expect(ending.run).toBe("run1");
   });
 
-  test("continues the command numbers, so that no key is used twice [RIG-04]", async () => {
+  test("continues the command numbers, so that no key is used twice [RIG-04.2]", async () => {
     const run = await play({ replies: turns(2) })
       .until("call-tools")
       .rotationDue()
@@ -134,7 +134,7 @@ describe("continue as new", () => {
     expect(behind.lines.at(-1)).toMatch(/Max duration reached/);
   });
 
-  test("preserves queues, ids, totals, goal, pinned settings, usage and view [RIG-04]", async () => {
+  test("preserves queues, ids, totals, goal, pinned settings, usage and view [RIG-04.2, TMP-03.2]", async () => {
     const run = await play({ mode: "interactive", replies: [calls("bash"), says("two")] }).until(
       "call-tools",
     );

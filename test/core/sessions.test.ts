@@ -198,7 +198,7 @@ describe("an interactive run", () => {
     expect(run.command.type).toBe("call-model");
   });
 
-  test("does not keep the last answer's text in its state during the next loop [RIG-05]", async () => {
+  test("does not keep the last answer's text in its state during the next loop [RIG-04.3]", async () => {
     const run = await play({ mode: "interactive", replies: [says("x".repeat(20_000))] }).settle();
     expect(run.state.last?.text).toContain("x".repeat(20_000));
     await run.prompt("more").until("call-model");

@@ -53,7 +53,7 @@ describe("status", () => {
     expect(buildStatus((await run.settle()).state)).toMatchObject({ turns: 5, loopId: "s.test.2" });
   });
 
-  test("truncates the last text at a whole character, also after the loop has ended [IRON-14]", async () => {
+  test("truncates the last text at a whole character, also after the loop has ended [IRON-14.2]", async () => {
     const run = await play({ replies: [says("\u{1F980}".repeat(300))] }).settle();
     const text = buildStatus(run.state).lastText ?? "";
     expect(bytes(text)).toBeLessThanOrEqual(259);

@@ -3,7 +3,7 @@ import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
 describe("a lost model call", () => {
-  test("is dispatched again with the same number and a higher generation [RIG-04]", async () => {
+  test("is dispatched again with the same number and a higher generation [RIG-04.2]", async () => {
     const run = await play().until("call-model");
     const first = run.command;
     await run.lose("claimed");
@@ -12,7 +12,7 @@ describe("a lost model call", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
   });
 
-  test("whose answer is stored is not paid for again [RIG-04]", async () => {
+  test("whose answer is stored is not paid for again [RIG-04.2]", async () => {
     const run = await play({ replies: [says("dear")] })
       .until("call-model")
       .lose("stored")
@@ -242,7 +242,7 @@ describe("steps that only write", () => {
 });
 
 describe("branches", () => {
-  test("a tool result that names another branch moves the run and its view there [RIG-04]", async () => {
+  test("a tool result that names another branch moves the run and its view there", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     run.transcript.intrude("main");
     await run.tool(0);
@@ -260,7 +260,7 @@ describe("branches", () => {
     expect(run.command).toMatchObject({ type: "finish", branch: run.state.branch });
   });
 
-  test("a model call, a record step and a close can move the run too [RIG-04]", async () => {
+  test("a model call, a record step and a close can move the run too", async () => {
     const model = await play().until("call-model");
     model.transcript.intrude("main");
     expect((await model.step()).state.branch).not.toBe("main");
@@ -282,7 +282,7 @@ describe("branches", () => {
     expect((await close.settle()).lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (1/1)]");
   });
 
-  test("a new loop sees the entries that another run has added [RIG-04]", async () => {
+  test("a new loop sees the entries that another run has added", async () => {
     const run = await play({ mode: "interactive" }).settle();
     run.transcript.intrude("main");
     run.transcript.intrude("main");

@@ -14,7 +14,7 @@ async function ended(run: Run): Promise<Run> {
 const stopped = { type: "stopped", reason: "enough" };
 
 describe("stop", () => {
-  test("before the loop is open: the loop is opened, and closed without a turn [X-01, ABT-03]", async () => {
+  test("before the loop is open: the loop is opened, and closed without a turn [X-01, ABT-03, IRON-09.2]", async () => {
     const run = await ended(play().stop());
     expect(run.asked).toEqual([]);
     expect(run.lines).toEqual(["prompt: hi"]);

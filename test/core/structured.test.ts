@@ -182,7 +182,7 @@ describe("messages of the user", () => {
   });
 });
 
-test("a nudge precedes a repair round, and an announcement after the last nudge is a mismatch [SO-01.3, IRON-10]", async () => {
+test("a nudge precedes a repair round, and an announcement after the last nudge is a mismatch [SO-01.3, IRON-10.3]", async () => {
   const announcing = says("Let me check soon");
   const run = await counting({ nudges: 1, replies: [announcing, announcing, final(FINAL)] }).settle();
   expect(run.lines[2]).toMatch(/did not include any tool calls/);
@@ -190,7 +190,7 @@ test("a nudge precedes a repair round, and an announcement after the last nudge 
   expect(outcomeOf(run)).toMatchObject({ type: "answered" });
 });
 
-test("a pending repair round survives continue-as-new and the death of a worker [SO-01.3, RIG-04]", async () => {
+test("a pending repair round survives continue-as-new and the death of a worker [SO-01.3, RIG-04.2]", async () => {
   const replies = [bad(), good];
   const run = await writing({ replies }).until("call-model");
   await run.rotationDue().step().until("rotate").continueAsNew().lose("claimed").lose("stored").settle();
@@ -198,7 +198,7 @@ test("a pending repair round survives continue-as-new and the death of a worker 
   expect(outcomeOf(run)).toMatchObject({ type: "answered" });
 });
 
-test("a limit and a stop take precedence over a repair round [LIM-02.2, X-02]", async () => {
+test("a limit and a stop take precedence over a repair round [LIM-02.2]", async () => {
   const replies = [bad()];
   const limited = await writing({ replies, limits: { maxTurns: 1 } }).settle();
   expect(outcomeOf(limited)).toMatchObject({ type: "limit-reached" });

@@ -19,7 +19,7 @@ describe("a text that announces a call", () => {
     "Here is what I know:\n\n- a\n- b\n\nNext, I'll use the search tool to find the rest.",
     "I will fetch the page.\n\n```js\nfetch(url)\n```",
     "Let me explain what happened. Now let me run the build again.",
-  ])("%j [IRON-10]", (text) => expect(announcesToolCall(text)).toBe(true));
+  ])("%j [IRON-10.2, GAP-04.1]", (text) => expect(announcesToolCall(text)).toBe(true));
 
   test.each([
     "The file is in src/main.ts.",
@@ -41,9 +41,9 @@ describe("a text that announces a call", () => {
     "I'll read-ahead",
     "",
     "   \n\n ",
-  ])("%j does not [IRON-10]", (text) => expect(announcesToolCall(text)).toBe(false));
+  ])("%j does not [IRON-10.2, GAP-04.1]", (text) => expect(announcesToolCall(text)).toBe(false));
 
-  test("is classified quickly, whatever it contains [IRON-10]", () => {
+  test("is classified quickly, whatever it contains", () => {
     const piece = fc.constantFrom(
       "let me ",
       "i'll ",
@@ -72,13 +72,13 @@ describe("a text that announces a call", () => {
 });
 
 describe("the nudge", () => {
-  test("says what was missing [IRON-10]", () => {
+  test("says what was missing [IRON-10.4, GAP-04.2]", () => {
     expect(TOOL_INTENT_NUDGE).toContain("you did not include any tool calls");
     // The nudge must not be detected as an announcement itself.
     expect(announcesToolCall(TOOL_INTENT_NUDGE)).toBe(false);
   });
 
-  test("is sent for the first two of three announcements, and the third one is the answer [IRON-02, IRON-10, IRON-11]", () => {
+  test("is sent for the first two of three announcements, and the third one is the answer [IRON-02.2, IRON-10.1, IRON-11.3]", () => {
     let nudges = 0;
     const verdicts = [1, 2, 3].map(() => {
       const verdict = decideNudge(DEFAULTS, { intent: true, mayCall: true, nudges });
@@ -92,14 +92,14 @@ describe("the nudge", () => {
     ]);
   });
 
-  test("is counted from zero after a text without an announcement [IRON-11]", () => {
+  test("is counted from zero after a text without an announcement [IRON-11.2]", () => {
     expect(decideNudge(DEFAULTS, { intent: false, mayCall: true, nudges: 2 })).toEqual({
       nudge: false,
       nudges: 0,
     });
   });
 
-  test("is sent only if it is enabled and a call is possible [IRON-10]", () => {
+  test("is sent only if it is enabled and a call is possible [IRON-10.1]", () => {
     const intent = { intent: true, mayCall: true, nudges: 0 };
     expect(decideNudge({ enabled: false, maxNudges: 2 }, intent).nudge).toBe(false);
     expect(decideNudge({ enabled: true, maxNudges: 0 }, intent).nudge).toBe(false);

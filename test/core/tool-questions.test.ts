@@ -12,8 +12,8 @@ const eventsOf = (run: Run, tool: string) =>
     .map(({ body }) => body)
     .filter((body) => "toolName" in body && body.toolName === tool);
 
-describe("a tool that asks the user [TMP-11]", () => {
-  test("waits like an approval, without a running command, and its outbox is written once", async () => {
+describe("a tool that asks the user", () => {
+  test("waits like an approval, without a running command, and its outbox is written once [TMP-11.1]", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
     await run.until("call-tools").asks(0);
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
@@ -47,7 +47,7 @@ describe("a tool that asks the user [TMP-11]", () => {
     ]);
   });
 
-  test("is dispatched again with the answer if the worker dies during the second call", async () => {
+  test("is dispatched again with the answer if the worker dies during the second call [TMP-11.4]", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
     await run.until("call-tools").asks(0).answer("c0.0");
     const { number } = run.call(0);
@@ -67,7 +67,7 @@ describe("a tool that asks the user [TMP-11]", () => {
     expect(run.lines.filter((line) => / ok$/.test(line))).toEqual(["edit: edit ok", "bash: bash ok"]);
   });
 
-  test("gets an error result if the user does not answer in time, and the timeout is recorded", async () => {
+  test("gets an error result if the user does not answer in time, and the timeout is recorded [TMP-11.2]", async () => {
     const run = play({ replies: [calls("edit"), says("done")], approvalTimeoutMs: 5000 });
     await run.until("call-tools").asks(0);
     await run.pass(6000).timePassed().settle();
@@ -78,7 +78,7 @@ describe("a tool that asks the user [TMP-11]", () => {
     });
   });
 
-  test("is cancelled by a stop, also if the question follows the stop; hooks receive the call's end", async () => {
+  test("is cancelled by a stop, also if the question follows the stop; hooks receive the call's end [TMP-11.3]", async () => {
     const run = play({ replies: [calls("edit")], hooks: ["after-tool"] });
     await run.until("call-tools").asks(0).stop("enough").settle();
     expect(run.lines.find((line) => line.startsWith("edit!"))).toContain("Cancelled");

@@ -57,7 +57,7 @@ describe("strategies", () => {
     expect(numbers.size).toBe(3);
   });
 
-  test("results are in call order, whichever call ends first [TOOL-08.1-2, LOOP-17, PHI-13a]", async () => {
+  test("results are in call order, whichever call ends first [TOOL-08.1-2, LOOP-17, PHI-13a, RIG-03.2]", async () => {
     const run = await play({ replies: [calls("bash", "edit", "read")] }).until("call-tools");
     await run.tool(2).tool(0, true).tool(1).settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash!: bash failed", "edit: edit ok", "read: read ok"]);
@@ -286,7 +286,7 @@ describe("tools that fail", () => {
     expect(run.lines.slice(2, 4)).toEqual(["nothing!: Tool nothing not found", "bash!: Failed: no"]);
   });
 
-  test("an event for a call that has ended, or that does not exist, is ignored [RIG-03]", async () => {
+  test("an event for a call that has ended, or that does not exist, is ignored [RIG-03.1]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     const digest = { branch: "main", isError: true, tokens: 1, preview: "" };
     await run.tool(0);

@@ -27,7 +27,7 @@ const RUNS = getRunCount(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 
 describe("previews", () => {
-  test("are cut at a whole character and end with an ellipsis [IRON-14]", () => {
+  test("are cut at a whole character and end with an ellipsis [IRON-14.1-2]", () => {
     expect(truncateForPreview("hello", 10)).toBe("hello");
     expect(truncateForPreview("hello", 5)).toBe("hello");
     expect(truncateForPreview("hello", 4)).toBe("hell...");
@@ -35,7 +35,7 @@ describe("previews", () => {
     expect(truncateForPreview("\u{1F980}\u{1F980}", 7)).toBe("\u{1F980}...");
   });
 
-  test("handle an empty text, no room, a last character that fits, and a lone surrogate [IRON-14]", () => {
+  test("handle an empty text, no room, a last character that fits, and a lone surrogate [IRON-14.1-2]", () => {
     expect(truncateForPreview("", 0)).toBe("");
     expect(truncateForPreview("a", 0)).toBe("...");
     expect(truncateForPreview("caf\u00e9", 5)).toBe("caf\u00e9");
@@ -43,7 +43,7 @@ describe("previews", () => {
     expect(truncateForPreview("\ud800a", 3)).toBe("\ud800...");
   });
 
-  test("are the longest beginning of the text that fits the limit, without a broken character [IRON-14]", () => {
+  test("are the longest beginning of the text that fits the limit, without a broken character [IRON-14.1-2]", () => {
     void assert(
       property(string({ unit: "grapheme" }), nat(40), (text, max) => {
         const cut = truncateForPreview(text, max);
@@ -238,7 +238,7 @@ describe("views", () => {
       spans: [],
     });
 
-  test("cover all entries without gap or overlap in a few spans, and preserve tokens and turns [RIG-04]", () => {
+  test("cover all entries without gap or overlap in a few spans, and preserve tokens and turns [RIG-04.3]", () => {
     void assert(
       property(array(record({ tokens: nat(100), newTurn: boolean() }), { maxLength: 200 }), (entries) => {
         const view = grown(entries);
@@ -260,14 +260,14 @@ describe("views", () => {
     );
   });
 
-  test("have one turn for an answer and its results, and join the oldest turns first [RIG-04]", () => {
+  test("have one turn for an answer and its results, and join the oldest turns first [RIG-04.3]", () => {
     const view = grown(Array.from({ length: 120 }, (_, index) => ({ tokens: 1, newTurn: index % 2 === 0 })));
     expect(view.spans).toHaveLength(48);
     expect(view.spans[0]).toEqual({ from: 0, to: 26, turns: 13, tokens: 26 });
     expect(view.spans.slice(1).every(({ from, to }) => to - from === 2)).toBe(true);
   });
 
-  test("stay small with a gap at their beginning too [RIG-04]", () => {
+  test("stay small with a gap at their beginning too [RIG-04.3]", () => {
     let view: View = { branch: "main", spans: [{ from: 0, to: 2, turns: 1, tokens: 1 }] };
     for (let position = 10; position < 200; position++)
       view = extendView(view, { position, tokens: 1, newTurn: true });
@@ -278,7 +278,7 @@ describe("views", () => {
     ]);
   });
 
-  test("join only adjacent spans to ranges [RIG-04]", () => {
+  test("join only adjacent spans to ranges [RIG-04.3]", () => {
     const span = (from: number, to: number) => ({ from, to, turns: 1, tokens: 1 });
     expect(toViewRanges({ branch: "b", spans: [span(0, 2), span(2, 3), span(5, 6)] })).toEqual({
       branch: "b",

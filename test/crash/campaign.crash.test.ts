@@ -10,7 +10,7 @@ const SCRIPT = fileURLToPath(new URL("../../scripts/crash.mjs", import.meta.url)
 const SLICE = ["--quick", "--kills", "24", "--runs", "11", "--minutes", "3", "--seed", "7"];
 
 thoroughTest(
-  "a slice of the crash campaign: workers die at four points under eleven agents, and nothing is lost, duplicated, paid again or left over [TMP-07, STEER-01.3]",
+  "a slice of the crash campaign: workers die at four points under eleven agents, and nothing is lost, duplicated, paid again or left over [STEER-01.3, TMP-07.1]",
   async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, ...SLICE, "--json"]);
     const last = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");

@@ -121,7 +121,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "an answer in flight during five deploys is requested again each time, and arrives [RIG-04]",
+  "an answer in flight during five deploys is requested again each time, and arrives [RIG-04.2]",
   async () => {
     const session = stage.session({ replies: [{ text: "At last.", holdUntil: "deployed" }] });
     const env = { HOLDFAST_DRAIN_SECONDS: "0" };

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed within a stage, and again between two stages: nothing is requested twice [ORC-02, RIG-04]",
+  "killed within a stage, and again between two stages: nothing is requested twice [ORC-02.3, RIG-04.2]",
   async () => {
     const { first, second, third } = createMembers(stage, {
       first: {

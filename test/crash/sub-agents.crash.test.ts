@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed while a sub-agent answers, and again while its caller does: one child, one result, nothing paid twice [SUB-01.1, SUB-05.1, RIG-04]",
+  "killed while a sub-agent answers, and again while its caller does: one child, one result, nothing paid twice [SUB-01.1, SUB-05.1, RIG-04.2]",
   async () => {
     const parent = createAgentTree(
       stage,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed while delegated agents work and their lead waits, and again while it answers: nothing is delegated twice [ORC-01]",
+  "killed while delegated agents work and their lead waits, and again while it answers: nothing is delegated twice [ORC-01.1]",
   async () => {
     const delegate = (agent: string) => ({ name: "delegate", arguments: { agent, task: `Be ${agent}` } });
     const team = new TestTeam(

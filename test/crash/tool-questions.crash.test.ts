@@ -20,7 +20,7 @@ afterAll(async () => {
 const POLL = { timeout: 20_000, interval: 50 };
 
 thoroughTest(
-  "killed while a server's question waits: the next worker gives the server the answer; one question is declined, one stopped [TMP-11]",
+  "killed while a server's question waits: the next worker gives the server the answer; one question is declined, one stopped [TMP-11.4]",
   async () => {
     const elicit = (id: string) => ({ toolCalls: [{ id, name: "ask__elicit", arguments: {} }] });
     const server = createStdioServer(MISBEHAVING_SERVER, {}, { name: "ask", include: ["elicit"] });

@@ -25,7 +25,7 @@ afterAll(() => stage.close());
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] });
 const read = (file: string) => readFileSync(join(stage.home, file), "utf8");
 
-test("killed in an unsafe bash command: never run twice, its processes are gone, and the model is informed of what is known [TMP-07]", async () => {
+test("killed in an unsafe bash command: never run twice, its processes are gone, and the model is informed of what is known [TMP-07.1-2]", async () => {
   const command =
     "echo run >> bash.runs; echo printed so far; sleep 500 & while [ ! -e bash.go ]; do sleep 0.05; done; echo run >> bash.ends";
   const session = stage.session({

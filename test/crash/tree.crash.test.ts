@@ -54,7 +54,7 @@ async function expectTreeWhole(root: TestSession, children: number): Promise<voi
 }
 
 thoroughTest(
-  "killed at every step of a sub-agent and of its caller: no stored answer is paid again, its unsafe tool runs once, a message is read once [RIG-04, STEER-01.3, SUB-01.1, SUB-05.1]",
+  "killed at every step of a sub-agent and of its caller: no stored answer is paid again, its unsafe tool runs once, a message is read once [STEER-01.3, SUB-01.1, SUB-05.1, RIG-04.2]",
   async () => {
     const root = createAgentTree(
       stage,
@@ -100,7 +100,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed between the ends of two parallel sub-agents: the caller learns of both at once, each has one result [SUB-09.2, RIG-04]",
+  "killed between the ends of two parallel sub-agents: the caller learns of both at once, each has one result [SUB-09.2, RIG-04.2]",
   async () => {
     const root = createAgentTree(
       stage,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed while a call awaits approval: the request survives, and the next worker runs the approved call [TMP-11]",
+  "killed while a call awaits approval: the request survives, and the next worker runs the approved call [TMP-11.4]",
   async () => {
     const session = stage.session({
       replies: [

@@ -10,7 +10,7 @@ const example = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "{}") as 
   approvals: unknown;
 };
 
-test("the example of docs/approvals.md is a policy, and decides as the page states [PERM-01]", () => {
+test("the example of docs/approvals.md is a policy, and decides as the page states [PERM-01.1-2]", () => {
   const policy = PermissionPolicy.parse(example.permissions);
   expect(ApprovalSettings.parse(example.approvals)).toEqual({ timeoutMs: null, countsAsDuration: false });
   const bash = (...commands: string[][]) =>

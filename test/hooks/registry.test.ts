@@ -209,7 +209,7 @@ describe("answers of one point", () => {
   const decided = async <P extends "before-turn" | "on-text" | "before-tool">(point: P, ...names: string[]) =>
     (await registry.run(names, point, TOLD[point], options())).decision;
 
-  test("messages are collected in order; an end skips the remaining hooks [IRON-03, IRON-04]", async () => {
+  test("messages are collected in order; an end skips the remaining hooks [IRON-03.1-2, IRON-04.1-2]", async () => {
     expect(await decided("before-turn", "one", "fine", "two")).toEqual({
       type: "yes",
       notices: ["first", "second"],
@@ -228,7 +228,7 @@ describe("answers of one point", () => {
     });
   });
 
-  test("after an answer, a no continues the loop with its reason, and a failure lets it end [IRON-07]", async () => {
+  test("after an answer, a no continues the loop with its reason, and a failure lets it end [IRON-07.1-2]", async () => {
     expect(await decided("on-text", "fine", "judge", "strict")).toEqual({ type: "continue", hook: "judge" });
     expect(await decided("on-text", "strict")).toEqual({ type: "continue", hook: "strict", text: "test it" });
     expect(await decided("on-text", "broken", "fine")).toEqual({ type: "yes" });

@@ -122,7 +122,7 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       expect((await watching).sequences).toEqual([5, 6]);
     });
 
-    test("encrypted data is skipped by a reader without the key, wherever it is [TMP-09]", async () => {
+    test("encrypted data is skipped by a reader without the key, wherever it is [TMP-09.3]", async () => {
       const env = { OTHER_KEY: Buffer.alloc(32, 8).toString("base64") };
       const sealing = await bench.reopen(
         createEncryptedLineCodec(resolveEncryption({ keys: "other=env:OTHER_KEY" }, env)),

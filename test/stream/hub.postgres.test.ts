@@ -46,7 +46,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("live output in Pos
     }),
   );
 
-  test("with keys, the table contains no text of the output; a reader with the keys reads it, one without sees nothing [TMP-09]", async () => {
+  test("with keys, the table contains no text of the output; a reader with the keys reads it, one without sees nothing [TMP-09.4]", async () => {
     const word = "MARKERWORD";
     const hub = opened(bench.url, { codec });
     hub.publish(createDelta(0, { body: { type: "text", text: `the ${word}` } }));

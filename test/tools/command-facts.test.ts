@@ -97,7 +97,7 @@ describe("commands whose meaning is certain", () => {
       ],
     ],
     ["hasOwnProperty; constructor; __proto__", [["hasOwnProperty"], ["constructor"], ["__proto__"]]],
-  ])("%j [PERM-01]", (command, expected) => {
+  ])("%j [PERM-01.3]", (command, expected) => {
     expect(readScript(command).opaque).toBeUndefined();
     expect(words(command)).toEqual(expected);
   });
@@ -116,7 +116,7 @@ describe("commands whose meaning is certain", () => {
     ["/usr/bin/env npm test", "npm test"],
     ["\\time -p npm test", "npm test"],
     ["timeout 5 nohup nice npm test", "npm test"],
-  ])("%j runs %j, and the wrapper is listed before it [PERM-01]", (command, inner) => {
+  ])("%j runs %j, and the wrapper is listed before it [PERM-01.3]", (command, inner) => {
     expect(readScript(command).opaque).toBeUndefined();
     expect(real(command)).toEqual([inner]);
     expect(readScript(command).commands[0]).toMatchObject({ isWrapper: true });
@@ -235,7 +235,7 @@ describe("commands whose meaning is uncertain", () => {
     ["pushd a", /folder/],
     [`echo ${"x".repeat(20_000)}`, /too long/],
     [`${"(".repeat(3000)}a${")".repeat(3000)}`, /parse/],
-  ])("%j [PERM-01]", (command, reason, found) => {
+  ])("%j [PERM-01.3]", (command, reason, found) => {
     const { opaque } = readScript(command);
     expect(opaque).toMatch(reason);
     if (found !== undefined) expect(real(command)).toContain(found);
@@ -252,7 +252,7 @@ describe("patterns, redirects and folders", () => {
   });
   afterAll(() => rm(workspace, { recursive: true, force: true }));
 
-  test("the words before a file name pattern are certain [PERM-01]", async () => {
+  test("the words before a file name pattern are certain [PERM-01.3]", async () => {
     expect(await collectCommandFacts("git add *.ts x", workspace)).toEqual({
       commands: [{ words: ["git", "add", "*.ts", "x"], fixedWords: 2 }],
     });
@@ -267,7 +267,7 @@ describe("patterns, redirects and folders", () => {
     });
   });
 
-  test("a redirect within the workspace is a path of the call [PERM-01]", async () => {
+  test("a redirect within the workspace is a path of the call [PERM-01.2]", async () => {
     for (const operator of [">", ">>", ">|", "&>", "&>>", ">&", "<", "<>", "2>"]) {
       expect(await collectCommandFacts(`a ${operator} src/x`, workspace), operator).toEqual({
         commands: [{ words: ["a"], ...(operator.startsWith("<") ? { readsInput: true } : {}) }],
@@ -298,11 +298,11 @@ describe("patterns, redirects and folders", () => {
     "cd /etc && git status",
     "cd .. && git status",
     "cd src/.. && git status",
-  ])("%j leaves the workspace [PERM-01]", async (command) => {
+  ])("%j leaves the workspace [PERM-01.2]", async (command) => {
     expect((await collectCommandFacts(command, workspace)).opaqueReason).toMatch(/outside the workspace/);
   });
 
-  test("after a change of folder, a path is resolved against both folders [PERM-01]", async () => {
+  test("after a change of folder, a path is resolved against both folders [PERM-01.2]", async () => {
     expect(await collectCommandFacts("cd src && a > x", workspace)).toEqual({
       commands: [{ words: ["cd", "src"] }, { words: ["a"] }],
       paths: [
@@ -312,7 +312,7 @@ describe("patterns, redirects and folders", () => {
     });
   });
 
-  test("the paths of a command that starts in a folder of the workspace are resolved from there [PERM-01]", async () => {
+  test("the paths of a command that starts in a folder of the workspace are resolved from there [PERM-01.2]", async () => {
     const facts = await collectCommandFacts("a > x", workspace, join(workspace, "src"));
     expect(facts.paths).toMatchObject([{ relative: "src/x" }]);
     const up = await collectCommandFacts("a > ../x", workspace, join(workspace, "src"));
@@ -320,7 +320,7 @@ describe("patterns, redirects and folders", () => {
     expect(up.opaqueReason).toBeUndefined();
   });
 
-  test("facts have a bounded size: long words are left out, and long scripts are truncated or opaque [PERM-01]", async () => {
+  test("facts have a bounded size: long words are left out, and long scripts are truncated or opaque [PERM-01.3]", async () => {
     expect(await collectCommandFacts(`git commit -m '${"x".repeat(2000)}'`, workspace)).toEqual({
       commands: [{ words: ["git", "commit", "-m"], fixedWords: 3 }],
     });
@@ -368,7 +368,7 @@ describe("compared with bash", () => {
   }
 
   test(
-    "words in any style of quoting, joined by operators, are the words that bash sees [PERM-01]",
+    "words in any style of quoting, joined by operators, are the words that bash sees [PERM-01.3]",
     async () => {
       const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
       const escaped = (text: string) => text.replace(/[^A-Za-z0-9]/gu, "\\$&") || "''";
@@ -401,7 +401,7 @@ describe("compared with bash", () => {
   );
 
   test(
-    "every command that bash runs from a random script is listed, or the script is opaque [PERM-01]",
+    "every command that bash runs from a random script is listed, or the script is opaque [PERM-01.3]",
     async () => {
       const piece = constantFrom(
         ..."xa xb -f 1 ' \" \\ # ; & | && || |& ( ) { } ! = ~ * ? [ ] $ ` < > >> << <<- <<< <<E <<'E' & < > $' {a,b} if then fi".split(

@@ -19,7 +19,7 @@ async function places() {
 }
 
 describe("path facts", () => {
-  test("a file and the workspace itself, by relative and absolute paths [PERM-01]", async () => {
+  test("a file and the workspace itself, by relative and absolute paths [PERM-01.2]", async () => {
     const { workspace, of } = await places();
     const fact = { path: join(workspace, "src/a.ts"), isInWorkspace: true, relative: "src/a.ts" };
     expect(await of("src/a.ts")).toEqual(fact);
@@ -29,7 +29,7 @@ describe("path facts", () => {
     expect(await of("")).toEqual({ path: workspace, isInWorkspace: true, relative: "." });
   });
 
-  test("a path that does not exist yet is located where it would be created [PERM-01]", async () => {
+  test("a path that does not exist yet is located where it would be created [PERM-01.2]", async () => {
     const { workspace, of } = await places();
     expect(await of("new/deep/file")).toEqual({
       path: join(workspace, "new/deep/file"),
@@ -38,7 +38,7 @@ describe("path facts", () => {
     });
   });
 
-  test("a path outside, by its text, by a sibling with a similar name, and by links [PERM-01]", async () => {
+  test("a path outside, by its text, by a sibling with a similar name, and by links [PERM-01.2]", async () => {
     const { workspace, outside, of } = await places();
     await symlink(outside, join(workspace, "link"));
     await symlink(join(outside, "not-there"), join(workspace, "dangling"));
@@ -57,7 +57,7 @@ describe("path facts", () => {
     }
   });
 
-  test("a path that cannot be resolved is not inside: a circle, a file as a folder, NUL, a link that steps back [PERM-01]", async () => {
+  test("a path that cannot be resolved is not inside: a circle, a file as a folder, NUL, a link that steps back [PERM-01.2]", async () => {
     const { workspace, of } = await places();
     await symlink("circle", join(workspace, "circle"));
     await symlink("nowhere/../x", join(workspace, "back"));
@@ -66,7 +66,7 @@ describe("path facts", () => {
     }
   });
 
-  test("a link within the workspace resolves to its target, and so does a workspace that is a link [PERM-01]", async () => {
+  test("a link within the workspace resolves to its target, and so does a workspace that is a link [PERM-01.2]", async () => {
     const { base, workspace, of } = await places();
     await symlink("src", join(workspace, "inner"));
     expect(await of("inner/a.ts")).toMatchObject({ isInWorkspace: true, relative: "src/a.ts" });
@@ -75,7 +75,7 @@ describe("path facts", () => {
     expect(paths).toMatchObject([{ relative: "src/a.ts" }, { relative: "src" }]);
   });
 
-  test("more paths than fit are truncated, and the facts say so [PERM-01]", async () => {
+  test("more paths than fit are truncated, and the facts say so [PERM-01.3]", async () => {
     const { workspace } = await places();
     const facts = await collectPathFacts(
       Array.from({ length: 100 }, (_, index) => `f${index}`),

@@ -60,7 +60,7 @@ function refused(args: unknown, tool: ExecutableTool = note): string {
   return result.message;
 }
 
-describe("the name of a tool [RIG-07]", () => {
+describe("the name of a tool", () => {
   const toolOf = (name: string, tools: readonly ExecutableTool[]) => {
     const result = repairCall({ name, arguments: {} }, tools);
     return "message" in result ? result.message : [result.tool.name, ...result.notes];
@@ -76,7 +76,7 @@ describe("the name of a tool [RIG-07]", () => {
       expect(toolOf(name, named("get_weather"))).toEqual(["get_weather", `${name}: read as get_weather`]),
   );
 
-  test("a name without one letter is another name, and the message suggests the intended one", () => {
+  test("a name without one letter is another name, and the message suggests the intended one [RIG-07.2]", () => {
     expect(toolOf("get_weathr", named("get_weather", "b"))).toBe(
       'tool: found the unknown name "get_weathr", expected one of get_weather, b; did you mean get_weather?',
     );
@@ -91,7 +91,7 @@ describe("the name of a tool [RIG-07]", () => {
     );
   });
 
-  test("an alias of a tool matches, unless two tools share it", () => {
+  test("an alias of a tool matches, unless two tools share it [RIG-07.1]", () => {
     const tools = [make("get_weather", none, ["forecast"]), make("other", none)];
     expect(toolOf("Forecast", tools)).toEqual(["get_weather", "Forecast: read as get_weather"]);
     expect(toolOf("forecast", [...tools, make("sky", none, ["fore-cast"])])).toMatch(/^tool: found/);
@@ -125,7 +125,7 @@ describe("the name of a tool [RIG-07]", () => {
   });
 });
 
-describe("arguments given as text [RIG-07]", () => {
+describe("arguments given as text [RIG-07.1]", () => {
   test.each([
     ["JSON in a text", '{"text": "a"}', { text: "a" }],
     ["a missing bracket", '{"text": "a"', { text: "a" }],
@@ -178,7 +178,7 @@ describe("arguments given as text [RIG-07]", () => {
     expect(refused(text)).toMatch(/^\w+: found .+, expected (a JSON object of text, lines|.+)/);
   });
 
-  test("a rejection names what was found", () => {
+  test("a rejection names what was found [RIG-07.2]", () => {
     expect(refused('{"text": "rm -rf /home/ann')).toMatch(
       /^arguments: found JSON that is cut off within a value or before one, expected a JSON object of text,/,
     );
@@ -199,7 +199,7 @@ describe("arguments given as text [RIG-07]", () => {
   });
 });
 
-describe("numbers, booleans and strings [RIG-07]", () => {
+describe("numbers, booleans and strings [RIG-07.1]", () => {
   test.each([
     ["lines", "12", 12],
     ["lines", "7", 7],
@@ -247,12 +247,12 @@ describe("numbers, booleans and strings [RIG-07]", () => {
     expect(refused({ text: "a", [field]: found })).toMatch(new RegExp(`^${field}: found .+, expected .+`));
   });
 
-  test("a value that does not fit after its conversion either is rejected with the bound", () => {
+  test("a value that does not fit after its conversion either is rejected with the bound [RIG-07.2]", () => {
     expect(refused({ text: "a", lines: "0" })).toBe("lines: found the number 0, expected >= 1");
   });
 });
 
-describe("JSON text where an object or a list is expected [RIG-07]", () => {
+describe("JSON text where an object or a list is expected [RIG-07.1]", () => {
   test("is parsed, and its own fields are repaired too", () => {
     expect(recovered({ text: "a", tags: '["b", "c"]', place: '{"x": 1, "y": "2"}' }).value).toEqual({
       text: "a",

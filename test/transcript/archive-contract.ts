@@ -100,7 +100,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       await archive.finishImport(token, sessions, "digest");
     };
 
-    test("a session that is imported into another store is the same there, in an export too [HITL-02.3, RIG-04]", async () => {
+    test("a session that is imported into another store is the same there, in an export too [HITL-02.3]", async () => {
       await writeSampleSession(transcript);
       const lines = await listLines(transcript, "s");
       await bringIn(lines, ["s"]);

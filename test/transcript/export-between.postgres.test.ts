@@ -70,7 +70,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)(
       ["from SQLite to PostgreSQL and back", inFile, inDatabase],
       ["from PostgreSQL to SQLite and back", inDatabase, inFile],
     ])(
-      "%s: the file stays the same, whatever keys the stores have, and the session continues [HITL-02.3, RIG-04]",
+      "%s: the file stays the same, whatever keys the stores have, and the session continues [HITL-02.3]",
       async (_way, first, other) => {
         const from = await first("from", PLAIN);
         await tell(from);

@@ -68,7 +68,7 @@ test("a file whose loops already exist in another session is rejected, and the e
   expect(await to.readSession("s")).toBeUndefined();
 });
 
-describe("an exported session [RIG-04]", () => {
+describe("an exported session", () => {
   test("includes steps of a worker that are not calls of an answer", async () => {
     const own = step({ number: 0, call: -1 });
     const { loopId } = await from.openLoop(opening({ step: own, prompts: [message("hello")] }));

@@ -82,7 +82,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     });
   });
 
-  test("its tables have the same text and binary columns as the SQLite file [TMP-09]", async () => {
+  test("its tables have the same text and binary columns as the SQLite file [TMP-09.4]", async () => {
     await bench.open();
     await files.open();
     const sql = new SqliteConnection(files.path);
@@ -103,7 +103,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     expect(known(inTables.map(({ name }) => name))).toEqual(known(inFile));
   });
 
-  thoroughTest("its tables' files on the server's disk contain no plain text [TMP-09]", async () => {
+  thoroughTest("its tables' files on the server's disk contain no plain text [TMP-09.4]", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     expect(containsText(await bytesOnDisk(), MARKER)).toBe(false);
@@ -113,7 +113,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
   });
 
-  test("a missing or different key is reported on opening [TMP-09]", async () => {
+  test("a missing or different key is reported on opening [TMP-09.3]", async () => {
     await writeMarkedSession(await bench.open({ encryption: A }));
     const refused = (keys: string) =>
       catchStoreError(PostgresTranscript.open({ url: bench.url, encryption: { keys } })).then(
@@ -125,7 +125,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     expect(await readAll(await bench.open({ encryption: BA }))).toContain(LONG);
   });
 
-  test("a value that was moved from one row to another is detected [TMP-09]", async () => {
+  test("a value that was moved from one row to another is detected [TMP-09.3]", async () => {
     const transcript = await bench.open({ encryption: A });
     const loopId = await writeMarkedSession(transcript);
     await writeMarkedSession(transcript, "other");
@@ -146,7 +146,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     return { changed: changed > 0, cleaned: vacuumed, key };
   };
 
-  test("is re-encrypted: from plain text to a key, to a newer key alone, and back to plain text [TMP-09]", async () => {
+  test("is re-encrypted: from plain text to a key, to a newer key alone, and back to plain text [TMP-09.4]", async () => {
     const before = await bench.open();
     await writeMarkedSession(before, "old");
     expect(await before.archive.search({ terms: MARKER, limit: 9 })).not.toEqual([]);
@@ -163,7 +163,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     expect(await readAll(await bench.open(), "old")).toContain(LONG);
   });
 
-  test("is re-encrypted page by page, interrupted and restarted, during other writes [TMP-09]", async () => {
+  test("is re-encrypted page by page, interrupted and restarted, during other writes [TMP-09.4]", async () => {
     const before = await bench.open();
     const events = Array.from({ length: 250 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
     const loopId = await writeMarkedSession(before, "old");
@@ -181,7 +181,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     expect(await readAll(transcript, "new")).toContain(LONG);
   });
 
-  test("is re-encrypted without a long wait for old snapshots and table locks, and reports if old text remains [TMP-09]", async () => {
+  test("is re-encrypted without a long wait for old snapshots and table locks, and reports if old text remains [TMP-09.4]", async () => {
     await writeMarkedSession(await bench.open());
     const other = new pg.Client({ connectionString: bench.formatUrl({}) });
     await other.connect();

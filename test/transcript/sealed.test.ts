@@ -64,7 +64,7 @@ thoroughDescribe("the contract of all back ends", () => {
   });
 });
 
-test("every text and binary column of the store is classified as private or not [TMP-09]", async () => {
+test("every text and binary column of the store is classified as private or not [TMP-09.4]", async () => {
   await bench.open();
   const sql = new SqliteConnection(bench.path);
   const columns = sql
@@ -154,7 +154,7 @@ test("every text and binary column of the store is classified as private or not 
   expect(secret.filter((column) => !columns.includes(column))).toEqual([]);
 });
 
-describe("a store with keys [TMP-09]", () => {
+describe("a store with keys [TMP-09.4]", () => {
   test("does not contain the plain text in its files", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
@@ -177,7 +177,7 @@ describe("a store with keys [TMP-09]", () => {
     expect(await readAll(transcript, "new")).toContain(LONG);
   });
 
-  test("reports a missing or different key on opening", async () => {
+  test("reports a missing or different key on opening [TMP-09.3]", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     await transcript.close();
@@ -193,7 +193,7 @@ describe("a store with keys [TMP-09]", () => {
     expect(await readAll(await bench.open({ encryption: PLAIN_FIRST }))).toContain(LONG);
   });
 
-  test("detects a value that was moved to another row or changed", async () => {
+  test("detects a value that was moved to another row or changed [TMP-09.3]", async () => {
     const transcript = await bench.open({ encryption: A });
     const loopId = await writeMarkedSession(transcript);
     await writeMarkedSession(transcript, "other");
@@ -249,7 +249,7 @@ describe("a store with keys [TMP-09]", () => {
   });
 });
 
-describe("re-encryption [TMP-09]", () => {
+describe("re-encryption [TMP-09.4]", () => {
   const rekeyed = async (home: string, keys: string) => {
     const { changed, vacuumed, key } = await rekeyTranscript({ home, encryption: { keys } });
     return { changed: changed > 0, cleaned: vacuumed, key };

@@ -40,8 +40,8 @@ async function refusalOf(update: Promise<unknown>): Promise<string> {
   return String((error?.cause as Error | undefined)?.message ?? error?.message);
 }
 
-describe("a call that awaits approval [IRON-09, TMP-11]", () => {
-  test("runs nothing until the update; it appears in status, search attribute and current details", async () => {
+describe("a call that awaits approval", () => {
+  test("runs nothing until the update; it appears in status, search attribute and current details [IRON-09.4, TMP-11.1]", async () => {
     const session = asking([{ toolCalls: [touch("approved")] }, { text: "Done." }]);
     await session.start("Go");
     const [approval] = await waiting(session);
@@ -194,7 +194,7 @@ describe("a call that awaits approval [IRON-09, TMP-11]", () => {
     ).not.toBe("");
   });
 
-  thoroughTest("after a timeout from the definition it is denied", async () => {
+  thoroughTest("after a timeout from the definition it is denied [TMP-11.2]", async () => {
     const session = asking([{ toolCalls: [touch("late")] }, { text: "Done." }], {
       approvals: { timeoutMs: 300 },
     });
@@ -228,7 +228,7 @@ describe("a call that awaits approval [IRON-09, TMP-11]", () => {
   });
 });
 
-describe("the permission policy, with facts from the activity [PERM-01]", () => {
+describe("the permission policy, with facts from the activity", () => {
   const rules = [
     { tool: "bash", command: "echo", outcome: "allow" as const },
     { path: "secret/**", outcome: "deny" as const, reason: "secrets stay closed" },
@@ -236,21 +236,21 @@ describe("the permission policy, with facts from the activity [PERM-01]", () => 
   const policed = (replies: SessionOptions["replies"]) =>
     asking(replies, { permissions: { rules, otherwise: "deny" as const } });
 
-  thoroughTest("each command of a list must be allowed by itself", async () => {
+  thoroughTest("each command of a list must be allowed by itself [PERM-01.3]", async () => {
     const list = { name: "bash", arguments: { command: "echo hi; touch sneaked" } };
     const session = policed([{ toolCalls: [list] }, { text: "Done." }]);
     await session.run("Go");
     expect(there("sneaked")).toBe(false);
   });
 
-  test("a substitution is never allowed by a rule", async () => {
+  test("a substitution is never allowed by a rule [PERM-01.3]", async () => {
     const hidden = { name: "bash", arguments: { command: "echo $(touch hidden)" } };
     const session = policed([{ toolCalls: [hidden] }, { text: "Done." }]);
     await session.run("Go");
     expect(there("hidden")).toBe(false);
   });
 
-  test("what a rule allows runs; a rule's denial gives its reason; the rule is in the record", async () => {
+  test("what a rule allows runs; a rule's denial gives its reason; the rule is in the record [PERM-01.1-2, PERM-01.4]", async () => {
     const session = policed([
       { toolCalls: [{ name: "bash", arguments: { command: "echo allowed" } }] },
       { toolCalls: [{ name: "list_files", arguments: { path: "secret/x" } }] },

@@ -83,7 +83,7 @@ describe("attached to a session that runs elsewhere", () => {
   );
 
   thoroughTest(
-    "a pending call is asked at each of two terminals; one approves, the other denies the next, and both see the end [IRON-09]",
+    "a pending call is asked at each of two terminals; one approves, the other denies the next, and both see the end [IRON-09.4]",
     async () => {
       const touch = (file: string) => ({
         toolCalls: [{ name: "bash", arguments: { command: `touch ${file}` } }],

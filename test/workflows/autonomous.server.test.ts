@@ -28,8 +28,8 @@ async function prompts(job: string): Promise<readonly string[]> {
   return (await readConversation(stage, `${job}.work`)).filter((line) => line.startsWith("user: "));
 }
 
-describe("an autonomous agent [ORC-02]", () => {
-  test("works until it declares the task done; the text of that call is the result", async () => {
+describe("an autonomous agent", () => {
+  test("works until it declares the task done; the text of that call is the result [ORC-02.2]", async () => {
     const { lone } = createMembers(stage, {
       lone: { replies: [finish("All tests pass."), { text: "Bye." }] },
     });

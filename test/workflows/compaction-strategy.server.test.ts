@@ -76,7 +76,7 @@ const requestsWithText = (session: ReturnType<typeof growing>, text: string) =>
   session.listRequests().filter(({ body }) => JSON.stringify(body).includes(text));
 
 thoroughTest(
-  "an application's strategy by its name: the model receives its text, the record stays complete [CMP-10.1, TMP-10, CTX-10.3]",
+  "an application's strategy by its name: the model receives its text, the record stays complete [CMP-10.1, CTX-10.3, TMP-10.1]",
   async () => {
     const session = growing("headline");
     // The scripted model counts the answers in a request, and so restarts after each headline.
@@ -159,7 +159,7 @@ test("when the vendor reports that the context does not fit, the loop ends with 
   );
 });
 
-test("an unknown strategy name is an error that lists the worker's strategies [TMP-10]", async () => {
+test("an unknown strategy name is an error that lists the worker's strategies [TMP-10.2]", async () => {
   const session = growing("headlines");
   await session.start("Go");
   const { message } = await session.readFailure();

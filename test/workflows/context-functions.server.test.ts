@@ -118,7 +118,7 @@ thoroughTest("changes of its copy affect neither the record nor a later request 
   expect((await session.readConversation())[0]).toBe("user: Hello");
 });
 
-test("an application's own messages are converted by name, and dropped otherwise [CB-10.1, LOOP-22.2, TMP-10]", async () => {
+test("an application's own messages are converted by name, and dropped otherwise [CB-10.1, LOOP-22.2, TMP-10.1]", async () => {
   const told = stage.session({ agent: { transformContext: ["note"], convertToLlm: "moods" } });
   await told.run("Hello");
   expect(told.listSeenMessages(0)).toEqual(["user: Hello", "user: Mood: cheerful"]);
@@ -159,7 +159,7 @@ test.each([
   ],
   [{ convertToLlm: "mood" }, /no context converter "mood"; it has moods/],
 ])(
-  "a function name that the worker does not have is an error before anything is written [CB-09.3, TMP-10]",
+  "a function name that the worker does not have is an error before anything is written [CB-09.3, TMP-10.2]",
   async (agent, said) => {
     const session = stage.session({ agent });
     await session.start("Hello");

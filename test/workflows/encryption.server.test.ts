@@ -50,7 +50,7 @@ async function historyOf(workflowId: string): Promise<string> {
   return texts.join("\n");
 }
 
-test("a run with encrypted content works as any other, and its history holds none of it [TMP-09]", async () => {
+test("a run with encrypted content works as any other, and its history holds none of it [TMP-09.2]", async () => {
   const session = stage.session({
     agent: { tools: ["recite"], systemPrompt: `You are ${MARKER}` },
     replies: [{ toolCalls: [{ name: "recite", arguments: { word: MARKER } }] }, { text: `${MARKER} it is` }],
@@ -67,7 +67,7 @@ test("a run with encrypted content works as any other, and its history holds non
   expect((await holdfast.session(session.id).status()).outcome).toMatchObject({ type: "answered" });
 });
 
-test("the text of a failure is encrypted, and readable with the key [TMP-09]", async () => {
+test("the text of a failure is encrypted, and readable with the key [TMP-09.2]", async () => {
   const session = stage.session({
     faults: [{ fault: "overloaded", times: 9, message: `${MARKER} is busy` }],
     agent: { retry: { maxRetries: 5, initialDelayMs: 20_000, maxDelayMs: 20_000 } },
@@ -87,7 +87,7 @@ test("the text of a failure is encrypted, and readable with the key [TMP-09]", a
   await holdfast.session(session.id).stop();
 });
 
-describe("worker and client with different keys are reported on connecting, before anything is sent [TMP-09]", () => {
+describe("worker and client with different keys are reported on connecting, before anything is sent [TMP-09.3]", () => {
   test.each([
     ["none here", undefined, /they have "k1".*this process has no key/],
     ["another here", OTHER, /they have "k1".*this process has "k2"/],
@@ -114,7 +114,7 @@ describe("worker and client with different keys are reported on connecting, befo
 });
 
 thoroughTest(
-  "a run that no worker can decrypt waits, and continues with a worker that has the key [TMP-09]",
+  "a run that no worker can decrypt waits, and continues with a worker that has the key [TMP-09.3]",
   async () => {
     const { address, namespace, home } = stage;
     const taskQueue = `keyless-${randomUUID()}`;

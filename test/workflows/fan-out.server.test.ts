@@ -26,8 +26,8 @@ afterAll(async () => {
   await stage.close();
 });
 
-describe("a fan-out [ORC-03]", () => {
-  test("gives one task to many agents, and lists their answers in order", async () => {
+describe("a fan-out", () => {
+  test("gives one task to many agents, and lists their answers in order [ORC-03.1]", async () => {
     const { red, green } = createMembers(stage, {
       red: { replies: [{ text: "R" }] },
       green: { replies: [{ text: "G" }] },

@@ -55,7 +55,7 @@ async function scheduled(session: TestSession): Promise<string[]> {
 
 const TURNS = 20;
 
-test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of context (design 3.2) [TMP-04, TMP-05]", async () => {
+test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of context (design 3.2) [TMP-04, TMP-05.1, TMP-09.1]", async () => {
   const text = `${PADDING} ${ANSWER_MARKER}`;
   const call = (kilobytes: number) => ({
     text,

@@ -394,7 +394,7 @@ describe("a rejection", () => {
 });
 
 describe("results of hooks", () => {
-  test("before-turn injects text, free of secrets, and on-text continues the loop [IRON-03, IRON-04, IRON-07]", async () => {
+  test("before-turn injects text, free of secrets, and on-text continues the loop [IRON-03.2, IRON-04.2, IRON-07.2]", async () => {
     const session = stage.session({
       replies: [{ text: "Early." }, { text: "Done." }],
       agent: { hooks: { "before-turn": ["coach"], "on-text": ["coach"] } },
@@ -409,7 +409,7 @@ describe("results of hooks", () => {
     ]);
   });
 
-  thoroughTest("before-turn ends the loop with an outcome [IRON-04]", async () => {
+  thoroughTest("before-turn ends the loop with an outcome [IRON-04.1]", async () => {
     const session = stage.session({ agent: { hooks: { "before-turn": ["budget"] } } });
     expect(await session.run("Hello")).toMatchObject({
       outcome: { type: "ended", by: "budget", reason: "the money is spent" },

@@ -19,7 +19,7 @@ const waiting = (session: TestSession) =>
     what: "the wait for a prompt",
   });
 
-test("an interactive run answers prompt after prompt, each in a loop of its own, with the earlier conversation in view", async () => {
+test("an interactive run answers prompt after prompt, each in a loop of its own, with the earlier conversation in view [ORC-02.1]", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.start("First", { mode: "interactive" });
   await waiting(session);

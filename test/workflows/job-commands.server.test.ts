@@ -44,7 +44,7 @@ test("an unknown job is called a job, not a session, by every command", async ()
   }
 });
 
-test("a file with a [mode] runs in that mode; the result is on standard output [ORC-02, ORC-03]", async () => {
+test("a file with a [mode] runs in that mode; the result is on standard output [ORC-02.3, ORC-03.2]", async () => {
   const { writer, editor } = createMembers(stage, {
     writer: { replies: [{ text: "Draft." }] },
     editor: { replies: [{ text: "Better." }] },

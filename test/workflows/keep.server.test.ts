@@ -220,7 +220,7 @@ describe("a complete session", () => {
   });
 });
 
-describe("a session moved elsewhere [RIG-04]", () => {
+describe("a session moved elsewhere", () => {
   test("in the middle of a call, by command line, continues there under another id [HITL-02.3]", async () => {
     const session = stage.session({
       replies: [hold("mid"), { text: "Here." }, { text: "There." }],

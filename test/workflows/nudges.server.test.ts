@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("three texts that announce a call: two nudges, then the third is the answer [IRON-02, IRON-10, IRON-11]", async () => {
+test("three texts that announce a call: two nudges, then the third is the answer [IRON-02.2, IRON-10.1, IRON-10.3, IRON-11.3]", async () => {
   const session = stage.session({
     replies: [{ text: ANNOUNCING }, { text: ANNOUNCING }, { text: ANNOUNCING }],
     agent: { tools: ["read_file"] },
@@ -53,7 +53,7 @@ test("three texts that announce a call: two nudges, then the third is the answer
 });
 
 thoroughTest(
-  "each answer is a line of the debug log, without its text, and a nudge one of the info log [IRON-15]",
+  "each answer is a line of the debug log, without its text, and a nudge one of the info log [IRON-15.1-2]",
   async () => {
     const session = stage.session({
       replies: [
@@ -77,7 +77,7 @@ thoroughTest(
   },
 );
 
-thoroughTest("a nudge that is followed by the call [IRON-10]", async () => {
+thoroughTest("a nudge that is followed by the call [IRON-10.3]", async () => {
   const session = stage.session({
     replies: [
       { text: ANNOUNCING },
@@ -95,13 +95,13 @@ thoroughTest("a nudge that is followed by the call [IRON-10]", async () => {
 thoroughTest.each([
   ["nudges are switched off", { tools: ["read_file"], nudges: { enabled: false } }],
   ["the agent has no tools", {}],
-])("none where %s [IRON-10]", async (_, agent) => {
+])("none where %s [IRON-10.1]", async (_, agent) => {
   const session = stage.session({ replies: [{ text: ANNOUNCING }], agent });
   expect(await session.run("Find it")).toMatchObject({ text: ANNOUNCING, position: 1 });
   expect(session.listRequests()).toHaveLength(1);
 });
 
-thoroughTest("none for an answer that was cut short, or that announces nothing [IRON-10]", async () => {
+thoroughTest("none for an answer that was cut short, or that announces nothing [IRON-10.2]", async () => {
   const agent = { tools: ["read_file"] };
   for (const reply of [{ text: ANNOUNCING, stop: "length" as const }, { text: "It is in a.txt." }]) {
     const session = stage.session({ replies: [reply], agent });
@@ -122,7 +122,7 @@ describe("the announcement verdict in the model step's result", () => {
   });
   const on = { nudges: { enabled: true, max: 2 } };
 
-  test("is true only for a complete text without calls when tools are offered [IRON-10]", () => {
+  test("is true only for a complete text without calls when tools are offered [IRON-10.1]", () => {
     const call = { type: "toolCall" as const, id: "c", name: "read_file", arguments: {} };
     expect(announcesMissingCall(answer(), on, 1)).toBe(true);
     expect(announcesMissingCall(answer({ content: [...answer().content, call] }), on, 1)).toBe(false);
@@ -130,7 +130,7 @@ describe("the announcement verdict in the model step's result", () => {
     expect(announcesMissingCall(answer(), on, 0)).toBe(false);
   });
 
-  thoroughTest("is false when nudges are off [IRON-10]", () => {
+  thoroughTest("is false when nudges are off [IRON-10.1]", () => {
     expect(announcesMissingCall(answer(), { nudges: { enabled: false, max: 2 } }, 1)).toBe(false);
   });
 });

@@ -36,7 +36,7 @@ function over(protocol: "anthropic" | "openai") {
 }
 
 test.each(["anthropic", "openai"] as const)(
-  "a careless model's calls are run as intended, and the answer stays as written [RIG-07, RIG-08] (%s)",
+  "a careless model's calls are run as intended, and the answer stays as written [RIG-07.1, RIG-08] (%s)",
   async (protocol) => {
     seen.length = 0;
     await writeFile(join(stage.home, "note.txt"), "one\ntwo\nthree\n");
@@ -96,7 +96,7 @@ test.each(["anthropic", "openai"] as const)(
   },
 );
 
-test("a truncated command is never run, nor a truncated file written [RIG-07, PHI-13m]", async () => {
+test("a truncated command is never run, nor a truncated file written [RIG-07.2, PHI-13m]", async () => {
   await writeFile(join(stage.home, "kept.txt"), "kept\n");
   const session = stage.session({
     replies: [
@@ -127,7 +127,7 @@ test("a truncated command is never run, nor a truncated file written [RIG-07, PH
 });
 
 thoroughTest(
-  "the third malformed call in a row is reported as such, and the run continues [RIG-07]",
+  "the third malformed call in a row is reported as such, and the run continues [RIG-07.3]",
   async () => {
     const wrong = { toolCalls: [{ name: "add_up", arguments: { numbers: "one" } }] };
     const session = stage.session({

@@ -96,7 +96,7 @@ const SAYS = [
 ];
 const TOOLS = { tools: ["recite", "murmur", "hold"] };
 
-describe("with content redacted, what Temporal displays of a run holds none of it [TMP-09]", () => {
+describe("with content redacted, what Temporal displays of a run holds none of it [TMP-09.5]", () => {
   test("of prompt, calls, results and answers; the run is the same, and its record complete", async () => {
     const session = stage.session({
       agent: { ...TOOLS, hooks: { "on-text": ["witness"] } },

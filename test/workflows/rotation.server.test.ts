@@ -45,7 +45,7 @@ async function chain(session: TestSession): Promise<Run[]> {
 }
 
 thoroughTest(
-  "thirty turns over many continuations end as if there had been none (design 3.4, 3.13) [TMP-03]",
+  "thirty turns over many continuations end as if there had been none (design 3.4, 3.13) [TMP-03.1]",
   async () => {
     const session = stage.session({
       replies: [

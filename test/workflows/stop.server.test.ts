@@ -54,7 +54,7 @@ for (const [way, stop] of STOP_METHODS) {
   });
 
   thoroughTest(
-    `${way} during a bash command ends its process group; every call has its result (TOOL-08.1) [TMP-08, ABT-02]`,
+    `${way} during a bash command ends its process group; every call has its result [TOOL-08.1, TMP-08.1, ABT-02]`,
     async () => {
       const file = `pid-${way.length}`;
       const command = `sleep 300 & echo $! > ${file}.part; mv ${file}.part ${file}; wait`;

@@ -20,8 +20,8 @@ const delegate = (agent: string, task: string) => ({ name: "delegate", arguments
 const wait = (args: Record<string, unknown> = {}) => ({ name: "wait_for_agents", arguments: args });
 const POLL = { timeout: 15_000, interval: 50 };
 
-describe("a supervisor [ORC-01, ORC-02]", () => {
-  test("delegates tasks, and the agents' answers are in its lead's context", async () => {
+describe("a supervisor", () => {
+  test("delegates tasks, and the agents' answers are in its lead's context [ORC-01.1, ORC-02.4]", async () => {
     const team = new TestTeam(
       stage,
       [calls(delegate("scout", "Look"), delegate("writer", "Write")), calls(wait()), { text: "All done." }],
@@ -50,7 +50,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
   });
 
   thoroughTest(
-    "steers one, stops another, and continues with the available answers when the time is up",
+    "steers one, stops another, and continues with the available answers when the time is up [ORC-01.2]",
     async () => {
       const team = new TestTeam(
         stage,
@@ -99,7 +99,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     },
   );
 
-  thoroughTest("the end of the lead ends the others, and the result names them", async () => {
+  thoroughTest("the end of the lead ends the others, and the result names them [ORC-01.2]", async () => {
     const team = new TestTeam(stage, [calls(delegate("slow", "Wait")), { text: "I do not wait." }], {
       slow: [{ text: "never", holdUntil: "slow" }],
     });
@@ -158,7 +158,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
   });
 
-  thoroughTest("pending calls of its agents are listed at the job, and answered there [TMP-11]", async () => {
+  thoroughTest("pending calls of its agents are listed at the job, and answered there [TMP-11.1]", async () => {
     const team = new TestTeam(
       stage,
       [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }],

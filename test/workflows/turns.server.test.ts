@@ -43,7 +43,7 @@ function meters(count: number, beside: number) {
   }));
 }
 
-test("one prompt, one answer: result, conversation and events (LOOP-01.1, LOOP-02.4, LOOP-03.1) [TMP-01]", async () => {
+test("one prompt, one answer: result, conversation and events (LOOP-01.1, LOOP-02.4, LOOP-03.1) [TMP-01.1, TEST-06.1]", async () => {
   const session = stage.session({ replies: [{ text: "Good day." }] });
   const result = await session.run("Say hello");
   expect(result).toMatchObject({
