@@ -57,7 +57,7 @@ test("a filter that is interrupted, for example by a worker's shutdown, has reje
   await expect(filtering).rejects.toThrow(CancelledFailure);
 });
 
-test("filters that are slow for each of many messages share one time limit, and the rejection states it [FILT-01.2, PHI-08]", async () => {
+test("filters that are slow for each of many messages share one time limit, and the rejection states it [FILT-01.2]", async () => {
   const done = vi.fn();
   const slow: InputFilter = () =>
     new Promise((resolve) => setTimeout(() => resolve({ type: "pass" }), 9_000));
@@ -103,7 +103,7 @@ test("filters see the prompts joined, and the last prompt receives the warning [
   ]);
 });
 
-test("queued messages are filtered one by one, the inbox first, and each receives its own warning [PHI-08]", async () => {
+test("queued messages are filtered one by one, the inbox first, and each receives its own warning [PHI-08.1-2]", async () => {
   const seen: string[] = [];
   const { prompts, inbox } = await filter(
     (text) => {
@@ -123,7 +123,7 @@ test("queued messages are filtered one by one, the inbox first, and each receive
   ]);
 });
 
-test("a rejected message is named, and the messages after it are not filtered [PHI-08]", async () => {
+test("a rejected message is named, and the messages after it are not filtered [PHI-08.3]", async () => {
   const seen: string[] = [];
   const prompts = [message("s", "steering"), message("f", "follow-up")];
   const rejects: InputFilter = (text) => {
@@ -134,7 +134,7 @@ test("a rejected message is named, and the messages after it are not filtered [P
   expect(seen).toEqual(["s"]);
 });
 
-test("a rejected prompt leaves the queued messages unfiltered [FILT-03.1, PHI-08]", async () => {
+test("a rejected prompt leaves the queued messages unfiltered [FILT-03.1]", async () => {
   const prompts = [message("s", "steering"), message("p", "prompt")];
   const rejects: InputFilter = (text) => (text === "p" ? { type: "reject", reason: "no" } : { type: "pass" });
   expect(await filter(rejects, prompts)).toEqual({ prompts, rejected: "no" });

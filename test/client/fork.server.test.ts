@@ -215,7 +215,7 @@ describe("a rewind", () => {
 });
 
 describe("starting again from a past turn [SES-08.2]", () => {
-  test("sends the model the same request again, or sends it to another model, or with another prompt [DBG-01.1, HITL-01.2]", async () => {
+  test("sends the model the same request again, or sends it to another model, or with another prompt [DBG-01.1, HITL-01.2, GAP-01]", async () => {
     gates.get("past").open();
     const session = stage.session({
       replies: [hold("past"), { text: "An answer." }, { text: "Another." }],

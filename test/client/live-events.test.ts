@@ -96,7 +96,7 @@ function wordOf(part: AssistantMessage["content"][number]): string {
 }
 
 describe("an answer while it arrives", () => {
-  test("a start without text, an update for each chunk with all text so far, one end [LOOP-23.1-3, EVT-05.2, PHI-13f]", () => {
+  test("a start without text, an update for each chunk with all text so far, one end [LOOP-23.1-3, EVT-05.2, PHI-13f.2]", () => {
     const seen = new Watched()
       .begun()
       .live(delta({ type: "attempt" }), text("He"), text("llo"))

@@ -101,7 +101,7 @@ describe("saved messages", () => {
     );
   });
 
-  test("use the specified spelling, in both directions [PER-02.1-2, PER-04.1]", () => {
+  test("use the specified spelling, in both directions [PER-02.1-2, PER-04.1, GAP-03]", () => {
     const file = [
       { role: "user", content: [{ type: "text", text: "Hello" }], timestamp: 1700000000000 },
       {
@@ -251,7 +251,7 @@ describe("a saved session", () => {
     );
   });
 
-  test("of an older program loads without the fields that it omits [CMP-16.3, SES-05.2, PER-04.2]", () => {
+  test("of an older program loads without the fields that it omits [CMP-16.3, SES-05.2, PER-04.2, X-08.1]", () => {
     const old = {
       session_id: "old",
       agent_id: "a",
@@ -308,7 +308,7 @@ describe("a folder of sessions", () => {
       await expect(store.load(id)).rejects.toMatchObject({ code: "input-invalid" });
   });
 
-  test("a concurrent save fails because the folder is locked; the lock of a dead process is broken [SES-17, PHI-12]", async () => {
+  test("a concurrent save fails because the folder is locked; the lock of a dead process is broken [SES-17, PHI-12.1-2]", async () => {
     const store = new FileSessionStore(folder);
     await store.save(session());
     const lock = join(folder, "s1.json.lock");

@@ -34,7 +34,7 @@ function scripted(...values: unknown[]) {
 
 describe("a run with a zod schema", () => {
   thoroughTest(
-    "returns its output parsed and typed, to this handle and to others [SO-01.1, PHI-09]",
+    "returns its output parsed and typed, to this handle and to others [SO-01.1, PHI-09.1]",
     async () => {
       const { id, definition } = scripted(WRITTEN);
       const session = await holdfast.start({
@@ -100,7 +100,7 @@ describe("zodOutput", () => {
   });
 });
 
-test("extractJson returns a typed value from a message, or what is wrong with it [PHI-09]", () => {
+test("extractJson returns a typed value from a message, or what is wrong with it [PHI-09.2]", () => {
   const message = {
     role: "user" as const,
     timestamp: 0,

@@ -217,7 +217,7 @@ model = "claude-fast"
     ["", "/home/me/project"],
     ['default_workspace = "none"\n', undefined],
   ])(
-    "the workspace: instance, agent, profile, default, current folder %# [CFG-12, CFG-26, CFG-05.3]",
+    "the workspace: instance, agent, profile, default, current folder %# [CFG-12, CFG-26, CFG-05.3, X-31.2]",
     (text, expected) => {
       expect(loadAgent(`${text}${PROVIDER}`).workspace).toBe(expected);
     },
@@ -452,7 +452,7 @@ describe("sections", () => {
   const INNER =
     'compact_at_pct = 0.5\ncompact_budget_threshold_pct = 0.1\nfocus_message = "f"\nkeep_first_turns = 1\n';
 
-  test("compaction, in one section or in two [CFG-21.2, X-31]", () => {
+  test("compaction, in one section or in two [CFG-21.2, X-31.1]", () => {
     const flat = loadAgent(`[compaction]\n${COMPACTION}${INNER}`).context;
     expect(flat).toMatchObject({
       maxContextTokens: 1000,

@@ -31,7 +31,7 @@ const of = <Type extends AgentEvent["type"]>(events: readonly AgentEvent[], type
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 describe("recorded events, completed for observers", () => {
-  test("AgentStart is the first event, occurs once, and contains agent, session, loop, parent, kind and time [EVT-02.1-3, X-08, TYP-04.1-2, LOOP-06.4]", async () => {
+  test("AgentStart is the first event, occurs once, and contains agent, session, loop, parent, kind and time [EVT-02.1-3, TYP-04.1-2, LOOP-06.4, X-08.1]", async () => {
     const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     const [first, second] = [told(run), told(run, "s.test.2")];
     expect(first.findIndex(({ type }) => type === "AgentStart")).toBe(0);
@@ -72,7 +72,7 @@ describe("recorded events, completed for observers", () => {
   });
 
   test.each(["default", "rerun", "branch"] as const)(
-    "a continuation of kind %s names the previous loop as its parent [X-08]",
+    "a continuation of kind %s names the previous loop as its parent [X-08.1-2]",
     async (type) => {
       const tag = "2026-01-01T00:00:00Z";
       const kind: Continuation["kind"] = type === "default" ? { type } : { type, tag };
@@ -268,7 +268,7 @@ describe("events about the view, the definition and the model", () => {
     });
   });
 
-  test("RevertApplied of a rejected revert contains its category and the reason [PHI-04]", () => {
+  test("RevertApplied of a rejected revert contains its category and the reason [PHI-04.1]", () => {
     const body = {
       type: "RevertApplied" as const,
       category: "failure" as const,

@@ -23,7 +23,7 @@ describe("a view that has grown", () => {
     expect(asked?.view.ranges[0]).toMatchObject({ from: 0, replacement: { section: 0 } });
   });
 
-  test("emits compaction events directly after TurnStart, and only if something changed (X-11) [EVT-13.2, LOOP-25.3]", async () => {
+  test("emits compaction events directly after TurnStart, and only if something changed (X-11) [EVT-13.2, LOOP-25.3, X-11.2]", async () => {
     const lines = (await play({ replies: TURNS, compactAbove: 300 }).settle()).eventLines();
     const started = lines.findIndex((line) => line.startsWith("CompactionStarted"));
     expect(lines[started + 1]).toContain("CompactionEnded");
@@ -192,7 +192,7 @@ describe("a compaction of a run that waits for a prompt", () => {
   });
 });
 
-describe("a context that the vendor rejects as too long [X-09]", () => {
+describe("a context that the vendor rejects as too long", () => {
   const three = [calls("edit"), calls("edit"), calls("edit")];
   /** A run after three turns, the first of which can be summarised. */
   const grown = async (...replies: readonly Reply[]) => {
@@ -202,7 +202,7 @@ describe("a context that the vendor rejects as too long [X-09]", () => {
   };
   const kindsBehind = (run: Run) => kinds(run).slice(3);
 
-  test("is compacted and sent once more [OVF-04.1, OVF-05.1-2]", async () => {
+  test("is compacted and sent once more [OVF-04.1, OVF-05.1-2, X-09.1]", async () => {
     const run = await grown();
     await run.fail("overflow", "prompt is too long").settle();
     expect(kindsBehind(run)).toEqual(["compact", "call-model"]);
@@ -216,7 +216,7 @@ describe("a context that the vendor rejects as too long [X-09]", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("twice ends the loop with an error that names the attempted compaction", async () => {
+  test("twice ends the loop with an error that names the attempted compaction [X-09.2]", async () => {
     const run = await grown();
     await run.fail("overflow", "prompt is too long").until("call-model");
     await run.fail("overflow", "prompt is too long").settle();
@@ -249,7 +249,7 @@ describe("a context that the vendor rejects as too long [X-09]", () => {
     expect(JSON.stringify(after.outbox)).not.toContain("Compaction");
   });
 
-  test("ends the loop immediately if the definition disables compaction [OVF-05.3]", async () => {
+  test("ends the loop immediately if the definition disables compaction [OVF-05.3, X-09.3]", async () => {
     const run = await play({}).until("call-model").fail("overflow", "prompt is too long").settle();
     expect(run.lines.at(-1)).toMatch(/^error: .*prompt is too long/);
     expect(run.state.last?.outcome).toEqual({

@@ -254,13 +254,13 @@ describe("the default plan", () => {
     expect(middle).toHaveLength(16);
   });
 
-  test("leaves a loop without a middle unchanged [CMP-08.1, X-15, CMP-07.4]", () => {
+  test("leaves a loop without a middle unchanged [CMP-08.1, CMP-07.4, X-15.1]", () => {
     const entries = entriesOf(loop("L.1", 12, lines(60)));
     expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 25, "whole"]]);
     expect(planBlock([], config(), ROOMY, WINDOW)).toEqual([]);
   });
 
-  test("leaves a loop of any length up to the first and last turns unchanged [CMP-08.1, X-15]", () => {
+  test("leaves a loop of any length up to the first and last turns unchanged [CMP-08.1, X-15.1]", () => {
     for (let turns = 1; turns <= 12; turns++) {
       const entries = entriesOf(loop("L.1", turns));
       expect(forms(planBlock(entries, config(), ROOMY, WINDOW))).toEqual([[0, 2 * turns + 1, "whole"]]);
@@ -278,7 +278,7 @@ describe("the default plan", () => {
     expect(tokensOf(sections)).toBe(totalOf(entries.map(({ message }) => message)));
   });
 
-  test("summarises earlier loops within scope and omits older ones [CMP-05.1-2, CMP-07.2-3, CMP-03.4]", () => {
+  test("summarises earlier loops within scope and omits older ones [CMP-05.1-2, CMP-07.2-3, CMP-03.4, X-15.2]", () => {
     const entries = entriesOf(["L.1", "L.2", "L.3", "L.4", "L.5"].flatMap((id) => loop(id, 1)));
     const three = planBlock(entries, config(), ROOMY, WINDOW);
     expect(forms(three)).toEqual([
@@ -431,7 +431,7 @@ describe("the default plan", () => {
     expect(texts(shown(sections, entries))[1]).toBe("prompt of L.1");
   });
 
-  test("with no turns to keep and no summary, keeps the unread turn and the user messages [X-15]", () => {
+  test("with no turns to keep and no summary, keeps the unread turn and the user messages", () => {
     const entries = entriesOf(loop("L.1", 4));
     const none = config({ keepFirstTurns: 0, keepRecentTurns: 0, maxSummaryTokens: 0 });
     expect(texts(shown(planBlock(entries, none, ROOMY, WINDOW), entries))).toEqual([
@@ -442,7 +442,7 @@ describe("the default plan", () => {
     ]);
   });
 
-  test("shows only the given entries: a section ends where entries are missing [PHI-13g]", () => {
+  test("shows only the given entries: a section ends where entries are missing [PHI-13g.1]", () => {
     const entries = entriesOf(loop("L.1", 6)).filter(({ position }) => position < 3 || position > 6);
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
     expect(forms(sections)).toEqual([
@@ -452,7 +452,7 @@ describe("the default plan", () => {
     expect(sections.map(({ turns }) => turns)).toEqual([1, 3]);
   });
 
-  test("omits the message of an earlier compaction, and starts again from the record [CMP-01.3, PHI-13g]", () => {
+  test("omits the message of an earlier compaction, and starts again from the record [CMP-01.3, PHI-13g.1]", () => {
     const entries = entriesOf(loop("L.1", 3));
     const note = {
       ...extension({ sections: [{ text: "x".repeat(4000) }] }),
@@ -571,7 +571,7 @@ describe("a plan for any entries and any budget", () => {
   );
 
   test(
-    "has sections in order, without overlap, that show only the given entries [CMP-08.2, PHI-13g]",
+    "has sections in order, without overlap, that show only the given entries [CMP-08.2, PHI-13g.1]",
     () => {
       always(placed(anyMessages), (sections, entries) => {
         let behind = 0;

@@ -199,7 +199,7 @@ function soundPlan(pieces: readonly Piece[], entries: readonly Entry[]) {
   });
 }
 
-test("any accepted plan covers every entry once, leaves no orphan, and stays within its budget [CMP-10.2, CMP-08.2-3, CTX-15, PHI-13g]", () => {
+test("any accepted plan covers every entry once, leaves no orphan, and stays within its budget [CMP-10.2, CMP-08.2-3, CTX-15, PHI-13g.1]", () => {
   const forms = oneof(
     constant<SectionForm>("whole"),
     nat(5).map((cut): SectionForm => ({ maxLines: cut })),

@@ -92,7 +92,7 @@ describe("cutting a text", () => {
 });
 
 describe("the three tiers", () => {
-  test("leave messages that fit unchanged [CTX-11.1]", () => {
+  test("leave messages that fit unchanged [CTX-11.1, TEST-01.1]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(80)), answer("done")];
     expect(planned(messages, OPTIONS).map(({ form }) => form)).toEqual(["whole"]);
     const exactly = { ...OPTIONS, budget: totalOf(messages) };
@@ -213,7 +213,7 @@ describe("the three tiers", () => {
     expect(texts(left)).toEqual(["[Context compacted: 26 messages removed]", ...texts(messages.slice(26))]);
   });
 
-  test("reject a budget that is too small for the user messages, with the reason [X-13]", () => {
+  test("reject a budget that is too small for the user messages, with the reason [X-13.3]", () => {
     const plan = planTiered(entriesOf([user("x".repeat(400)), user("hi")]), OPTIONS, 20);
     expect(plan).toMatchObject({ ok: false, problem: expect.stringContaining("do not fit into 20 tokens") });
   });
@@ -247,7 +247,7 @@ const options = record({
 
 describe("a plan for any conversation and any budget", () => {
   test(
-    "never exceeds the budget, and counts at least what it shows [CTX-15]",
+    "never exceeds the budget, and counts at least what it shows [CTX-15, X-13.1]",
     () => {
       check(
         property(anyMessages, options, (messages, { budget, ...config }) => {
@@ -264,7 +264,7 @@ describe("a plan for any conversation and any budget", () => {
   );
 
   test(
-    "creates no orphan where there was none, even if ids repeat [GAP-08]",
+    "creates no orphan where there was none, even if ids repeat [X-13.2, GAP-08.2]",
     () => {
       check(
         property(soundMessages, options, (messages, { budget, ...config }) => {

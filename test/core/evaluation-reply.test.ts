@@ -11,7 +11,7 @@ describe("a judge's reply", () => {
   const outcomes = branches(["answered", 1], ["failed", 1], ["answered", 1], ["answered", 1]);
   const reply = (text: string) => parseJudgeReply(outcomes, { status: { type: "answered" }, text });
 
-  test("names a response by its first integer, counted among the compared branches [PAR-08.2, GAP-10]", () => {
+  test("names a response by its first integer, counted among the compared branches [PAR-08.2]", () => {
     expect(listJudgedBranches(outcomes)).toEqual([0, 2, 3]);
     expect(reply("1")).toMatchObject({ selected: 0, decidedBy: "strategy" });
     expect(reply("Response 2 is better than 3.")).toMatchObject({ selected: 2, decidedBy: "strategy" });
@@ -33,7 +33,7 @@ describe("a judge's reply", () => {
     expect(findFirstInteger("none")).toBeUndefined();
   });
 
-  test("without a usable number selects the first branch that answered, with the reason [GAP-10]", () => {
+  test("without a usable number selects the first branch that answered, with the reason [GAP-10.1]", () => {
     for (const words of ["", "the second", "0", "4", "-1", "99999999999999999999999999"]) {
       const decision = reply(words);
       expect(decision).toMatchObject({ selected: 0, decidedBy: "fallback" });
@@ -43,7 +43,7 @@ describe("a judge's reply", () => {
     expect(parseJudgeReply(later, { status: { type: "answered" }, text: "?" }).selected).toBe(1);
   });
 
-  test("that is missing leaves the decision to the fallback; the quoted text is shortened and redacted [GAP-10]", () => {
+  test("that is missing leaves the decision to the fallback; the quoted text is shortened and redacted [GAP-10.1]", () => {
     const reason = `401 for key sk-${"a".repeat(40)} ${"x".repeat(999)}`;
     const decision = parseJudgeReply(outcomes, { status: { type: "failed", reason }, text: "2" });
     expect(decision).toMatchObject({ selected: 0, decidedBy: "fallback" });
@@ -54,7 +54,7 @@ describe("a judge's reply", () => {
     expect(reply("word ".repeat(999)).reason.length).toBeLessThan(400);
   });
 
-  test("is not needed if there is nothing to compare [PAR-06.3, GAP-10]", () => {
+  test("is not needed if there is nothing to compare [PAR-06.3, GAP-10.3]", () => {
     expect(decideWithoutJudge(outcomes)).toBeUndefined();
     expect(decideWithoutJudge(branches(["failed", 1], ["answered", 1]))).toMatchObject({
       selected: 1,

@@ -72,14 +72,14 @@ describe("strategies without a model call", () => {
     expect(chooseBranch("elaborate", branches(...three)).reason).toContain("Branch 3 used the most tokens");
   });
 
-  test("ties go to the lowest index, whatever the order of the outcomes [PAR-05.2-4, GAP-10]", () => {
+  test("ties go to the lowest index, whatever the order of the outcomes [PAR-05.2-4, GAP-10.2]", () => {
     const equal = branches(["answered", 90], ["answered", 20], ["answered", 20], ["answered", 90]).reverse();
     expect(chooseBranch("token-efficient", equal).selected).toBe(1);
     expect(chooseBranch("elaborate", equal).selected).toBe(0);
     expect(chooseBranch("pick-first", equal).selected).toBe(0);
   });
 
-  test("branches that failed, were stopped or exceeded their budget do not affect the selection among the others [GAP-10]", () => {
+  test("branches that failed, were stopped or exceeded their budget do not affect the selection among the others [GAP-10.3]", () => {
     const mixed = [
       ["failed", 1],
       ["answered", 30],
@@ -98,7 +98,7 @@ describe("strategies without a model call", () => {
     });
   });
 
-  test("if no branch answered, the first with a text is selected, otherwise the first, and the decision says so [GAP-10]", () => {
+  test("if no branch answered, the first with a text is selected, otherwise the first, and the decision says so [GAP-10.3]", () => {
     const worded = branches(["failed", 5, 0], ["stopped", 9, 12], ["over-budget", 1, 80]);
     for (const strategy of ["pick-first", "token-efficient", "elaborate"] as const) {
       expect(chooseBranch(strategy, worded)).toEqual({
@@ -119,7 +119,7 @@ describe("strategies without a model call", () => {
     { minLength: 1, maxLength: 12 },
   ).map((parts) => branches(...parts));
 
-  test("for any outcomes, a branch that answered is selected if there is one [PAR-04.2, GAP-10]", () => {
+  test("for any outcomes, a branch that answered is selected if there is one [PAR-04.2, GAP-10.3]", () => {
     const wild = oneof(nat(14), constant(undefined), constant("1"), double(), string());
     check(
       property(
@@ -151,7 +151,7 @@ describe("custom strategies", () => {
     expect(checkCustomChoice("longest", outcomes, 2).reason).toContain('Strategy "longest" chose branch 3.');
   });
 
-  test("anything but the index of a branch that answered leads to the fallback, with the reason [PAR-04.2, GAP-10]", () => {
+  test("anything but the index of a branch that answered leads to the fallback, with the reason [PAR-04.2, GAP-10.1]", () => {
     for (const [given, said] of [
       [0, "0"],
       [3, "3"],
@@ -214,7 +214,7 @@ test("usage is the sum over every branch and the judge [PAR-01.4]", () => {
   });
 });
 
-test("branches and judge receive consecutive loop numbers across all their configurations, and never an existing id [PAR-13.1, X-16]", () => {
+test("branches and judge receive consecutive loop numbers across all their configurations, and never an existing id [PAR-13.1, X-16.1-2]", () => {
   expect(assignLoopNumbers(["p.opus", "p.haiku", "p.opus"], () => 0)).toEqual([1, 2, 3]);
   const last = new Map([
     ["p.opus", 2],

@@ -22,11 +22,11 @@ describe("a JSON value in a model's text", () => {
     ["the first of two", '{"a": 1} or {"a": 2}', { a: 1 }],
     ["a valid one after a broken one", '{"a": nope} then {"a": 2}', { a: 2 }],
     ["a block on one line", '```json {"a": 1}```', { a: 1 }],
-  ])("%s [PHI-09]", (_what, text, value) => {
+  ])("%s [PHI-09.2]", (_what, text, value) => {
     expect(extractJson(text)).toEqual(found(value));
   });
 
-  test("is the first that matches, or the first of all if none does [PHI-09]", () => {
+  test("is the first that matches, or the first of all if none does [PHI-09.2]", () => {
     const text = 'As in [1], the answer is {"name": "x"}.';
     const isObject = (value: unknown) => typeof value === "object" && !Array.isArray(value);
     expect(extractJson(text)).toEqual(found([1]));
@@ -36,7 +36,7 @@ describe("a JSON value in a model's text", () => {
     expect(extractJson('```json\n1\n```\n{"a": 1}', isObject)).toEqual(found({ a: 1 }));
   });
 
-  test("is reported as missing, cut off or invalid, with the reason [PHI-09]", () => {
+  test("is reported as missing, cut off or invalid, with the reason [PHI-09.2]", () => {
     expect(extractJson("No data here.")).toEqual({
       type: "missing",
       reason: "The text holds no JSON object or array.",
@@ -53,12 +53,12 @@ describe("a JSON value in a model's text", () => {
     );
   });
 
-  test("is never a part of a broken value [PHI-09]", () => {
+  test("is never a part of a broken value [PHI-09.2]", () => {
     expect(extractJson('{"a": {"b": 1}, c}').type).toBe("invalid");
     expect(extractJson('[{"a": 1}, {"b": ').type).toBe("cut-off");
   });
 
-  test("is extracted from prose and from a block, for any object or array [PHI-09]", () => {
+  test("is extracted from prose and from a block, for any object or array [PHI-09.2]", () => {
     const value = fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()));
     fc.assert(
       fc.property(value, fc.nat(3), (given, indent) => {
@@ -71,7 +71,7 @@ describe("a JSON value in a model's text", () => {
     );
   }, 120_000);
 
-  test("is reported as cut off if an object is truncated [PHI-09]", () => {
+  test("is reported as cut off if an object is truncated [PHI-09.2]", () => {
     const value = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
     fc.assert(
       fc.property(value, fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }), (given, share) => {
@@ -83,7 +83,7 @@ describe("a JSON value in a model's text", () => {
     );
   });
 
-  test("is searched for in bounded time [PHI-09]", () => {
+  test("is searched for in bounded time", () => {
     const spentMs = cpuMs(() => {
       for (const hostile of ["[", "{", "[1,", "{x ", "```\n"]) extractJson(hostile.repeat(100_000));
     });

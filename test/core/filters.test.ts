@@ -53,7 +53,7 @@ describe("a rejected prompt", () => {
 });
 
 describe("messages queued with a rejected prompt", () => {
-  test("go to the inbox when the run ends, in order [PHI-10, PHI-13b]", async () => {
+  test("go to the inbox when the run ends, in order [PHI-10.2, PHI-13b]", async () => {
     const run = play({ prompts: ["bad"], rejects: "bad", held: true })
       .steer("a")
       .steer("b")
@@ -64,13 +64,13 @@ describe("messages queued with a rejected prompt", () => {
     expect(run.lines).toEqual([]);
   });
 
-  test("stay in the inbox if they were there [PHI-10, PHI-13b]", async () => {
+  test("stay in the inbox if they were there [PHI-10.2, PHI-13b]", async () => {
     const after = await play({ prompts: [], held: true }).steer("early").tell({ type: "started" }).settle();
     const run = await play({ prompts: ["bad"], rejects: "bad", after, run: "second" }).settle();
     expect(run.inboxTexts).toEqual(["early"]);
   });
 
-  test("wait for the next prompt of an interactive run; steering precedes it, follow-ups come after it [PHI-10, PHI-13b, LOOP-08]", async () => {
+  test("wait for the next prompt of an interactive run; steering precedes it, follow-ups come after it [PHI-10.2, PHI-13b, LOOP-08]", async () => {
     const run = await play({
       prompts: [],
       rejects: "bad",
@@ -120,7 +120,7 @@ async function waiting(setting: Setting, say: (run: Run) => Run): Promise<Run> {
 }
 
 describe("queued messages pass the filters before a turn reads them", () => {
-  test("steering and follow-ups are accepted, each filtered once [PHI-08]", async () => {
+  test("steering and follow-ups are accepted, each filtered once [PHI-08.1]", async () => {
     const setting = { judges: bad, replies: [calls("bash"), says("one"), says("two")] };
     const run = await (await waiting(setting, (run) => run.steer("s").followUp("f"))).settle();
     expect(run.judged).toEqual(["hi", "s", "f"]);
@@ -135,13 +135,13 @@ describe("queued messages pass the filters before a turn reads them", () => {
     ]);
   });
 
-  test("a warning is appended to the message that it concerns [PHI-08, FILT-04.1]", async () => {
+  test("a warning is appended to the message that it concerns [FILT-04.1, PHI-08.2]", async () => {
     const run = await (await waiting({ judges: rude }, (run) => run.steer("rude").steer("kind"))).settle();
     expect(run.lines).toContain("steering: rude[Warning: be kind]");
     expect(run.lines).toContain("steering: kind");
   });
 
-  test("a rejection ends the run after a turn, with one InputRejected, then AgentEnd [PHI-08, FILT-03.2-3, EVT-07]", async () => {
+  test("a rejection ends the run after a turn, with one InputRejected, then AgentEnd [FILT-03.2-3, EVT-07, PHI-08.3]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.followUp("bad words"))).settle();
     expect(run.eventLines().slice(-3)).toEqual([
       "TurnEnd 0 at 1 with 0",
@@ -156,7 +156,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(run.command).toMatchObject({ last: { outcome: { type: "rejected", reason: "not bad" } } });
   });
 
-  test("a rejected message is stored where no model sees it, and is not delivered again [PHI-08, PHI-13b]", async () => {
+  test("a rejected message is stored where no model sees it, and is not delivered again [PHI-08.3, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, mode: "interactive" };
     const run = await (await waiting(setting, (run) => run.steer("bad words"))).settle();
     expect(run.phase).toBe("waiting");
@@ -168,7 +168,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(seen.join()).not.toContain("bad");
   });
 
-  test("messages queued with a rejected message go to the inbox, in order [PHI-08, PHI-10, PHI-13b]", async () => {
+  test("messages queued with a rejected message go to the inbox, in order [PHI-08.3, PHI-10.2, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, followUpMode: "all" };
     const run = await (
       await waiting(setting, (run) => run.followUp("a").followUp("bad").followUp("c"))
@@ -178,7 +178,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(run.lines.at(-1)).toBe("refused follow-up: bad");
   });
 
-  test("a message that arrives during filtering is filtered too before a turn reads it [PHI-08]", async () => {
+  test("a message that arrives during filtering is filtered too before a turn reads it [PHI-08.1]", async () => {
     const setting: Setting = { judges: bad, steeringMode: "all" };
     const run = await (await waiting(setting, (run) => run.steer("a")))
       .until("filter-input")
@@ -189,7 +189,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("one step filters at most 16 messages [PHI-08]", async () => {
+  test("one step filters at most 16 messages [PHI-08.1]", async () => {
     const run = await play({ judges: rude, steeringMode: "all" }).until("call-model");
     for (let n = 0; n < 20; n++) await run.steer(`words ${n}`);
     await run.step().settle();
@@ -197,12 +197,12 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(steps).toEqual([16, 4]);
   });
 
-  test("without filters there is no filter step [PHI-08]", async () => {
+  test("without filters there is no filter step", async () => {
     const run = await (await waiting({}, (run) => run.steer("bad").followUp("bad"))).settle();
     expect(run.commands.map(({ type }) => type)).not.toContain("filter-input");
   });
 
-  test("a stop during filtering sends the messages to the inbox [PHI-08, PHI-13b]", async () => {
+  test("a stop during filtering sends the messages to the inbox [PHI-13b]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.steer("a").followUp("b"))).until(
       "filter-input",
     );
@@ -212,7 +212,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(run.command).toMatchObject({ last: { outcome: { type: "stopped" } } });
   });
 
-  test("a limit reached during filtering sends the messages to the inbox [PHI-08, PHI-13b]", async () => {
+  test("a limit reached during filtering sends the messages to the inbox [PHI-13b]", async () => {
     const setting: Setting = { judges: bad, limits: { maxDurationMs: 1000 } };
     const run = await (await waiting(setting, (run) => run.steer("a")))
       .until("filter-input")
@@ -222,7 +222,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(run.command).toMatchObject({ last: { outcome: { type: "limit-reached" } } });
   });
 
-  test("continue-as-new preserves the verdicts of the filters [PHI-08, PHI-13b]", async () => {
+  test("continue-as-new preserves the verdicts of the filters [PHI-08.2, PHI-13b]", async () => {
     const run = await (await waiting({ judges: rude }, (run) => run.steer("rude")))
       .until("filter-input")
       .rotationDue();
@@ -232,7 +232,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(run.lines).toContain("steering: rude[Warning: be kind]");
   });
 
-  test("a message that is cleared from its queue during filtering does not reject the run [PHI-08]", async () => {
+  test("a message that is cleared from its queue during filtering does not reject the run [PHI-08.3]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.steer("bad")))
       .until("filter-input")
       .clear("all")
@@ -241,14 +241,14 @@ describe("queued messages pass the filters before a turn reads them", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
   });
 
-  test("unavailable filters fail the loop, and the messages go to the inbox [PHI-08, PHI-10]", async () => {
+  test("unavailable filters fail the loop, and the messages go to the inbox [PHI-08.3, PHI-10.2]", async () => {
     const run = await (await waiting({ judges: bad }, (run) => run.steer("a"))).until("filter-input");
     await run.fail("invalid", "This worker has no input filter").settle();
     expect(run.inboxTexts).toEqual(["a"]);
     expect(run.command).toMatchObject({ last: { outcome: { type: "failed", fault: "invalid" } } });
   });
 
-  test("one lost worker repeats the step without calling the filters again; three fail the loop, and the messages go to the inbox [PHI-08]", async () => {
+  test("one lost worker repeats the step without calling the filters again; three fail the loop, and the messages go to the inbox [PHI-08.1]", async () => {
     const once = await (await waiting({ judges: rude }, (run) => run.steer("rude")))
       .until("filter-input")
       .lose("stored")
@@ -263,7 +263,7 @@ describe("queued messages pass the filters before a turn reads them", () => {
 });
 
 describe("messages that a loop starts with", () => {
-  test("steering queued before the prompt is filtered separately, and its rejection ends the loop [PHI-08]", async () => {
+  test("steering queued before the prompt is filtered separately, and its rejection ends the loop [PHI-08.3]", async () => {
     const run = await play({ judges: bad, held: true })
       .steer("bad")
       .steer("a")
@@ -274,7 +274,7 @@ describe("messages that a loop starts with", () => {
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("a rejected message of the inbox leaves the inbox, and does not reject the next loop [PHI-08]", async () => {
+  test("a rejected message of the inbox leaves the inbox, and does not reject the next loop [PHI-08.3]", async () => {
     const after = await play({ prompts: [], held: true })
       .steer("bad")
       .steer("b")
@@ -287,7 +287,7 @@ describe("messages that a loop starts with", () => {
   });
 });
 
-test("any script with rejections preserves every invariant and loses no message [I1..I5, PHI-10, PHI-13b]", async () => {
+test("any script with rejections preserves every invariant and loses no message [I1..I5, PHI-13b, PHI-10.2]", async () => {
   let rejected = 0;
   await assert(
     asyncProperty(

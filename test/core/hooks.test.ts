@@ -18,7 +18,7 @@ const askedAt = (run: ReturnType<typeof play>) => run.hooked.map(({ line }) => l
 const big = (text: string) => says(text, { usage: usageOf(500, 1) });
 
 describe("the order of hooks and events", () => {
-  test("matches the source projects, with a hook at every point [CB-04.1-2, EVT-13.1-3, EVT-14.1, X-02, X-03]", async () => {
+  test("matches the source projects, with a hook at every point [CB-04.1-2, EVT-13.1-3, EVT-14.1, X-03, X-02.1, TEST-09.1]", async () => {
     const run = play({
       hooks: ALL,
       prompts: ["hi", "there"],
@@ -115,7 +115,7 @@ describe("the order of hooks and events", () => {
     expect(askedAt(await failed.until("call-model").stop().settle())).toEqual([]);
   });
 
-  test("has no before-turn for a turn that a limit forbids [LOOP-12.1, X-02]", async () => {
+  test("has no before-turn for a turn that a limit forbids [LOOP-12.1, X-02.1]", async () => {
     const run = await play({
       hooks: ["before-turn"],
       limits: { maxTurns: 1 },
@@ -149,7 +149,7 @@ describe("without hooks", () => {
 });
 
 describe("before-turn", () => {
-  test("a denial ends the loop without a turn and moves queued messages to the inbox [CB-05.2, LOOP-13, X-02, PHI-13b]", async () => {
+  test("a denial ends the loop without a turn and moves queued messages to the inbox [CB-05.2, LOOP-13, PHI-13b, X-02.2-3]", async () => {
     const run = play({ hooks: ["before-turn", "after-turn"], words: saying("before-turn", no()) });
     await run.until("run-hook").steer("wait").followUp("and then").settle();
     expect(run.story()).toEqual([
@@ -216,7 +216,7 @@ describe("before-tool", () => {
     expect(askedAt(run)).toContain("after-tool edit");
   });
 
-  test("does not run for denied, unknown or invalid calls [PHI-13k]", async () => {
+  test("does not run for denied, unknown or invalid calls [PHI-13k.2]", async () => {
     const run = await play({
       hooks: ["before-tool"],
       permissions: { rules: [{ tool: "edit", outcome: "deny" }] },
@@ -425,7 +425,7 @@ describe("a stop while hooks run", () => {
   };
 
   test.each(["before-turn", "before-tool", "after-tool", "after-turn", "on-text"])(
-    "at %s ends the run as stopped and starts no further model or tool call [PHI-10]",
+    "at %s ends the run as stopped and starts no further model or tool call",
     async (point) => {
       const run = await stopAt(point);
       const before = run.asked.length + run.executed.length;
@@ -475,7 +475,7 @@ describe("a stop while hooks run", () => {
 });
 
 describe("hooks that cannot be called", () => {
-  test("are called again when their worker dies, unless the decision is already stored [PHI-10]", async () => {
+  test("are called again when their worker dies, unless the decision is already stored", async () => {
     const run = await play({ hooks: ["before-turn"] }).until("run-hook");
     await run.lose("claimed").lose("stored").settle();
     expect(askedAt(run)).toEqual(["before-turn 0", "before-turn 0"]);

@@ -18,7 +18,7 @@ async function answerUnpriced(run: Run): Promise<Run> {
 }
 
 describe("limits", () => {
-  test("of two turns stop the loop after exactly two model calls, and the last message names the limit [LIM-03.2-3, LOOP-12.2-3, X-38]", async () => {
+  test("of two turns stop the loop after exactly two model calls, and the last message names the limit [LIM-03.2-3, LOOP-12.2-3, X-38.1-2]", async () => {
     const run = await play({ limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
@@ -92,7 +92,7 @@ describe("limits", () => {
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max cost reached ($1.2000/$1.0000)]");
   });
 
-  test("on cost are never reached with a free model, as only its own prices count [X-36]", async () => {
+  test("on cost are never reached with a free model, as only its own prices count [X-36.2]", async () => {
     const run = await play({ limits: { maxCostUsd: 0.0001 }, replies: forever.slice(0, 10) }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
@@ -167,7 +167,7 @@ describe("limits", () => {
     });
   });
 
-  test("move messages that are still queued to the inbox [PHI-13b, X-02]", async () => {
+  test("move messages that are still queued to the inbox [PHI-13b, X-02.3]", async () => {
     const run = await play({ limits: { maxTurns: 1 }, replies: forever })
       .until("call-tools")
       .steer("one")
@@ -243,7 +243,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("are checked before the turn's first event [LOOP-12.1, X-02]", async () => {
+  test("are checked before the turn's first event [LOOP-12.1, X-02.1]", async () => {
     const run = await play({ limits: { maxTurns: 1 }, replies: forever }).settle();
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart"))).toHaveLength(1);
   });

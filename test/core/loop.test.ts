@@ -320,7 +320,7 @@ describe("model failures", () => {
     },
   );
 
-  test("the session continues after a failure, with the failed answer in the record [PHI-13d, X-09]", async () => {
+  test("the session continues after a failure, with the failed answer in the record [PHI-13d, X-09.4]", async () => {
     const run = await play({ mode: "interactive" }).until("call-model").fail("network").settle();
     await run.prompt("again").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: it was network", "prompt: again", "model: done"]);

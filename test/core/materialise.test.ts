@@ -129,7 +129,7 @@ describe("visibility", () => {
   const filtered = { ...answer("no"), stopReason: "guardRail" as const };
   const entries = entriesOf([user("a"), extension("own"), refused, compaction("x"), filtered, answer("yes")]);
 
-  test("a model sees no extension, and no answer that a vendor would reject [X-09, TYP-11.3]", () => {
+  test("a model sees no extension, and no answer that a vendor would reject [TYP-11.3, X-09.4]", () => {
     expect(texts(materialise(whole(entries), entries))).toEqual(["a", "yes"]);
     expect(materialise(whole(entries), entries, { labels: false })).toHaveLength(2);
   });

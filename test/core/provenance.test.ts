@@ -53,7 +53,7 @@ function entriesOf(...made: readonly (readonly [EntryOrigin, AgentMessage])[]): 
   return made.map(([origin, message], position) => ({ position, origin, message, tokens: 1 }));
 }
 
-describe("the origin of a message [PHI-07]", () => {
+describe("the origin of a message [PHI-07.2]", () => {
   test.each([
     ["prompt", user("a"), "prompt"],
     ["steering", user("a"), "steering"],
@@ -105,7 +105,7 @@ describe("the origin of a message [PHI-07]", () => {
     expect(made[1]?.origin).not.toHaveProperty("maxLines");
   });
 
-  test("covers exactly the messages of any view: entries of their role, compaction texts or missing results [PHI-07]", () => {
+  test("covers exactly the messages of any view: entries of their role, compaction texts or missing results [PHI-07.2]", () => {
     const message = record({
       kind: constantFrom("user", "answer", "result", "failed"),
       call: constantFrom("a", "b", "c"),
@@ -161,7 +161,7 @@ describe("the origin of a message [PHI-07]", () => {
   });
 });
 
-describe("the view of a past answer [PHI-07]", () => {
+describe("the view of a past answer [PHI-07.1]", () => {
   const ended = (to: number): EventBody => ({
     type: "AgentEnd",
     from: 0,

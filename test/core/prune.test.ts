@@ -39,11 +39,11 @@ describe("pruning", () => {
     expect(selectPruned(items, 0)).toEqual({ positions: [], tokens: 0 });
   });
 
-  test("removes an answer with all its results, and reports exactly what it removed [PRUN-11.1, PHI-13i]", () => {
+  test("removes an answer with all its results, and reports exactly what it removed [PRUN-11.1, PHI-13i.2-3]", () => {
     expect(selectPruned(items, 1)).toEqual({ positions: [1, 2, 3], tokens: 310 });
   });
 
-  test("keeps the call in progress, however large the target [PRUN-11.2, PHI-13i]", () => {
+  test("keeps the call in progress, however large the target [PRUN-11.2, PHI-13i.2]", () => {
     expect(selectPruned(items, 100_000)).toEqual({ positions: [1, 2, 3, 5, 7, 8], tokens: 410 });
     const batch = [answer(1, 10, ["a", "p"]), result(2, 500, "a"), result(3, 1, "p", true)];
     expect(selectPruned(batch, 100)).toEqual({ positions: [], tokens: 0 });
@@ -54,7 +54,7 @@ describe("pruning", () => {
     expect(selectPruned(waiting, 100)).toEqual({ positions: [4], tokens: 5 });
   });
 
-  test("assigns a result to the newest answer with its call id, as ids repeat [PRUN-11.1, GAP-08]", () => {
+  test("assigns a result to the newest answer with its call id, as ids repeat [PRUN-11.1, GAP-08.2]", () => {
     const again = [answer(1, 1, ["a"]), result(2, 1, "a"), answer(3, 1, ["a"]), result(4, 1, "a")];
     expect(selectPruned(again, 2).positions).toEqual([1, 2]);
     expect(selectPruned(again.slice(2), 1).positions).toEqual([3, 4]);
@@ -104,7 +104,7 @@ describe("pruning of any run with any target", () => {
     return { items, groups: groups.filter((group) => group.length > 0) };
   });
 
-  test("removes whole answers from the oldest on, no more than needed, and reports exactly those [PRUN-02.1, PRUN-11.1, PHI-13i]", () => {
+  test("removes whole answers from the oldest on, no more than needed, and reports exactly those [PRUN-02.1, PRUN-11.1, PHI-13i.1, PHI-13i.3, X-18.2]", () => {
     fc.assert(
       fc.property(runs, fc.integer({ min: -10, max: 6000 }), ({ items, groups }, target) => {
         const pruned = selectPruned(items, target);

@@ -66,7 +66,7 @@ describe("the target size of a compaction", () => {
   const sent = { estimated: 14_000, reportedTokens: 14_000, overheadTokens: 1000, window: 190_000 };
   const overflow = (said: string) => ({ type: "overflow" as const, said });
 
-  test("is the trigger level if the view has grown or the user requests the compaction", () => {
+  test("is the trigger level if the view has grown or the user requests the compaction [X-11.1]", () => {
     expect(computeTarget(context, { type: "size" }, sent)).toBe(81_000);
     expect(computeTarget(context, { type: "request" }, sent)).toBe(81_000);
   });
@@ -75,7 +75,7 @@ describe("the target size of a compaction", () => {
     expect(computeTarget(context, { type: "size" }, { ...sent, reportedTokens: 29_000 })).toBe(40_500);
   });
 
-  test("follows the numbers in the vendor's error, converted to estimated tokens [X-09]", () => {
+  test("follows the numbers in the vendor's error, converted to estimated tokens", () => {
     // The vendor counts 30,000 for our estimate of 15,000 and accepts 20,000: our 10,000, less a tenth and the overhead.
     expect(computeTarget(context, overflow("30000 tokens > 20000 maximum"), sent)).toBe(8000);
   });

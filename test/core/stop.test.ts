@@ -55,7 +55,7 @@ describe("stop", () => {
     expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit!: Cancelled"]);
   });
 
-  test("while tools run: the running calls are cancelled, and the others never start [PHI-13c, X-06, ABT-02]", async () => {
+  test("while tools run: the running calls are cancelled, and the others never start [PHI-13c, X-06.2, ABT-02]", async () => {
     const run = play({ strategy: { type: "batched", size: 2 }, replies: [calls("bash", "edit", "bash")] });
     await run.until("call-tools").tool(1).stop().setBack({ type: "cancelled" }, "claimed", 0);
     await ended(run);

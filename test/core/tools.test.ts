@@ -183,7 +183,7 @@ describe("calls that are not run", () => {
 });
 
 describe("steering and calls", () => {
-  test("steering after the first of three sequential calls skips the other two [STEER-09, STEER-05, X-06, STEER-06.3]", async () => {
+  test("steering after the first of three sequential calls skips the other two [STEER-09, STEER-05, STEER-06.3, X-06.1]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit", "read"), says("ok")],

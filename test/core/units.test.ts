@@ -330,7 +330,7 @@ describe("materialise", () => {
     expect(seen).toEqual([entries[0]?.message, entries[1]?.message, entries[3]?.message]);
   });
 
-  test("omits failed and aborted answers and extension messages [X-09, TYP-11.3]", () => {
+  test("omits failed and aborted answers and extension messages [TYP-11.3, X-09.4]", () => {
     const extension: AgentMessage = { role: "extension", kind: "k", data: 1, timestamp: 0 };
     const messages = [
       userMessage("a", 0),

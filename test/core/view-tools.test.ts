@@ -73,7 +73,7 @@ async function playStory(
 
 describe("whatever a model prunes and wherever it reverts to", () => {
   test(
-    "no view has an orphan or lacks a user message, and events replay to it [PRUN-01.1, PRUN-05, PRUN-07.2, PRUN-11.1, PHI-05, PHI-13i, PHI-13j]",
+    "no view has an orphan or lacks a user message, and events replay to it [PRUN-01.1, PRUN-05, PRUN-07.2, PRUN-11.1, PHI-05.2, PHI-13i.2, PHI-13j.2]",
     async () => {
       const story = fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
         await playStory(setting, given, all);
@@ -98,7 +98,7 @@ describe("whatever a model prunes and wherever it reverts to", () => {
 });
 
 describe("pruning", () => {
-  test("removes the tokens that it reports from the view, and discards the vendor's count [PRUN-02.2, PRUN-04.1-2, PHI-13i]", async () => {
+  test("removes the tokens that it reports from the view, and discards the vendor's count [PRUN-02.2, PRUN-04.1-2, PHI-13i.3]", async () => {
     const run = play({ replies: [calls("bash"), calls("bash"), calls(prun(1)), says("done")], tools });
     await run.until("call-tools").step().until("call-tools").step().until("call-tools");
     const before = sumViewTokens(run.state.view);
@@ -160,7 +160,7 @@ describe("reverting", () => {
       readMessage: (branch, position) => run.transcript.getMessage(branch, position),
     }).filter(({ content }) => content[0]?.type === "text" && content[0].text.startsWith("[Back at")).length;
 
-  test("leaves lessons that fade after five turns, but the newest three stay [PHI-02]", async () => {
+  test("leaves lessons that fade after five turns, but the newest three stay [PHI-02.2]", async () => {
     const run = play({
       replies: [
         ...lesson(8),
@@ -180,7 +180,7 @@ describe("reverting", () => {
     expect(shownTags(few)).toBe(5);
   });
 
-  test("to one position twice keeps both lessons, and a memo written after that position keeps its text [PHI-02, PHI-05]", async () => {
+  test("to one position twice keeps both lessons, and a memo written after that position keeps its text [PHI-01.3]", async () => {
     const run = await play({
       replies: [
         calls("bash"),
@@ -211,7 +211,7 @@ describe("reverting", () => {
     expect(memos[0]?.branch).toBe("main");
   });
 
-  test("to an answer with calls continues after their results [PHI-05, PHI-13j]", async () => {
+  test("to an answer with calls continues after their results [PHI-05.2, PHI-13j.2]", async () => {
     const run = await play({
       replies: [calls("bash", "read"), calls(back("n1")), says("done")],
       tools,
@@ -226,13 +226,13 @@ describe("reverting", () => {
     ]);
   });
 
-  test("writes pending results to the branch that is left [PHI-01]", async () => {
+  test("writes pending results to the branch that is left [PHI-01.3]", async () => {
     const run = await play({ replies: [calls(back("n0"), "unknown"), says("done")], tools }).settle();
     const left = run.transcript.listEntries("main").map(({ message }) => message.role);
     expect(left).toEqual(["user", "assistant", "toolResult", "toolResult"]);
   });
 
-  test("is not blocked by a failed call whose result is pending [PHI-01]", async () => {
+  test("is not blocked by a failed call whose result is pending [PHI-01.2]", async () => {
     const strategy = { type: "batched", size: 2 } as const;
     const run = play({ replies: [calls(back("n0"), back("n0"), prun(1)), says("done")], tools, strategy });
     run.steer("Steering words");
@@ -242,7 +242,7 @@ describe("reverting", () => {
     expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("to a position before a steering message is rejected [PHI-03]", async () => {
+  test("to a position before a steering message is rejected [PHI-03.2]", async () => {
     const run = play({ replies: [calls("bash"), calls(back("n0")), says("done")], tools });
     await run.until("call-tools").steer("look here").settle();
     const events = run.transcript.listEvents(run.transcript.records[0]?.loopId ?? "").map(({ body }) => body);
@@ -253,7 +253,7 @@ describe("reverting", () => {
     expect(run.seen.left).toEqual([]);
   });
 
-  test("accepts label names with and without the n [PHI-01]", () => {
+  test("accepts label names with and without the n [PHI-01.2]", () => {
     expect([
       parseLabel("n12"),
       parseLabel("12"),
@@ -263,7 +263,7 @@ describe("reverting", () => {
     ]).toEqual([12, 12, 3, undefined, undefined]);
   });
 
-  test("uses labels that never change once they are sent, and without labels the messages are unchanged [PHI-04, PHI-05]", async () => {
+  test("uses labels that never change once they are sent, and without labels the messages are unchanged [PHI-04.2, PHI-05.1]", async () => {
     const run = play({
       replies: [calls("bash"), calls("read", "bash"), says("a"), calls("bash"), says("done")],
     });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed while a filter checks steering: the filter is called again, and the message is accepted once [PHI-08, PHI-13b]",
+  "killed while a filter checks steering: the filter is called again, and the message is accepted once [PHI-08.1, PHI-13b]",
   async () => {
     const session = stage.session({
       replies: [{ text: "First.", holdUntil: "first" }, { text: "Second." }],

@@ -32,7 +32,7 @@ function waitingHook(label: string): { command: string } {
 }
 
 thoroughTest(
-  "killed in a hook: its processes are gone, it is called again under the same id, and the run continues [PHI-10]",
+  "killed in a hook: its processes are gone, it is called again under the same id, and the run continues",
   async () => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
@@ -55,7 +55,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed after a hook's answer was stored and before Temporal knows: it is not called again [PHI-10]",
+  "killed after a hook's answer was stored and before Temporal knows: it is not called again",
   async () => {
     const proxy = await startProxy(stage.address);
     const session = stage.session({
@@ -83,7 +83,7 @@ thoroughTest(
 );
 
 thoroughTest.each(["before-turn", "after-turn"] as const)(
-  "killed in an application's function at %s: it is called again under the same id, and the run continues [PHI-10]",
+  "killed in an application's function at %s: it is called again under the same id, and the run continues",
   async (point) => {
     const session = stage.session({
       replies: [{ text: "Fine." }],

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 thoroughTest(
-  "killed in a revert: the call is answered again, and there is one branch, one event, one tag [PHI-01, PHI-04]",
+  "killed in a revert: the call is answered again, and there is one branch, one event, one tag [PHI-01.2, PHI-04.1]",
   async () => {
     const first = await stage.startWorker();
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
@@ -70,7 +70,7 @@ thoroughTest(
 );
 
 thoroughTest(
-  "killed in a prune: the call is answered again, and the context is pruned once, in one position [PRUN-06.1, PRUN-07.1, PHI-13b]",
+  "killed in a prune: the call is answered again, and the context is pruned once, in one position [PRUN-06.1, PRUN-07.1]",
   async () => {
     const first = await stage.startWorker();
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };

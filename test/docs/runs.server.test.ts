@@ -127,7 +127,7 @@ describe("the agent files of docs/vendors run as printed", () => {
     bedrock: { api: "bedrock_converse_stream", at: ({ bedrockBaseUrl }) => bedrockBaseUrl, files: 2 },
   };
 
-  thoroughTest("each page is tried, and states how to configure another address [DOC-02]", async () => {
+  thoroughTest("each page is tried, and states how to configure another address [DOC-02.2-3]", async () => {
     const pages = (await readdir(new URL("vendors/", DOCS))).map((name) => name.replace(/\.md$/, ""));
     expect(pages.filter((name) => name !== "custom").sort()).toEqual(Object.keys(VENDORS).sort());
     for (const name of Object.keys(VENDORS)) {
@@ -144,7 +144,7 @@ describe("the agent files of docs/vendors run as printed", () => {
     ),
   );
   test.each(files)(
-    "%s: a call, its result, the answer, its tokens; the vendor accepts every request [DOC-02]",
+    "%s: a call, its result, the answer, its tokens; the vendor accepts every request [DOC-02.2]",
     async (title, { name, nth, api, at }) => {
       const text = blocks(await pageOf(`vendors/${name}`), "toml")[nth] ?? "";
       const replies: Reply[] = [
@@ -169,32 +169,35 @@ describe("the agent files of docs/vendors run as printed", () => {
     },
   );
 
-  thoroughTest("custom: an application's own vendor, by the code of its page [DOC-02, PROV-28]", async () => {
-    const [text = ""] = blocks(await pageOf("vendors/custom"), "toml");
-    const asked: { model: string; messages: { role: string }[]; tools: { name: string }[] }[] = [];
-    const gateway = await LoopbackServer.start((response, { url, headers, body }) => {
-      if (url !== "/answer" || headers.authorization !== `Bearer ${KEY}`) {
-        return response.writeHead(401).end();
+  thoroughTest(
+    "custom: an application's own vendor, by the code of its page [DOC-02.2, PROV-28]",
+    async () => {
+      const [text = ""] = blocks(await pageOf("vendors/custom"), "toml");
+      const asked: { model: string; messages: { role: string }[]; tools: { name: string }[] }[] = [];
+      const gateway = await LoopbackServer.start((response, { url, headers, body }) => {
+        if (url !== "/answer" || headers.authorization !== `Bearer ${KEY}`) {
+          return response.writeHead(401).end();
+        }
+        asked.push(JSON.parse(body));
+        const look = { type: "toolCall", id: "c1", name: "read_file", arguments: { path: "note.txt" } };
+        const content = asked.length === 1 ? [look] : [{ type: "text", text: "It is green." }];
+        return response.end(JSON.stringify({ content, input: 70, output: 9 }));
+      });
+      try {
+        const ran = await runFile("custom", text, [], "--base-url", gateway.url);
+        expect(ran).toMatchObject(answered("It is green."));
+        expect(textsOf(ran.results)).toEqual([expect.stringContaining(NOTE)]);
+        expect(asked.map(({ model, messages }) => [model, messages.map(({ role }) => role)])).toEqual([
+          ["house-1", ["user"]],
+          ["house-1", ["user", "assistant", "toolResult"]],
+        ]);
+        expect(asked[0]?.tools.map(({ name }) => name)).toContain("read_file");
+        expect(ran.usage).toMatchObject({ input: 140, output: 18 });
+      } finally {
+        await gateway.stop();
       }
-      asked.push(JSON.parse(body));
-      const look = { type: "toolCall", id: "c1", name: "read_file", arguments: { path: "note.txt" } };
-      const content = asked.length === 1 ? [look] : [{ type: "text", text: "It is green." }];
-      return response.end(JSON.stringify({ content, input: 70, output: 9 }));
-    });
-    try {
-      const ran = await runFile("custom", text, [], "--base-url", gateway.url);
-      expect(ran).toMatchObject(answered("It is green."));
-      expect(textsOf(ran.results)).toEqual([expect.stringContaining(NOTE)]);
-      expect(asked.map(({ model, messages }) => [model, messages.map(({ role }) => role)])).toEqual([
-        ["house-1", ["user"]],
-        ["house-1", ["user", "assistant", "toolResult"]],
-      ]);
-      expect(asked[0]?.tools.map(({ name }) => name)).toContain("read_file");
-      expect(ran.usage).toMatchObject({ input: 140, output: 18 });
-    } finally {
-      await gateway.stop();
-    }
-  });
+    },
+  );
 });
 
 test("the agent file of docs/mcp.md works with its two servers [MCP-08.1-2]", async () => {

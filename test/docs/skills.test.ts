@@ -11,7 +11,7 @@ const page = readFileSync(new URL("../../docs/skills.md", import.meta.url), "utf
 const block = (language: string) =>
   new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? "";
 
-test("the skill and the agent of docs/skills.md do what the page states [SKL-01.1-2, SKL-06.2-3, DOC-04]", async () => {
+test("the skill and the agent of docs/skills.md do what the page states [SKL-01.1-2, SKL-06.2-3, DOC-04.1]", async () => {
   const home = await createTemporaryFolder();
   const folder = await writeFiles(join(home, "skills"), {
     "review/SKILL.md": block("markdown"),

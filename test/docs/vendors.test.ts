@@ -16,7 +16,7 @@ describe.each(pages)("docs/vendors/%s", (name) => {
   const page = readFileSync(new URL(name, folder), "utf8");
   const examples = [...page.matchAll(/```toml\n([\s\S]*?)```/g)].map(([, text]) => text!);
 
-  test("its agent files load without a warning, for a protocol that exists [DOC-02]", () => {
+  test("its agent files load without a warning, for a protocol that exists [DOC-02.2]", () => {
     expect(examples.length).toBeGreaterThan(0);
     for (const text of examples) {
       const { agents, problems } = load(text);
@@ -30,7 +30,7 @@ describe.each(pages)("docs/vendors/%s", (name) => {
   });
 });
 
-test("each built-in protocol has a page of its own, whose first example uses it [DOC-02]", () => {
+test("each built-in protocol has a page of its own, whose first example uses it [DOC-02.1]", () => {
   const spoken = pages.map((name) => {
     const [, text = ""] = /```toml\n([\s\S]*?)```/.exec(readFileSync(new URL(name, folder), "utf8")) ?? [];
     return load(text).agents[0]?.definition.model.api;

@@ -176,7 +176,7 @@ describe("before something happens", () => {
 });
 
 describe("commands", () => {
-  test("run at every point except those of a tool's output [CB-08.4, X-29]", async () => {
+  test("run at every point except those of a tool's output [CB-08.4]", async () => {
     const workspace = await createWorkspace({
       "told.py": "import json, os, sys\nprint(os.environ['HOLDFAST_HOOK'], sys.stdin.read())\nsys.exit(1)",
     });

@@ -38,7 +38,7 @@ describe("the answer of a script", () => {
 });
 
 describe("the context of a script", () => {
-  test("is passed in its environment, and complete on its standard input [CB-08.2, X-29]", async () => {
+  test("is passed in its environment, and complete on its standard input [CB-08.2, X-29.1-2]", async () => {
     const workspace = await createWorkspace({
       "told.sh": 'cat > input.json; env | grep "^HOLDFAST_" > environment; pwd > folder',
     });
@@ -59,7 +59,7 @@ describe("the context of a script", () => {
     expect((await readFile(join(workspace, "folder"), "utf8")).trim()).toBe(workspace);
   });
 
-  test("leaves out fields that the point does not have [X-29]", async () => {
+  test("leaves out fields that the point does not have [X-29.1]", async () => {
     const workspace = await createWorkspace({ "told.sh": "env > environment" });
     const verdict = await runScript({
       command: "./told.sh",
@@ -74,7 +74,7 @@ describe("the context of a script", () => {
     expect(environment).not.toMatch(/HOLDFAST_(LOOP|TURN|TOOL)/);
   });
 
-  test("of a long conversation blocks nothing, whether it is read or not [X-29]", async () => {
+  test("of a long conversation blocks nothing, whether it is read or not [X-29.2]", async () => {
     const workspace = await createWorkspace({
       "deaf.sh": "exit 0",
       "reads.py": "import json, sys\nsys.exit(0 if len(json.load(sys.stdin)['arguments']) == 5000000 else 1)",
@@ -97,7 +97,7 @@ describe("the context of a script", () => {
     expect(environment).not.toContain("sk-secret");
   });
 
-  test("may contain a null character, which no environment can [X-29]", async () => {
+  test("may contain a null character, which no environment can [X-29.2]", async () => {
     const workspace = await createWorkspace({ "told.sh": 'test "$HOLDFAST_TOOL" = ab' });
     const context = { ...BEFORE_TOOL, toolName: "a\0b" };
     expect(await runHookScript(workspace, "./told.sh", { context })).toEqual({ type: "yes" });
@@ -111,12 +111,12 @@ describe("the interpreter of a script", () => {
     ["a.js", "process.exit(4)"],
     ["a.mjs", "import process from 'node:process'; process.exit(4)"],
     ["a.cjs", "require('node:process').exit(4)"],
-  ])("is selected by the extension of %s if the script is not executable [PHI-11]", async (name, text) => {
+  ])("is selected by the extension of %s if the script is not executable [PHI-11.1]", async (name, text) => {
     const workspace = await createWorkspace({ [name]: text });
     expect(await runHookScript(workspace, `./${name}`)).toEqual({ type: "no", reason: "Exit code 4" });
   });
 
-  test("is named by the script itself if it is executable, whatever its extension [PHI-11]", async () => {
+  test("is named by the script itself if it is executable, whatever its extension [PHI-11.2]", async () => {
     const script = "#!/bin/sh\nexit 5";
     const workspace = await createWorkspace({ "a.py": script, plain: script, "a.ts": script }, 0o755);
     for (const name of ["./a.py", "./plain", "./a.ts"]) {
@@ -124,7 +124,7 @@ describe("the interpreter of a script", () => {
     }
   });
 
-  test("is selected by extension if an executable script names none [PHI-11]", async () => {
+  test("is selected by extension if an executable script names none [PHI-11.1]", async () => {
     const workspace = await createWorkspace({ "a.py": "import sys; sys.exit(6)" }, 0o755);
     expect(await runHookScript(workspace, "./a.py")).toEqual({ type: "no", reason: "Exit code 6" });
   });
@@ -143,7 +143,7 @@ describe("the interpreter of a script", () => {
     });
   });
 
-  test("does not exist for TypeScript, and the error explains the remedy [PHI-11]", async () => {
+  test("does not exist for TypeScript, and the error explains the remedy [PHI-11.1]", async () => {
     const workspace = await createWorkspace({ "a.ts": "process.exit(0)", "b.mts": "" });
     for (const name of ["./a.ts", "./b.mts"]) {
       expect(await runHookScript(workspace, name)).toMatchObject({

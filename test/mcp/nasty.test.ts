@@ -329,7 +329,7 @@ describe("a server's lifetime", () => {
     );
   });
 
-  test("[MCP-02.1] [MCP-03.1-2] [X-33] requests count from 1, and `initialized` is a notification", async () => {
+  test("[MCP-02.1, TEST-05.1] [MCP-03.1-2] [X-33] requests count from 1, and `initialized` is a notification", async () => {
     const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const log = join(folder.path, "log");

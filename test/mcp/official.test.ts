@@ -59,7 +59,7 @@ describe.each([
   ["stdio", () => createStdioServer(resolveOfficialServer("everything"), { args: ["stdio"] })],
   ["streamable HTTP", () => createHttpServer(remote.url)],
 ])("server-everything over %s", (_, server) => {
-  test("[MCP-01.1-2] [MCP-03.3] [MCP-04.1] [MCP-05.1] lists its tools under its prefix, with schema and description", async () => {
+  test("[MCP-01.1-2, TEST-05.2] [MCP-03.3] [MCP-04.1] [MCP-05.1] lists its tools under its prefix, with schema and description", async () => {
     const { kept, tool } = await toolsOf(server());
     const { serverInfo } = await kept.getListing(signal);
     expect(serverInfo).toMatchObject({
@@ -74,7 +74,7 @@ describe.each([
     });
   });
 
-  test("[MCP-04.2, MCP-05.2, TEST-05] returns text, images, structured content and resources", async () => {
+  test("[MCP-04.2, MCP-05.2, TEST-05.3] returns text, images, structured content and resources", async () => {
     const { tool } = await toolsOf(server());
     expect(textOf(await run(tool("echo"), { message: "héllo 🙂" }))).toBe("Echo: héllo 🙂");
     expect(textOf(await run(tool("get-sum"), { a: 2, b: 40 }))).toContain("42");

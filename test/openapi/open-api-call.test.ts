@@ -197,7 +197,7 @@ describe("authentication", () => {
       "",
     ],
   ] as const)(
-    "%j is sent, and masked where it would be displayed [OAPI-04.2-3]",
+    "%j is sent, and masked where it would be displayed [OAPI-04.2-3, GAP-11]",
     async (auth, headers, query) => {
       api.answer(({ url, headers: { authorization = "", ...others } }, response) =>
         response.end(`${url} ${authorization} ${others["x-key"]}`),

@@ -479,7 +479,7 @@ const EXCEPTIONS: readonly [string, object, ProviderFault][] = [
   ["validationException", { message: "no such field" }, "api"],
 ];
 
-describe("errors in mid-stream [X-26, OVF-04.2]", () => {
+describe("errors in mid-stream [OVF-04.2]", () => {
   const begun = encodeStream([...head, ...text(0, "half an an")]);
 
   test.each(EXCEPTIONS)("%s %j is %s, and an error with that name in the SDK", async (name, body, fault) => {

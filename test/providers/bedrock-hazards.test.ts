@@ -68,7 +68,7 @@ describe("an unusual but complete answer", () => {
     Buffer.from(events.map((event) => `${JSON.stringify(event)}\r\n`).join("\n"));
 
   test.each(["application/x-ndjson", "application/jsonl; charset=utf-8"])(
-    "in lines of JSON is read (%s) [PROV-25.2, X-26]",
+    "in lines of JSON is read (%s) [PROV-25.2, X-26.3]",
     async (type) => {
       const bytes = lines([...BEGUN, ...call(1, "t", '{"a":', "1}"), ...createTail("tool_use")]);
       for (const slices of [[bytes], sliceBytes(bytes), sliceRandomly(bytes, 2, 50)]) {

@@ -633,7 +633,7 @@ describe("requests to Bedrock are what Amazon's SDK sends [PROV-23, PROV-24]", (
   });
 });
 
-describe("signatures [X-26, PROV-23]", () => {
+describe("signatures [X-26.1, PROV-23]", () => {
   const ARN = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a b(c)'!*~ü";
 
   test.each([
@@ -658,7 +658,7 @@ describe("signatures [X-26, PROV-23]", () => {
     expect(got.headers["authorization"]).toContain(`/20261122/${region}/bedrock/aws4_request`);
   });
 
-  test("a key without a colon is a bearer token, sent as by the SDK", async () => {
+  test("a key without a colon is a bearer token, sent as by the SDK [X-26.2]", async () => {
     const { got } = await ours({ apiKey: "bedrock-api-key-YWJj+/==" });
     const expected = await theirs(
       { modelId: CLAUDE, messages: [] },

@@ -104,7 +104,7 @@ describe("an unusual but complete stream", () => {
     "with usage first": encodeSse([USAGE, EVENTS[0], EVENTS[1], piece("", { finishReason: "STOP" })], false),
   };
 
-  test.each(Object.entries(shapes))("%s [GAP-08]", async (_name, bytes) => {
+  test.each(Object.entries(shapes))("%s", async (_name, bytes) => {
     for (const message of await answers((await serving(bytes)).url)) {
       expect(text(message)).toBe("Grüße 🌍!");
       expect(message).toMatchObject({ stopReason: "stop", usage: { input: 5, output: 3, totalTokens: 8 } });

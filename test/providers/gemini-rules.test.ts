@@ -134,7 +134,7 @@ describe("what is sent back", () => {
     ]);
   });
 
-  test("call ids that we generate never collide in a conversation [GAP-08]", () => {
+  test("call ids that we generate never collide in a conversation [GAP-08.1]", () => {
     expect(createCallIds("google-fc", [])(0)).toBe("google-fc-0");
     const before = [said([call("google-fc-0"), call("google-fc-1")]), said([call("vertex-fc-9")])];
     const next = createCallIds("google-fc", before);
@@ -422,7 +422,7 @@ test.each([
   ["http://h/gemini", "tunedModels/m", "http://h/gemini/v1beta/tunedModels/m:streamGenerateContent?alt=sse"],
   ["http://h/v1?x=1", "m", "http://h/v1/models/m:streamGenerateContent?x=1&alt=sse"],
   ["http://h", "a b?c", "http://h/v1beta/models/a%20b%3Fc:streamGenerateContent?alt=sse"],
-])("Gemini at %s, %s [PROV-20.1] [X-25]", (base, id, url) => expect(buildGeminiUrl(base, id)).toBe(url));
+])("Gemini at %s, %s [PROV-20.1]", (base, id, url) => expect(buildGeminiUrl(base, id)).toBe(url));
 
 const BASE = "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1";
 const METHOD = ":streamGenerateContent?alt=sse";
@@ -451,7 +451,7 @@ test.each([
     "m",
     `https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/m${METHOD}`,
   ],
-])("Vertex at %s, %s [PROV-22.1] [GAP-09] [X-25]", (base, id, url) =>
+])("Vertex at %s, %s [PROV-22.1] [GAP-09.1]", (base, id, url) =>
   expect(buildVertexUrl(base, id)).toBe(url),
 );
 
@@ -485,7 +485,7 @@ describe("models by name", () => {
     expect(google("m").apiKey).toBe(`\${GEMINI_API_KEY}`);
   });
 
-  test("vertex/ID: project and location from the environment, no key [PROV-22.1] [GAP-09]", () => {
+  test("vertex/ID: project and location from the environment, no key [PROV-22.1] [GAP-09.1]", () => {
     without("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_VERTEX_BASE_URL");
     expect(() => vertex("m")).toThrow(ModelError);
     expect(vertex("m", { apiKey: `\${KEY}` }).baseUrl).toBe("https://aiplatform.googleapis.com/v1");

@@ -528,7 +528,7 @@ describe("overflow (OVF-02.2, OVF-03.1-2)", () => {
 });
 
 describe("models by name", () => {
-  test("the factories set protocol, address, key and window [PROV-03.1-2, PROV-03.4-5, PROV-26.1, PROV-27.1, PROV-27.3, X-25, PROV-02.2]", () => {
+  test("the factories set protocol, address, key and window [PROV-03.1-2, PROV-03.4-5, PROV-26.1, PROV-27.1, PROV-27.3, PROV-02.2, X-25.1]", () => {
     expect(anthropic("claude-x")).toMatchObject({
       api: "anthropic_messages",
       provider: "anthropic",
@@ -654,7 +654,7 @@ test.each([
   ["https://api.z.ai/api/paas/v4", "https://api.z.ai/api/paas/v4/chat/completions"],
   ["https://g.com/v1beta/openai?x=1", "https://g.com/v1beta/openai/chat/completions?x=1"],
   ["https://api.deepseek.com/chat/completions", "https://api.deepseek.com/chat/completions"],
-])("completions of %s are at %s [X-25]", (base, url) =>
+])("completions of %s are at %s [X-25.2]", (base, url) =>
   expect(buildEndpoint(base, "/chat/completions", "/v1", false)).toBe(url),
 );
 
@@ -674,7 +674,7 @@ test.each([
   ],
   [`${AZURE}/openai?api-version=v7`, "v8", `${AZURE}/openai/responses?api-version=v8`],
   [`${AZURE}/openai/deployments/prod`, "v8", `${AZURE}/openai/deployments/prod/responses?api-version=v8`],
-])("Azure's responses of %s (%s) are at %s [PROV-19.1]", (baseUrl, apiVersion, url) =>
+])("Azure's responses of %s (%s) are at %s [PROV-19.1, GAP-09.2]", (baseUrl, apiVersion, url) =>
   expect(buildAzureUrl({ baseUrl, apiVersion })).toBe(url),
 );
 
@@ -713,7 +713,7 @@ test("secrets are masked as a whole and by word, except for short words", () => 
   expect(mask("key sk-abcdef, tok-123456, a b, Bearer x")).toBe("key ***, ***, a b, Bearer x");
 });
 
-test("the secret parts of Amazon's combined credentials are masked separately too, other keys only as a whole [X-26]", () => {
+test("the secret parts of Amazon's combined credentials are masked separately too, other keys only as a whole", () => {
   const mask = createMask([
     "AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==\n",
     "postgres://reader:pass-word@host",

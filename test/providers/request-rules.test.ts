@@ -53,7 +53,7 @@ const shape = (messages: Message[], more: Partial<ModelRequest> = {}) =>
   );
 
 describe("thinking in Claude's API", () => {
-  test("has the table of budgets, clamped to what the API accepts; it is off by default, and then not sent [THK-01.1-2, X-23]", () => {
+  test("has the table of budgets, clamped to what the API accepts; it is off by default, and then not sent [THK-01.1-2, X-23.1-2]", () => {
     expect(AgentDefinition.parse({ model: anthropic("claude-sonnet-4-5") }).thinking).toBe("off");
     expect(toClaude([user("hi")], { thinking: "off" })).not.toHaveProperty("thinking");
     expect(THINKING_BUDGETS).toEqual({ minimal: 128, low: 512, medium: 2048, high: 8192 });
@@ -80,7 +80,7 @@ describe("thinking in Claude's API", () => {
     expect(buildThinkingFields("claude-sonnet-4-5", "high", 1500, 1500)).toEqual({ max_tokens: 1500 });
   });
 
-  test("property: follows the API's two rules for every level and limit [X-23]", () => {
+  test("property: follows the API's two rules for every level and limit [X-23.2]", () => {
     const levels = fc.constantFrom<ThinkingLevel>("off", "minimal", "low", "medium", "high");
     fc.assert(
       fc.property(

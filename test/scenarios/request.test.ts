@@ -63,7 +63,7 @@ async function remade(stage: Stage, loop: number, turn: number): Promise<string>
 }
 
 test(
-  "every request can be rebuilt byte for byte, for every turn of every loop of every run, whatever the model prunes, wherever it reverts and whoever interrupts it [PHI-07]",
+  "every request can be rebuilt byte for byte, for every turn of every loop of every run, whatever the model prunes, wherever it reverts and whoever interrupts it [PHI-07.1]",
   async () => {
     const counts = { pruned: 0, reverted: 0, compacted: 0, later: 0, repaired: 0 };
     await assert(

@@ -280,7 +280,7 @@ describe("a model request", () => {
       expect(request).not.toHaveProperty(name);
   });
 
-  test("thinking is off to high, off by default, parsed in any letter case [TYP-22.1-2, X-23]", () => {
+  test("thinking is off to high, off by default, parsed in any letter case [TYP-22.1-2, X-23.1]", () => {
     expect(AgentDefinition.parse({ model }).thinking).toBe("off");
     for (const level of ["off", "minimal", "low", "medium", "high"]) {
       for (const written of [level, level.toUpperCase(), level[0]?.toUpperCase() + level.slice(1)]) {

@@ -113,7 +113,7 @@ describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25.
     });
   });
 
-  test("rejects a signature of another key, and a bearer key in its place [X-26]", async () => {
+  test("rejects a signature of another key, and a bearer key in its place [X-26.1]", async () => {
     const server = await startServer({ replies: [REPLY], apiKey: KEY });
     for (const key of ["AKIDEXAMPLE:other", KEY.replace("secret", "Secret"), `${KEY}x`, "bearer-key"]) {
       const error = await catchProviderError(ask(server, key));

@@ -71,7 +71,7 @@ export function testEvaluationContract(make: () => Promise<TranscriptFixture>): 
       result: { done: "decided" },
     });
 
-    test("create a new session, and number the branches and the judge consecutively [X-16, PAR-13.1]", async () => {
+    test("create a new session, and number the branches and the judge consecutively [X-16.1, PAR-13.1]", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       expect(opened).toEqual({
         evaluation: "e",

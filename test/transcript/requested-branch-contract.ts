@@ -82,7 +82,7 @@ export function testRequestedBranchContract(make: () => Promise<TranscriptFixtur
       expect(await of("main")).toEqual(["prompt 1", "one", "two", "prompt 2", "three", "four"]);
     });
 
-    test("a loop of kind branch has the loop before its position as its parent; a rerun has the session's last one [SES-08.2, X-08]", async () => {
+    test("a loop of kind branch has the loop before its position as its parent; a rerun has the session's last one [SES-08.2, X-08.2]", async () => {
       await loop();
       await loop();
       const at = { branch: "main", position: 5 };

@@ -168,7 +168,7 @@ describe("a locked file", () => {
     expect((await transcript.openLoop(opening())).loopId).toBe("s.v.m.1");
   });
 
-  test("writes that fail at a lock report that the file is locked, and leave no partial data and no damage [PHI-12]", async () => {
+  test("writes that fail at a lock report that the file is locked, and leave no partial data and no damage [PHI-12.1-2]", async () => {
     const transcript = await bench.open({ busyMs: 100 });
     const { loopId } = await transcript.openLoop(opening());
     const save = (number: number, at: number) =>

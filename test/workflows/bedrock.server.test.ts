@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-test("a loop with calls over Bedrock survives a throttling exception in mid-stream [PROV-23, PROV-24, PROV-25.1, X-26, RTY-03.1]", async () => {
+test("a loop with calls over Bedrock survives a throttling exception in mid-stream [PROV-23, PROV-24, PROV-25.1, RTY-03.1, X-26.1]", async () => {
   const session = stage.session({
     agent: {
       tools: ["weather"],

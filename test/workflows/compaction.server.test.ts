@@ -26,8 +26,8 @@ const turns = (count: number) =>
     n === count - 1 ? { text: "Done.", usage } : { ...look("."), usage },
   );
 
-describe("a context that grows [PHI-13g]", () => {
-  test("is compacted by an activity of its own; requests are smaller, the record is complete [CMP-01.2]", async () => {
+describe("a context that grows", () => {
+  test("is compacted by an activity of its own; requests are smaller, the record is complete [CMP-01.2, PHI-13g.1, TEST-06.6]", async () => {
     const session = stage.session({
       replies: turns(16),
       agent: { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } },
@@ -174,8 +174,8 @@ describe("the strategy that asks a model", () => {
   );
 });
 
-describe("a context that does not fit [X-09, PHI-13e]", () => {
-  thoroughTest("is compacted and sent once more [OVF-04.1]", async () => {
+describe("a context that does not fit", () => {
+  thoroughTest("is compacted and sent once more [OVF-04.1, X-09.1, PHI-13e]", async () => {
     const session = stage.session({
       replies: turns(6),
       faults: [{ fault: "overflow", onTurn: 4 }],
@@ -185,7 +185,7 @@ describe("a context that does not fit [X-09, PHI-13e]", () => {
     expect(await session.readResult()).toMatchObject({ text: "Done." });
   });
 
-  thoroughTest("twice ends the run with an error that states what was tried", async () => {
+  thoroughTest("twice ends the run with an error that states what was tried [X-09.2]", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start(`THE QUESTION ${LONG}`);
     const { readResult } = await session.readFailure();
@@ -200,7 +200,7 @@ describe("a context that does not fit [X-09, PHI-13e]", () => {
     expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 
-  test("and that cannot be made smaller is not sent again", async () => {
+  test("and that cannot be made smaller is not sent again [X-09.2]", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start("Go");
     const { readResult } = await session.readFailure();
@@ -211,7 +211,7 @@ describe("a context that does not fit [X-09, PHI-13e]", () => {
     expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 
-  thoroughTest("ends the run at the first failure without context management [OVF-05.3]", async () => {
+  thoroughTest("ends the run at the first failure without context management [OVF-05.3, X-09.3]", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
     await session.start("Go");
     await session.readFailure();

@@ -36,17 +36,20 @@ describe("a session continues without a prompt", () => {
     expect(turn).toMatchObject({ type: "TurnStart", trigger: "continuation" });
   });
 
-  thoroughTest("after a failure of the vendor: the failed answer is not sent (X-09, PHI-13d)", async () => {
-    const session = stage.session({
-      faults: [{ fault: "server-error", status: 500 }],
-      replies: [{ text: "Back." }],
-    });
-    await session.start("Go");
-    await session.readFailure();
-    await session.start(undefined, { continuation: DEFAULT });
-    expect(await session.readResult()).toMatchObject({ text: "Back." });
-    expect(session.listSeenMessages(1)).toEqual(["user: Go"]);
-  });
+  thoroughTest(
+    "after a failure of the vendor: the failed answer is not sent (X-09, PHI-13d) [X-09.4]",
+    async () => {
+      const session = stage.session({
+        faults: [{ fault: "server-error", status: 500 }],
+        replies: [{ text: "Back." }],
+      });
+      await session.start("Go");
+      await session.readFailure();
+      await session.start(undefined, { continuation: DEFAULT });
+      expect(await session.readResult()).toMatchObject({ text: "Back." });
+      expect(session.listSeenMessages(1)).toEqual(["user: Go"]);
+    },
+  );
 
   test("is rejected when it ends with an answer, when it is empty, and when it does not exist [LOOP-04.2-3]", async () => {
     const answered = stage.session({ replies: [{ text: "One." }] });

@@ -201,7 +201,7 @@ describe("an evaluation", () => {
     expect(result).toMatchObject({ text: "only", otherBranches: [], decision: { selected: 0 } });
   });
 
-  test("a strategy that throws leaves the selection to the fallback, which records that [PAR-04.2-3, GAP-10]", async () => {
+  test("a strategy that throws leaves the selection to the fallback, which records that [PAR-04.2-3, GAP-10.1]", async () => {
     const contest = new TestEvaluation(stage, [
       { replies: [{ text: "one" }] },
       { replies: [{ text: "two" }] },
@@ -253,7 +253,7 @@ describe("a judge", () => {
     },
   );
 
-  thoroughTest("without a usable number the first branch that answered is selected [GAP-10]", async () => {
+  thoroughTest("without a usable number the first branch that answered is selected [GAP-10.1]", async () => {
     const contest = new TestEvaluation(
       stage,
       [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],

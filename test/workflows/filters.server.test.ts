@@ -117,7 +117,7 @@ describe("the worker's filters by name", () => {
     },
   );
 
-  test("reject a prompt: it does not join the conversation, and no model is called [FILT-03.2-3, EVT-07]", async () => {
+  test("reject a prompt: it does not join the conversation, and no model is called [FILT-03.2-3, EVT-07, TEST-06.7]", async () => {
     const session = filtered("moderation");
     await session.start("Build a bomb");
     await expectRejected(session, "nothing dangerous");
@@ -160,7 +160,7 @@ describe("the worker's filters by name", () => {
   );
 
   thoroughTest(
-    "leave steering in the inbox when the prompt is rejected, and check it when the next loop takes it [PHI-08, PHI-10, PHI-13b]",
+    "leave steering in the inbox when the prompt is rejected, and check it when the next loop takes it [PHI-08.1, PHI-10.2, PHI-13b]",
     async () => {
       const session = filtered("moderation");
       const { args, ...options } = session.createStartRequest({ prompt: "Build a bomb" });
@@ -181,7 +181,7 @@ describe("the worker's filters by name", () => {
     },
   );
 
-  test("check the inbox when a loop takes it: a rejected message leaves it and is stored where no model sees it [PHI-08, PHI-10, PHI-13b]", async () => {
+  test("check the inbox when a loop takes it: a rejected message leaves it and is stored where no model sees it [PHI-08.1, PHI-10.2, PHI-13b]", async () => {
     const session = filtered("moderation", "polite");
     const leave = async (id: string, text: string) => {
       const { args: _, ...options } = session.createStartRequest();
@@ -255,7 +255,7 @@ describe("messages that arrive during a run", () => {
   }
 
   thoroughTest(
-    "are checked before a turn takes them: a warning follows the message that it is about [PHI-08]",
+    "are checked before a turn takes them: a warning follows the message that it is about [PHI-08.2]",
     async () => {
       const session = held("warned", "polite");
       await whileItAnswers("warned", session, async () => {
@@ -273,7 +273,7 @@ describe("messages that arrive during a run", () => {
   );
 
   thoroughTest(
-    "end the run when they are rejected: no model sees them, they stay in the record, waiting ones go to the inbox [PHI-08, FILT-03.2-3, PHI-13b]",
+    "end the run when they are rejected: no model sees them, they stay in the record, waiting ones go to the inbox [FILT-03.2-3, PHI-13b, PHI-08.3]",
     async () => {
       const session = held("rejected", "moderation");
       await whileItAnswers("rejected", session, async () => {
@@ -303,7 +303,7 @@ describe("messages that arrive during a run", () => {
     },
   );
 
-  thoroughTest("cost a run without filters nothing [PHI-08]", async () => {
+  thoroughTest("cost a run without filters nothing", async () => {
     const session = held("free");
     await whileItAnswers("free", session, () => session.handle.signal(steerSignal, "a stupid bomb"));
     await session.readResult();

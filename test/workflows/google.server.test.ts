@@ -32,7 +32,7 @@ describe.each(WAYS)("a loop over %s", (api, provider, ids) => {
   });
   const list = { name: "list_files", arguments: { path: "." } };
 
-  test("calls tools in two turns, and every signature is sent back unchanged [PROV-20.4] [PROV-21.2] [PROV-22.4] [GAP-08]", async () => {
+  test("calls tools in two turns, and every signature is sent back unchanged [PROV-20.4] [PROV-21.2] [PROV-22.4] [GAP-08.2]", async () => {
     const session = stage.session({
       replies: [
         { thinking: "Let me look.", text: "I look.", toolCalls: [list, list] },

@@ -139,7 +139,7 @@ async function hookDigests(session: TestSession): Promise<string> {
 }
 
 describe("with a hook at every point", () => {
-  test("hooks and events follow the specified order [CB-01.1, CB-04.1, EVT-13.1, EVT-13.3, EVT-14.1-2, LOOP-02.1, LOOP-02.4, X-02, X-03, LOOP-21.2, CB-06.3]", async () => {
+  test("hooks and events follow the specified order [CB-01.1, CB-04.1, EVT-13.1, EVT-13.3, EVT-14.1-2, LOOP-02.1, LOOP-02.4, X-03, LOOP-21.2, CB-06.3, X-02.1]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["a", "b"] })] }, { text: "Done." }],
       agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
@@ -297,7 +297,7 @@ describe("a rejection", () => {
     expect(pointsOf(session)).toEqual(["after-loop", "after-task"]);
   });
 
-  test("of a filter ends a loop that before-loop has accepted: after-loop is informed [PHI-13k]", async () => {
+  test("of a filter ends a loop that before-loop has accepted: after-loop is informed [PHI-13k.2]", async () => {
     const session = stage.session({ agent: { hooks: everywhere, inputFilters: ["never"] } });
     await session.start("Hello");
     expect(await session.readResult()).toMatchObject({ outcome: { type: "rejected", reason: "never" } });
@@ -315,7 +315,7 @@ describe("a rejection", () => {
   });
 
   thoroughTest(
-    "at before-task rejects the session, each time that it is tried; a session that has begun is not checked again [CB-07.1]",
+    "at before-task rejects the session, each time that it is tried; a session that has begun is not checked again [CB-07.1, GAP-15]",
     async () => {
       const agent = { hooks: { "before-task": ["guard", "witness"] } };
       const closed = stage.session({ agent });
@@ -332,7 +332,7 @@ describe("a rejection", () => {
   );
 
   thoroughTest(
-    "at before-turn: no turn, no request, and steering goes to the inbox [LOOP-13, CB-05.2, X-02, PHI-13b]",
+    "at before-turn: no turn, no request, and steering goes to the inbox [LOOP-13, CB-05.2, PHI-13b, X-02.2-3]",
     async () => {
       const session = stage.session({ agent: { hooks: { "before-turn": ["porter", "guard"] } } });
       await session.start("Hello");
@@ -442,7 +442,7 @@ describe("results of hooks", () => {
 });
 
 describe("hooks that fail", () => {
-  test("stop the loop before a turn, with a reason, and are ignored after it [PHI-10]", async () => {
+  test("stop the loop before a turn, with a reason, and are ignored after it", async () => {
     const closed = stage.session({ agent: { hooks: { "before-turn": ["throws"] } } });
     expect(await closed.run("Hello")).toMatchObject({
       outcome: { type: "ended", by: "throws", reason: 'Hook "throws" failed: out of order' },
@@ -471,7 +471,7 @@ describe("hooks that fail", () => {
   });
 
   thoroughTest(
-    "that hang are aborted at once by a stop, and the waiting messages stay [PHI-10, PHI-13b]",
+    "that hang are aborted at once by a stop, and the waiting messages stay [PHI-10.1, PHI-13b]",
     async () => {
       const session = stage.session({
         agent: { hooks: { "before-turn": [{ name: "hangs", timeoutMs: 60_000 }] } },
@@ -549,7 +549,7 @@ describe("a command as a hook", () => {
 });
 
 describe("a command as a hook that hangs", () => {
-  thoroughTest("is killed with its process group by a stop [CB-08.3, PHI-10]", async () => {
+  thoroughTest("is killed with its process group by a stop [CB-08.3]", async () => {
     const workspace = join(stage.home, "hanging");
     mkdirSync(workspace);
     writeFileSync(join(workspace, "hang.sh"), "echo $$ > pid.part; mv pid.part pid; sleep 300 & wait\n");

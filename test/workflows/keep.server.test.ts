@@ -349,7 +349,7 @@ describe("a conversation changed from outside", () => {
     expect(first?.messages).toHaveLength(2);
   });
 
-  test("may precede a session's first run, which continues it [PER-01.3]", async () => {
+  test("may precede a session's first run, which continues it [PER-01.3, X-34.2]", async () => {
     // The first answer of the conversation exists already.
     const session = stage.session({ replies: [{ text: "Never asked." }, { text: "Ada." }] });
     const { definition: agent, id } = session;

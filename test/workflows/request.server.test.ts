@@ -70,8 +70,8 @@ async function expectSame(session: TestSession): Promise<TurnRequest[]> {
 const compactions = async (session: TestSession, loop = 0) =>
   (await session.readEventTypes(loop)).filter((type) => type === "CompactionEnded").length;
 
-describe("the request to a model can be rebuilt exactly at any later time [PHI-07]", () => {
-  test("turn by turn, with the origin of every block", async () => {
+describe("the request to a model can be rebuilt exactly at any later time", () => {
+  test("turn by turn, with the origin of every block [PHI-07.1-2]", async () => {
     const session = stage.session({
       replies: [hold("origins"), done, done],
       agent: { tools: ["hold"], systemPrompt: "Be brief.", thinking: "low", limits: { maxTurns: 9 } },
@@ -107,7 +107,7 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
     expect(JSON.stringify(last)).not.toContain("KEYMARKER");
   });
 
-  thoroughTest("of a compacted run, also after continue-as-new", async () => {
+  thoroughTest("of a compacted run, also after continue-as-new [PHI-07.1]", async () => {
     const session = stage.session({ replies: looks(16), agent: SMALL_AGENT });
     await session.run("Go", { settings: { rotateAfterEvents: 60 } });
     expect(await compactions(session)).toBeGreaterThan(1);
@@ -152,7 +152,7 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
     },
   );
 
-  thoroughTest("of a fork, of the branch that it left, and of a loop after a failed answer", async () => {
+  thoroughTest("of a fork, of the branch that it left, and of a loop after a failed answer [PHI-07.1]", async () => {
     const session = stage.session({
       replies: [look, done, done, done],
       faults: [{ fault: "server-error", onTurn: 2, status: 500 }],
@@ -175,7 +175,7 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
     expect(made).toHaveLength(6);
   });
 
-  test("of a model that has pruned and reverted, and of the branch that it left", async () => {
+  test("of a model that has pruned and reverted, and of the branch that it left [PHI-07.1]", async () => {
     const replies = [
       look,
       look,
@@ -235,8 +235,8 @@ describe("the request to a model can be rebuilt exactly at any later time [PHI-0
   });
 });
 
-describe("a request that cannot be rebuilt is reported [PHI-07]", () => {
-  test("a turn without an answer, a missing loop and a missing session", async () => {
+describe("a request that cannot be rebuilt is reported", () => {
+  test("a turn without an answer, a missing loop and a missing session [PHI-07.3]", async () => {
     const session = stage.session({ replies: [done] });
     await session.run("Go");
     await expect(holdfast.session(session.id).messages.request({ turn: 7 })).rejects.toThrow("no answer 7");

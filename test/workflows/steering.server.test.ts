@@ -28,7 +28,7 @@ async function queued(
   });
 }
 
-test("steering that arrives while a tool runs is seen by the next model call, after the tool's result (STEER-04.1, STEER-04.3, STEER-06.5) [TMP-12, LOOP-20.1, STEER-07.2]", async () => {
+test("steering that arrives while a tool runs is seen by the next model call, after the tool's result (STEER-04.1, STEER-04.3, STEER-06.5) [TMP-12, LOOP-20.1, STEER-07.2, TEST-06.3]", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Bonjour." }],
@@ -62,7 +62,7 @@ thoroughTest("a plain text, as an operator types it into the Temporal UI, steers
   await queued(session, { steering: 1 });
   gates.get(gate).open();
   await session.readResult();
-  expect(session.listSeenMessages(1).at(-1)).toBe("user: plain words");
+  expect(session.listSeenMessages(1).at(-1)).toBe("user: plain words [TEST-06.4]");
 });
 
 test("a follow-up waits until the agent would stop, and continues the same loop (STEER-10.1-2, LOOP-21.1)", async () => {

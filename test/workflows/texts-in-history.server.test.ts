@@ -118,7 +118,7 @@ thoroughTest.each(Object.entries(CASES))(
   },
 );
 
-test("so does a filter's reason about steering, and the run ends with it [PHI-08, DBG-03.2]", async () => {
+test("so does a filter's reason about steering, and the run ends with it [PHI-08.3, DBG-03.2]", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "first" }],
     agent: { inputFilters: ["late"] },

@@ -13,7 +13,7 @@ afterAll(() => stage.close());
 
 const hold = (gate: string) => ({ name: "hold", arguments: { gate } });
 
-test("a tool without a limit of its own gets the definition's: that call ends with a timeout result, its sibling continues [PHI-06]", async () => {
+test("a tool without a limit of its own gets the definition's: that call ends with a timeout result, its sibling continues [PHI-06.2-3]", async () => {
   const session = stage.session({
     replies: [{ toolCalls: [hold("never"), hold("soon")] }, { text: "I see." }],
     agent: { tools: ["hold"], toolTimeoutMs: 700 },

@@ -35,8 +35,8 @@ const textOf = ({ message }: Entry) =>
 const eventsOf = async (session: ReturnType<TestEnvironment["session"]>, type: string) =>
   (await session.readEvents()).map(({ body }) => body).filter((body) => body.type === type);
 
-describe("a model that prunes [PHI-13g, PHI-13i]", () => {
-  test("receives no pruned entries from the next answer on; the record keeps them [EVT-10.2, PRUN-02.2, PRUN-06.1-2, PRUN-07.1, PRUN-08, LOOP-18]", async () => {
+describe("a model that prunes", () => {
+  test("receives no pruned entries from the next answer on; the record keeps them [EVT-10.2, PRUN-02.2, PRUN-06.1-2, PRUN-07.1, PRUN-08, LOOP-18, PHI-13g.2, PHI-13i.1, PHI-13i.3]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const replies = [
       { text: "First look", ...look },
@@ -65,7 +65,7 @@ describe("a model that prunes [PHI-13g, PHI-13i]", () => {
     expect(types.indexOf("PrunApplied")).toBeGreaterThan(types.lastIndexOf("ToolExecutionEnd"));
   });
 
-  test("may prune twice in one answer: in call order, the second from the remainder of the first; a memo keeps its position [PRUN-03.1-2, PRUN-10.1, X-18]", async () => {
+  test("may prune twice in one answer: in call order, the second from the remainder of the first; a memo keeps its position [PRUN-03.1-2, PRUN-10.1, X-18.1]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const replies = [
       { text: "First look", ...look },
@@ -101,7 +101,7 @@ describe("a model that prunes [PHI-13g, PHI-13i]", () => {
   });
 
   thoroughTest(
-    "receives none of them in a later run of the session either [PRUN-07.2, PHI-13g]",
+    "receives none of them in a later run of the session either [PRUN-07.2, PHI-13g.2]",
     async () => {
       const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
       const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
@@ -124,7 +124,7 @@ describe("a model that prunes [PHI-13g, PHI-13i]", () => {
     },
   );
 
-  thoroughTest("is not offered the tools without opting in [PRUN-10.2]", async () => {
+  thoroughTest("is not offered the tools without opting in [PRUN-10.2, PHI-04.2]", async () => {
     const session = stage.session({ replies: [{ text: "Hi." }], agent: { tools: ["list_files"] } });
     await session.run("Go");
     const [request] = session.listRequests();
@@ -133,9 +133,9 @@ describe("a model that prunes [PHI-13g, PHI-13i]", () => {
   });
 });
 
-describe("a model that reverts [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () => {
+describe("a model that reverts", () => {
   thoroughTest(
-    "receives the conversation up to there with its lesson; the old branch keeps what was left",
+    "receives the conversation up to there with its lesson; the old branch keeps what was left [PHI-01.2-3, PHI-02.1, PHI-04.1, PHI-05.1, PHI-13j.1-2]",
     async () => {
       const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
       const replies = [
@@ -194,7 +194,7 @@ describe("a model that reverts [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () =>
     },
   );
 
-  test("cannot revert to an unknown position or across a user message [PHI-03]", async () => {
+  test("cannot revert to an unknown position or across a user message [PHI-03.1-2]", async () => {
     const session = stage.session({
       replies: [
         { text: "Hello." },
