@@ -80,6 +80,12 @@ describe("a call whose tool is an agent", () => {
     },
   );
 
+  test("whose answer has no text has a result that says so [SUB-05.2]", async () => {
+    const run = await delegating("scout").until("call-tools").child(0).settle();
+    expect(texts(run)[0]).toBe("scout: (sub-agent produced no text output)");
+    expect(run.transcript.listEntries("main")[2]?.message).toMatchObject({ isError: false });
+  });
+
   test("that reaches a limit has a result, not an error, that names the limit", async () => {
     const outcome = { type: "limit-reached", reason: "Max turns reached (10/10)" } as const;
     const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();

@@ -102,6 +102,18 @@ describe("an evaluation", () => {
     await client.close();
   });
 
+  thoroughTest("its branches run at the same time [PAR-01.2]", async () => {
+    const contest = new TestEvaluation(stage, [
+      { replies: [{ text: "one", holdUntil: "branch one" }] },
+      { replies: [{ text: "two", holdUntil: "branch two" }] },
+    ]);
+    await contest.start("Go", { strategy: { type: "pick-first" } });
+    await Promise.all(["branch one", "branch two"].map((hold) => stage.model.waitForHold(hold)));
+    stage.model.release("branch two");
+    stage.model.release("branch one");
+    expect(await contest.result()).toMatchObject({ text: "one", otherBranches: [{ textBytes: 3 }] });
+  });
+
   thoroughTest(
     "branches know the earlier conversation, and end where they like; the other ones stay readable [PAR-01.1]",
     async () => {

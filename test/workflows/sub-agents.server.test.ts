@@ -206,10 +206,13 @@ describe("a sub-agent", () => {
     expect((await parent.readConversation())[2]).toContain("ended without a result");
   });
 
-  thoroughTest("without a task it does not begin [SUB-02.1]", async () => {
+  thoroughTest.each([
+    ["without a task", {}],
+    ["with an empty task", { task: "" }],
+  ])("%s it does not begin [SUB-02.1-2]", async (_, given) => {
     const parent = createAgentTree(
       stage,
-      [{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }],
+      [{ toolCalls: [{ name: "helper", arguments: given }] }, { text: "Ah." }],
       {
         helper: [],
       },
@@ -335,5 +338,30 @@ describe("a sub-agent", () => {
     await parent.readResult();
     const { searchAttributes } = await parent.handle.describe();
     expect(searchAttributes).toMatchObject({ HoldfastCostUsd: [9], HoldfastTurns: [2] });
+  });
+
+  test("runs with its own prompt, tools and model, and knows nothing of an earlier call [SUB-01.2-3]", async () => {
+    const own = { systemPrompt: "You look.", tools: ["list_files"], model: { id: "small-model" } };
+    const parent = createAgentTree(
+      stage,
+      [
+        { toolCalls: [createTaskCall("scout", "First.")] },
+        { toolCalls: [createTaskCall("scout", "Second.")] },
+        { text: "Done." },
+      ],
+      { scout: [{ text: "1" }, { text: "2" }] },
+      { tools: ["read_file"] },
+      own,
+    );
+    await parent.run("Go");
+    const conversation = parent.definition.subAgents?.[0]?.agent.model.headers?.["x-conversation"];
+    const asked = stage.model.requests.filter((request) => request.conversation === conversation);
+    expect(asked.map(listRequestMessages)).toEqual([["user: First."], ["user: Second."]]);
+    for (const { body } of asked) {
+      expect(body).toMatchObject({ model: "small-model", tools: [{ name: "list_files" }] });
+      expect(body?.["tools"]).toHaveLength(1);
+      expect(JSON.stringify(body?.["system"])).toContain("You look.");
+      expect(JSON.stringify(body?.["system"])).not.toContain("You are a test.");
+    }
   });
 });
