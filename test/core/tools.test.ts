@@ -268,6 +268,22 @@ describe("tools that fail", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
+  test("a tool that throws loses no message that waits [PHI-10.3]", async () => {
+    const run = await play({ replies: [calls("bash"), says("oh"), says("well")] })
+      .until("call-tools")
+      .steer("now")
+      .followUp("later")
+      .tool(0, true)
+      .settle();
+    expect(run.lines.slice(2)).toEqual([
+      "bash!: bash failed",
+      "steering: now",
+      "model: oh",
+      "follow-up: later",
+      "model: well",
+    ]);
+  });
+
   test("a step that fails permanently becomes an error result that says why [TOOL-05.3]", async () => {
     const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")

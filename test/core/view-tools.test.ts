@@ -6,12 +6,13 @@ import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
 import { addLabels, parseLabel } from "../../src/core/view/labels.ts";
 import { sumViewTokens } from "../../src/core/view/view.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
+import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { getRunCount, isThorough } from "../support/test-depth.ts";
 import { type Action, act, anyActions, finish, settings } from "./actions.ts";
 import { throughJson } from "./support/invariants.ts";
 import { toPrunedState } from "./support/pruned-state.ts";
 import { play } from "./support/run.ts";
-import { type CallScript, calls, type Setting, says, TOOLS } from "./support/script.ts";
+import { type CallScript, calls, type Reply, type Setting, says, TOOLS } from "./support/script.ts";
 
 // `Run` checks before every answer that the view has no orphan and all user messages, and that events replay to it.
 
@@ -180,6 +181,35 @@ describe("reverting", () => {
     expect(shownTags(few)).toBe(5);
   });
 
+  test.each([
+    ["failure", "lesson", 3],
+    ["tangent", "finding", 3],
+    ["completion", "outcome", 8],
+    ["step-summary", "checkpoint", 8],
+  ])(
+    "of kind %s leaves a %s, of which %i of eight are left after six more turns [PHI-02.1-3]",
+    async (category, kind, left) => {
+      const tag = (): Reply =>
+        calls({ name: "revert_to_state", arguments: { category, step: "n0", summary: "noted" } });
+      const eight = Array.from({ length: 8 }, tag);
+      const six = Array.from({ length: 6 }, () => calls("bash"));
+      const run = await play({ replies: [...eight, ...six, says("done")], tools }).settle();
+      const newest = run.lines.find((line) => line.includes("[Back at"));
+      expect(newest).toBe(`machine: [Back at n0 · ${kind}] noted`);
+      expect(shownTags(run)).toBe(left);
+    },
+  );
+
+  test("leaves tags that are shown for as long as the definition says [PHI-02.4]", async () => {
+    const replies = [...lesson(8), says("done")];
+    const shown = async (revert: AgentDefinition["revert"]) => {
+      const run = play({ replies, tools, definitions: { other: { revert } } });
+      return shownTags(await run.update("other").settle());
+    };
+    expect(await shown({ shownForTurns: 0, newestOfKind: 1 })).toBe(1);
+    expect(await shown({ shownForTurns: 4, newestOfKind: 0 })).toBe(4);
+  });
+
   test("to one position twice keeps both lessons, and a memo written after that position keeps its text [PHI-01.3]", async () => {
     const run = await play({
       replies: [
@@ -226,7 +256,7 @@ describe("reverting", () => {
     ]);
   });
 
-  test("writes pending results to the branch that is left [PHI-01.3]", async () => {
+  test("writes pending results to the branch that is left [PHI-01.1, PHI-01.3]", async () => {
     const run = await play({ replies: [calls(back("n0"), "unknown"), says("done")], tools }).settle();
     const left = run.transcript.listEntries("main").map(({ message }) => message.role);
     expect(left).toEqual(["user", "assistant", "toolResult", "toolResult"]);

@@ -7,7 +7,9 @@ const gates = new Gates();
 let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  stage = await openTestEnvironment({
+    tools: [gates.createTool(), { ...gates.createTool({ name: "hurry" }), timeoutMs: 300 }],
+  });
 });
 afterAll(() => stage.close());
 
@@ -35,4 +37,13 @@ test("a tool without a limit of its own gets the definition's: that call ends wi
   expect(results[0]).toContain("did not finish within 700 ms");
   expect(results[1]).not.toContain("did not end");
   expect((await session.readStatus()).running).toEqual([]);
+});
+
+test("a tool's own limit precedes the definition's [PHI-06.1]", async () => {
+  const session = stage.session({
+    replies: [{ toolCalls: [{ name: "hurry", arguments: { gate: "late" } }] }, { text: "I see." }],
+    agent: { tools: ["hurry"], toolTimeoutMs: 60_000 },
+  });
+  await session.run("Go");
+  expect((await session.readConversation())[2]).toContain("did not finish within 300 ms");
 });

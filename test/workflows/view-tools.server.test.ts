@@ -124,7 +124,7 @@ describe("a model that prunes", () => {
     },
   );
 
-  thoroughTest("is not offered the tools without opting in [PRUN-10.2, PHI-04.2]", async () => {
+  thoroughTest("is not offered the tools without opting in [PRUN-10.2, PHI-04.2, PHI-01.1]", async () => {
     const session = stage.session({ replies: [{ text: "Hi." }], agent: { tools: ["list_files"] } });
     await session.run("Go");
     const [request] = session.listRequests();
