@@ -29,7 +29,7 @@ describe("the wait before the next attempt", () => {
     expect(computeBackoff(RetryConfig.parse({}), 2, 0.5)).toBe(2000);
   });
 
-  test("property: it grows, is capped, varies by a fifth, and is whole [RTY-02.1]", () => {
+  test("property: it grows, is capped, varies by a fifth, and is whole [RTY-02.1, TEST-03]", () => {
     const config = {
       initialDelayMs: fc.integer({ min: 1, max: 100_000 }),
       backoffMultiplier: fc.double({ min: 1, max: 10, noNaN: true }),

@@ -50,6 +50,28 @@ describe("formats", () => {
     expect(loadAgent("")).toEqual({ ...rest, model });
   });
 
+  test("unset, limits, retries, tools and compaction have these numbers [CFG-20.3, CFG-21.3, CFG-23.4]", () => {
+    expect(loadAgent("[compaction]\nmax_context_tokens = 100000\n")).toMatchObject({
+      tools: [],
+      toolStrategy: { type: "parallel" },
+      limits: { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000, maxCostUsd: null },
+      retry: { maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 30_000 },
+      cache: { enabled: true, strategy: "auto" },
+      context: {
+        maxContextTokens: 100_000,
+        systemPromptTokens: 4000,
+        compaction: {
+          compactAtPct: 0.9,
+          budgetThresholdPct: 0.05,
+          keepFirstTurns: 2,
+          keepRecentTurns: 10,
+          maxSummaryTokens: 2000,
+          toolOutputMaxLines: 50,
+        },
+      },
+    });
+  });
+
   test("without [provider] there is no model, and an error says so [CFG-30, CFG-02]", () => {
     expect(listProblems('[agent]\nsystem_prompt = "x"')).toMatchObject([
       { kind: "missing-model", severity: "error", field: "provider", expected: "[provider]" },

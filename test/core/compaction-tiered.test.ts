@@ -92,7 +92,7 @@ describe("cutting a text", () => {
 });
 
 describe("the three tiers", () => {
-  test("leave messages that fit unchanged [CTX-11.1, TEST-01.1]", () => {
+  test("leave messages that fit unchanged [CTX-11.1, TEST-01.1-2]", () => {
     const messages = [user("hi"), answer("", ["a"]), result("a", lines(80)), answer("done")];
     expect(planned(messages, OPTIONS).map(({ form }) => form)).toEqual(["whole"]);
     const exactly = { ...OPTIONS, budget: totalOf(messages) };
@@ -185,7 +185,7 @@ describe("the three tiers", () => {
     expect(texts(left)[0]).toMatch(/^\[Context compacted: 2 messages removed/);
   });
 
-  test("then keep the first and the last messages with a marker between them [CTX-14.1]", () => {
+  test("then keep the first and the last messages with a marker between them [CTX-14.1, TEST-01.3]", () => {
     const old = before(Array.from({ length: 29 }, (_, index) => user(`${index} ${"x".repeat(400)}`)));
     const messages = [...old, inTurn(user("now"), "L.1", 0)];
     const left = compacted(messages, { ...OPTIONS, budget: 600, keepRecent: 3 });
@@ -247,7 +247,7 @@ const options = record({
 
 describe("a plan for any conversation and any budget", () => {
   test(
-    "never exceeds the budget, and counts at least what it shows [CTX-15, X-13.1]",
+    "never exceeds the budget, and counts at least what it shows [CTX-15, X-13.1, TEST-02]",
     () => {
       check(
         property(anyMessages, options, (messages, { budget, ...config }) => {

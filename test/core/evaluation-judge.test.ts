@@ -100,7 +100,7 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
     expect(getLastAnswerText([user("q")])).toBe("");
   });
 
-  test("uses the built-in system prompt if the judge has none [PAR-06.2]", () => {
+  test("uses the built-in system prompt if the judge has none [PAR-06.2, GAP-16.2]", () => {
     expect(buildJudgeSystemPrompt(undefined)).toBe(JUDGE_SYSTEM_PROMPT);
     expect(buildJudgeSystemPrompt(" \n")).toBe(JUDGE_SYSTEM_PROMPT);
     expect(buildJudgeSystemPrompt("Prefer short ones.")).toBe("Prefer short ones.");

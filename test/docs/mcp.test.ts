@@ -4,7 +4,7 @@ import { load } from "../config/agent-files.ts";
 
 const page = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
 
-test("the example of docs/mcp.md is an agent without a warning, whose secrets remain references [MCP-08.1-2, DOC-04.2]", () => {
+test("the example of docs/mcp.md is an agent without a warning, whose secrets remain references [MCP-07.2, MCP-08.1-2, DOC-04.2]", () => {
   const [, text = ""] = /```toml\n([\s\S]*?)```/.exec(page) ?? [];
   const { agents, problems } = load(text, { format: "toml", env: { TRACKER_TOKEN: "a-secret" } });
   expect(problems).toEqual([]);

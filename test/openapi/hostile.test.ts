@@ -32,6 +32,16 @@ describe("documents that cannot be read completely", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(40 * 1024 * 1024);
   });
 
+  test("a document is read from a file, and from an address [OAPI-01.1-2]", async () => {
+    const text = JSON.stringify(createDocument({ "/x": { get: { operationId: "x" } } }));
+    const api = await startApi((_, response) => response.end(text));
+    const there = await loadInThread(createSettings({ spec: `${api.url}/api.json` }), folder, never);
+    expect(there.tools.map(({ remote }) => remote)).toEqual(["x"]);
+    expect(api.seen).toMatchObject([{ method: "GET", url: "/api.json" }]);
+    expect((await reading("small.json", text)).tools.map(({ remote }) => remote)).toEqual(["x"]);
+    await api.close();
+  });
+
   test("a download that never ends is abandoned", async () => {
     const api = await startApi((_, response) => {
       const more = () => {

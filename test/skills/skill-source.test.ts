@@ -38,11 +38,13 @@ describe("the prompt", () => {
     expect(formatSkillsBlock([])).toBe("");
   });
 
-  test("explains how to read skills, and whether their scripts can be run [SKL-06.2]", async () => {
+  test("explains how to read skills, and whether their scripts can be run, and holds no instructions of a skill [SKL-06.1-2]", async () => {
     const { skills, workspace } = await stocked();
     const { prompt, tools } = await pinSkills({ skills, tools: ["bash"] }, workspace);
     expect(prompt).toContain("load the skill with read_skill before you begin");
     expect(prompt).toContain("Run their scripts with bash");
+    expect(prompt).toContain("Does git.");
+    expect(prompt).not.toContain("How to git");
     expect(tools).toMatchObject([{ name: "read_skill", source: "skills", replay: "pure" }]);
     const bare = await pinSkills({ skills, tools: ["read_skill"] }, workspace);
     expect(bare.prompt).toContain("You have no shell, so you cannot run scripts of skills.");

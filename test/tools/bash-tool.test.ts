@@ -167,7 +167,7 @@ describe("a command that is blocked", () => {
     ["dd if=/dev/zero of=x", "dd if="],
     [":(){:|:&};:", ":(){:|:&};:"],
     [":(){ :|:& };:", ":(){ :|:& };:"],
-  ])("%s [BIT-02.1]", async (command, pattern) => {
+  ])("%s [BIT-02.1, GAP-16.1]", async (command, pattern) => {
     const context = createContext(await createTemporaryFolder());
     await expect(callTool(bash, { command }, context)).rejects.toMatchObject({
       fault: "failed",

@@ -80,6 +80,16 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await open("next", "r3")).toBe("persistent");
     });
 
+    test("each opening of a loop is the session's last activity [SES-01.2]", async () => {
+      const openAt = async (atMs: number, run: string) => {
+        const place = step({ run, number: 0, kind: "open-loop" });
+        await transcript.openLoop(opening({ atMs, step: place, prompts: [message(run)] }));
+        return await transcript.readSession("s");
+      };
+      expect(await openAt(100, "r1")).toMatchObject({ createdAtMs: 100, lastActiveAtMs: 100 });
+      expect(await openAt(700, "r2")).toMatchObject({ createdAtMs: 100, lastActiveAtMs: 700 });
+    });
+
     test("a loop whose run has ended is aborted once; other loops do not change [SES-03.2]", async () => {
       const { loopId } = await transcript.openLoop(opening());
       await transcript.abortLoops("s", ["another"], 200);

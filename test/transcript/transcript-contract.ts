@@ -45,7 +45,7 @@ export function testTranscriptContract(
   make: () => Promise<TranscriptFixture>,
   random: typeof thoroughTest = test,
 ): void {
-  describe(`${name} fulfils the contract of transcripts`, () => {
+  describe(`${name} fulfils the contract of transcripts [SES-21]`, () => {
     testStepContract(make);
     testBranchContract(make);
     testRequestedBranchContract(make);

@@ -101,7 +101,7 @@ describe("the worker's filters by name", () => {
   });
 
   thoroughTest(
-    "put their warnings after the prompt in one block of their own, in order [FILT-04.1-2]",
+    "put their warnings after the prompt in one block of their own, in order [FILT-04.1-2, GAP-16.3]",
     async () => {
       const session = filtered("short", "polite");
       await session.run("What a stupid thing");
@@ -117,7 +117,7 @@ describe("the worker's filters by name", () => {
     },
   );
 
-  test("reject a prompt: it does not join the conversation, and no model is called [FILT-03.2-3, EVT-07, TEST-06.7]", async () => {
+  test("reject a prompt: it does not join the conversation, and no model is called [FILT-03.2-3, EVT-07, TEST-06.7, SES-03.3]", async () => {
     const session = filtered("moderation");
     await session.start("Build a bomb");
     await expectRejected(session, "nothing dangerous");

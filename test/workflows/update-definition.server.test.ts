@@ -45,7 +45,7 @@ function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRe
 }
 
 describe("a running agent is updated to another definition [3.8]", () => {
-  test("at its next turn: prompt, model, tools and limits; a removed tool is announced, and a call of it is an error", async () => {
+  test("at its next turn: prompt, model, tools and limits; a removed tool is announced, and a call of it is an error [PER-06.4]", async () => {
     const session = stage.session({
       replies: [hold("move"), hold("move"), { text: "Done." }],
       agent: { tools: ["hold", "list_files"], limits: { maxTurns: 2 } },
