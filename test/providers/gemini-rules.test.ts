@@ -451,9 +451,7 @@ test.each([
     "m",
     `https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/m${METHOD}`,
   ],
-])("Vertex at %s, %s [PROV-22.1] [GAP-09.1]", (base, id, url) =>
-  expect(buildVertexUrl(base, id)).toBe(url),
-);
+])("Vertex at %s, %s [PROV-22.1] [GAP-09.1]", (base, id, url) => expect(buildVertexUrl(base, id)).toBe(url));
 
 test("a model's name cannot change the path of the address", () => {
   for (const id of ["../../x", "models/..", "", "a//b"])

@@ -211,10 +211,13 @@ describe("a context that does not fit", () => {
     expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 
-  thoroughTest("ends the run at the first failure without context management [OVF-05.3, X-09.3]", async () => {
-    const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
-    await session.start("Go");
-    await session.readFailure();
-    expect(session.listRequests()).toHaveLength(1);
-  });
+  thoroughTest(
+    "ends the run at the first failure without context management [OVF-05.3, X-09.3]",
+    async () => {
+      const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
+      await session.start("Go");
+      await session.readFailure();
+      expect(session.listRequests()).toHaveLength(1);
+    },
+  );
 });
