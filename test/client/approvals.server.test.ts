@@ -72,38 +72,45 @@ async function results(session: TestSession): Promise<readonly string[]> {
   return (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
 }
 
-thoroughTest("client and command line answer pending calls, each with its own answer [TMP-11.1]", async () => {
-  const session = await asking("ann", "bob", "cleo");
-  const status = await holdfast.session(session.id).status();
-  expect(status).toMatchObject({ status: "needs-approval", statusText: expect.stringContaining("pay: ann") });
-  const [first] = await holdfast.session(session.id).approvals.list();
-  expect(first).toMatchObject({
-    toolCallId: "call-ann",
-    tool: "pay",
-    summary: "ann",
-    arguments: { to: "ann" },
-  });
+thoroughTest(
+  "client and command line answer pending calls, each with its own answer [TMP-11.1]",
+  async () => {
+    const session = await asking("ann", "bob", "cleo");
+    const status = await holdfast.session(session.id).status();
+    expect(status).toMatchObject({
+      status: "needs-approval",
+      statusText: expect.stringContaining("pay: ann"),
+    });
+    const [first] = await holdfast.session(session.id).approvals.list();
+    expect(first).toMatchObject({
+      toolCallId: "call-ann",
+      tool: "pay",
+      summary: "ann",
+      arguments: { to: "ann" },
+    });
 
     const shown = await cli("status", session.id);
     expect(shown.out).toContain("needs-approval");
     expect(shown.out).toMatch(/waits +pay: ann\n.*reason .*\n.*since .*until it is answered/);
     expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
 
-  await expect(holdfast.session(session.id).approvals.approve()).rejects.toMatchObject({
-    code: "input-invalid",
-    message: expect.stringContaining("call-bob"),
-  });
-  expect(await holdfast.session(session.id).approvals.approve("call-ann", { by: "a person" })).toMatchObject({
-    tool: "pay",
-    waiting: 2,
-  });
-  const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
-  expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
-    code: 0,
-    out: { answer: "denied", toolCallId: "call-bob", tool: "pay", waiting: 1 },
-  });
-  const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
-  expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
+    await expect(holdfast.session(session.id).approvals.approve()).rejects.toMatchObject({
+      code: "input-invalid",
+      message: expect.stringContaining("call-bob"),
+    });
+    expect(
+      await holdfast.session(session.id).approvals.approve("call-ann", { by: "a person" }),
+    ).toMatchObject({
+      tool: "pay",
+      waiting: 2,
+    });
+    const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
+    expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
+      code: 0,
+      out: { answer: "denied", toolCallId: "call-bob", tool: "pay", waiting: 1 },
+    });
+    const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
+    expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
 
     await session.readResult();
     expect(await results(session)).toEqual([

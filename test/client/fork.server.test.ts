@@ -298,25 +298,30 @@ thoroughTest(
 );
 
 describe("a session that is replaced by a new one", () => {
-  thoroughTest("passes on the agent and its definition, not the conversation [SES-13.3, SES-19.1, ID-01.1-2, ID-02.1]", async () => {
-    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-    await session.run("First");
-    const next = await holdfast.sessions.createNext(session.id);
-    expect(next.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-    await next.prompt("Second");
-    expect((await next.result()).outcome.type).toBe("answered");
-    expect(session.listSeenMessages(1)).toEqual(["user: Second"]);
-    const [old, young] = await Promise.all(
-      [session.id, next.id].map((id) => stage.transcript.readSession(id)),
-    );
-    expect(young).toMatchObject({
-      agentId: old?.agentId,
-      origin: { type: "explicit", previousSession: session.id },
-      loops: 1,
-    });
-    expect(old?.agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect((await stage.transcript.readLoops(next.id))[0]?.loopId).toBe(`${next.id}.anthropic.test-model.1`);
-  });
+  thoroughTest(
+    "passes on the agent and its definition, not the conversation [SES-13.3, SES-19.1, ID-01.1-2, ID-02.1]",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+      await session.run("First");
+      const next = await holdfast.sessions.createNext(session.id);
+      expect(next.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+      await next.prompt("Second");
+      expect((await next.result()).outcome.type).toBe("answered");
+      expect(session.listSeenMessages(1)).toEqual(["user: Second"]);
+      const [old, young] = await Promise.all(
+        [session.id, next.id].map((id) => stage.transcript.readSession(id)),
+      );
+      expect(young).toMatchObject({
+        agentId: old?.agentId,
+        origin: { type: "explicit", previousSession: session.id },
+        loops: 1,
+      });
+      expect(old?.agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      expect((await stage.transcript.readLoops(next.id))[0]?.loopId).toBe(
+        `${next.id}.anthropic.test-model.1`,
+      );
+    },
+  );
 
   test("when it was idle for longer than the limit; messages to the old one reach the new one [SES-13.2, SES-19.2]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });

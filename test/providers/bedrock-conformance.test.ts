@@ -179,7 +179,7 @@ function placesIn(length: number, step: number): readonly number[] {
   return Array.from({ length: Math.ceil(length / steps) }, (_, index) => index * steps);
 }
 
-describe("recorded replies of Bedrock [PROV-25.1, X-26]", () => {
+describe("recorded replies of Bedrock [PROV-25.1]", () => {
   testIf(hasMoreRecordings, NO_MORE_RECORDINGS)("there are many", () => {
     expect(bedrockStreams.length).toBeGreaterThanOrEqual(3);
     expect(bedrockErrors.length).toBeGreaterThanOrEqual(8);

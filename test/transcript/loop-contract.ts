@@ -100,7 +100,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readLoops("s")).toMatchObject([{ status: "aborted", endedAtMs: 300 }]);
     });
 
-    test("each loop has the previous one as its parent, whatever its kind, and the first has none [X-08, ID-05]", async () => {
+    test("each loop has the previous one as its parent, whatever its kind, and the first has none [X-08.2, ID-05]", async () => {
       const tag = "2026-01-01T00:00:00Z";
       const kinds: ContinuationKind[] = [
         { type: "initial" },

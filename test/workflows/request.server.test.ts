@@ -152,28 +152,31 @@ describe("the request to a model can be rebuilt exactly at any later time", () =
     },
   );
 
-  thoroughTest("of a fork, of the branch that it left, and of a loop after a failed answer [PHI-07.1]", async () => {
-    const session = stage.session({
-      replies: [look, done, done, done],
-      faults: [{ fault: "server-error", onTurn: 2, status: 500 }],
-      agent: { tools: ["list_files"] },
-    });
-    await session.run("Go");
-    await holdfast.session(session.id).prompt("Fails");
-    await session.readFailure();
-    await holdfast.session(session.id).prompt("Again");
-    await session.readResult();
-    const [first] = await stage.transcript.readLoops(session.id);
-    await holdfast.session(session.id).branches.rerun({ loop: first?.loopId ?? "" });
-    await session.readResult();
-    const loops = await stage.transcript.readLoops(session.id);
-    expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
-    const sent = session.listRequests();
-    const made = await remade(session);
-    // The rejected request is rebuilt too: the failed turn is in the record.
-    expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
-    expect(made).toHaveLength(6);
-  });
+  thoroughTest(
+    "of a fork, of the branch that it left, and of a loop after a failed answer [PHI-07.1]",
+    async () => {
+      const session = stage.session({
+        replies: [look, done, done, done],
+        faults: [{ fault: "server-error", onTurn: 2, status: 500 }],
+        agent: { tools: ["list_files"] },
+      });
+      await session.run("Go");
+      await holdfast.session(session.id).prompt("Fails");
+      await session.readFailure();
+      await holdfast.session(session.id).prompt("Again");
+      await session.readResult();
+      const [first] = await stage.transcript.readLoops(session.id);
+      await holdfast.session(session.id).branches.rerun({ loop: first?.loopId ?? "" });
+      await session.readResult();
+      const loops = await stage.transcript.readLoops(session.id);
+      expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
+      const sent = session.listRequests();
+      const made = await remade(session);
+      // The rejected request is rebuilt too: the failed turn is in the record.
+      expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
+      expect(made).toHaveLength(6);
+    },
+  );
 
   test("of a model that has pruned and reverted, and of the branch that it left [PHI-07.1]", async () => {
     const replies = [

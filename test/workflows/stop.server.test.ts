@@ -31,7 +31,7 @@ async function expectStopped(session: TestSession): Promise<void> {
 }
 
 for (const [way, stop] of STOP_METHODS) {
-  test(`${way} during a model stream closes the vendor's socket, drops the partial answer and ends the run (LOOP-10, X-01) [ABT-02, PROV-07.4]`, async () => {
+  test(`${way} during a model stream closes the vendor's socket, drops the partial answer and ends the run (LOOP-10, X-01) [ABT-02, PROV-07.4, TMP-08.2]`, async () => {
     const session = stage.session({
       replies: [{ text: "Never said whole.", chunkSize: 5, holdUntil: "never" }],
     });

@@ -158,33 +158,36 @@ describe("a supervisor", () => {
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
   });
 
-  thoroughTest("pending calls of its agents are listed at the job, and answered there [TMP-11.1]", async () => {
-    const team = new TestTeam(
-      stage,
-      [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }],
-      { scout: [calls({ name: "list_files", arguments: {} }), { text: "Seen." }] },
-      { agent: { tools: ["list_files"], permissions: { otherwise: "ask" } } },
-    );
-    const holdfast = await connectClient(stage);
-    await team.start();
-    await expect
-      .poll(
-        () =>
-          holdfast
-            .session(team.job)
-            .approvals.list()
-            .catch(() => []),
-        POLL,
-      )
-      .toMatchObject([{ session: `${team.job}.scout-1`, path: ["scout"], tool: "list_files" }]);
-    expect(await holdfast.session(team.job).status()).toMatchObject({ status: "running", waitingBelow: 1 });
-    expect(await holdfast.session(team.job).approvals.approve()).toMatchObject({
-      session: `${team.job}.scout-1`,
-      waiting: 0,
-    });
-    expect(await team.result()).toMatchObject({ text: "Done." });
-    await holdfast.close();
-  });
+  thoroughTest(
+    "pending calls of its agents are listed at the job, and answered there [TMP-11.1]",
+    async () => {
+      const team = new TestTeam(
+        stage,
+        [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }],
+        { scout: [calls({ name: "list_files", arguments: {} }), { text: "Seen." }] },
+        { agent: { tools: ["list_files"], permissions: { otherwise: "ask" } } },
+      );
+      const holdfast = await connectClient(stage);
+      await team.start();
+      await expect
+        .poll(
+          () =>
+            holdfast
+              .session(team.job)
+              .approvals.list()
+              .catch(() => []),
+          POLL,
+        )
+        .toMatchObject([{ session: `${team.job}.scout-1`, path: ["scout"], tool: "list_files" }]);
+      expect(await holdfast.session(team.job).status()).toMatchObject({ status: "running", waitingBelow: 1 });
+      expect(await holdfast.session(team.job).approvals.approve()).toMatchObject({
+        session: `${team.job}.scout-1`,
+        waiting: 0,
+      });
+      expect(await team.result()).toMatchObject({ text: "Done." });
+      await holdfast.close();
+    },
+  );
 
   thoroughTest(
     "is started as a job like the others: its lead knows its agents and has its tools",
