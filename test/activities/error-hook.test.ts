@@ -5,10 +5,10 @@ import { local } from "../../src/config/vendor-models.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { HookRegistry } from "../../src/hooks/hook-registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import type { AgentMessage } from "../../src/schema/message.ts";
+import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 
-const failed = {
+const failed: AssistantMessage = {
   role: "assistant",
   content: [],
   stopReason: "error",
@@ -16,14 +16,14 @@ const failed = {
   provider: "local",
   usage: NO_USAGE,
   timestamp: 0,
-} as const;
+};
 
 /** The text that a hook on errors receives about this answer. */
-async function tellError(answer: AgentMessage): Promise<string | undefined> {
-  let told: string | undefined;
+async function readReceivedError(answer: AgentMessage): Promise<string | undefined> {
+  let received: string | undefined;
   const hooks = new HookRegistry().register("witness", {
     "on-error": ({ error }) => {
-      told = error;
+      received = error;
     },
   });
   await runAllHooks(
@@ -43,10 +43,10 @@ async function tellError(answer: AgentMessage): Promise<string | undefined> {
       signal: new AbortController().signal,
     },
   );
-  return told;
+  return received;
 }
 
 test("a hook on errors receives the error of the answer, or a text of its own [LOOP-16.1]", async () => {
-  expect(await tellError({ ...failed, errorMessage: "no such key" })).toBe("no such key");
-  expect(await tellError(failed)).toBe("Unknown error");
+  expect(await readReceivedError({ ...failed, errorMessage: "no such key" })).toBe("no such key");
+  expect(await readReceivedError(failed)).toBe("Unknown error");
 });

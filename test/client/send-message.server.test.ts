@@ -57,7 +57,7 @@ describe("one call that does what the conversation needs", () => {
       const session = stage.session({ agent: { model: { apiKey: "${NOT_THERE}" } } });
       await session.start("Go");
       await session.readFailure();
-      const again = await holdfast.send(session.id, "Go", { agent: session.definition });
+      const again = await holdfast.session(session.id).send("Go", { agent: session.definition });
       expect(again.delivery).toBe("opened");
       await session.readFailure();
     },

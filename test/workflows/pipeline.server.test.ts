@@ -24,19 +24,33 @@ const schema = {
 };
 
 describe("a pipeline", () => {
-  thoroughTest("passes each agent's answer to the next, each in a session of its own [ORC-02.3, ORC-03.2]", async () => {
-    const { writer, editor } = createMembers(stage, {
-      writer: { replies: [{ text: "A draft about cats." }] },
-      editor: { replies: [{ text: "A better text about cats." }] },
-    });
-    const job = await holdfast.jobs.start({
-      job: createJobName(stage),
-      task: "Write about cats.",
-      mode: {
-        type: "pipeline",
-        stages: [
-          { name: "draft", agent: writer.definition },
-          { name: "edit", agent: editor.definition, prompt: "Asked: {{task}} Mend this: {{ input }}" },
+  thoroughTest(
+    "passes each agent's answer to the next, each in a session of its own [ORC-02.3, ORC-03.2]",
+    async () => {
+      const { writer, editor } = createMembers(stage, {
+        writer: { replies: [{ text: "A draft about cats." }] },
+        editor: { replies: [{ text: "A better text about cats." }] },
+      });
+      const job = await holdfast.jobs.start({
+        job: createJobName(stage),
+        task: "Write about cats.",
+        mode: {
+          type: "pipeline",
+          stages: [
+            { name: "draft", agent: writer.definition },
+            { name: "edit", agent: editor.definition, prompt: "Asked: {{task}} Mend this: {{ input }}" },
+          ],
+        },
+      });
+      const result = await job.result();
+      expect(result).toMatchObject({
+        mode: "pipeline",
+        outcome: { type: "answered" },
+        text: "A better text about cats.",
+        turns: 2,
+        parts: [
+          { name: "draft", agent: "writer", session: `${job.id}.draft`, outcome: { type: "answered" } },
+          { name: "edit", agent: "editor", session: `${job.id}.edit`, outcome: { type: "answered" } },
         ],
       });
       expect(await readConversation(stage, `${job.id}.draft`)).toEqual([

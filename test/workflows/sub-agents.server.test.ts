@@ -12,7 +12,7 @@ import { createAgentTree, createTaskCall, findChildSession } from "./support/age
 import { listTexts } from "./support/list-texts.ts";
 import { watchLiveOutput } from "./support/live-output.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
-import type { TestSession } from "./support/test-session.ts";
+import { listRequestMessages, type TestSession } from "./support/test-session.ts";
 
 let stage: TestEnvironment;
 
