@@ -268,3 +268,52 @@ describe("a recorder", () => {
     expect(flushed).toEqual(["s"]);
   });
 });
+
+describe("a recorder that was flushed", () => {
+  const evaluated: readonly AgentEvent[] = [
+    started("s.m.1", 0),
+    ended("s.m.1", 1),
+    { type: "ParallelLoopStart", sessionId: "s", loopIds: ["s.m.2", "s.m.3"], timestamp: at(2) },
+    started("s.m.2", 3),
+    started("s.m.3", 3),
+  ];
+  const chosen = (selectedLoopId: string, selectedConfigIndex: number): AgentEvent => ({
+    type: "ParallelLoopEnd",
+    sessionId: "s",
+    selectedLoopId,
+    selectedConfigIndex,
+    evaluationUsage: USAGE,
+    timestamp: at(6),
+  });
+  const flushed = (events: readonly AgentEvent[]) => {
+    const recorder = record(events);
+    recorder.abortOpenLoops();
+    return recorder;
+  };
+
+  test("gives an aborted loop no end, and keeps its turns [SES-14.2]", () => {
+    const [loop] = flushed([started("s.m.1", 0), ...turn("s.m.1", 1)]).getSession("s")?.loops ?? [];
+    expect(loop).toMatchObject({ status: "aborted", messages: [], turns: [{ outputMessage: answer }] });
+    expect(loop).not.toHaveProperty("endedAt");
+  });
+
+  test("opens the session again when another loop of it begins [SES-15.1]", () => {
+    const recorder = flushed([started("s.m.1", 0), ended("s.m.1", 1)]);
+    record([started("s.m.2", 9, { parentLoopId: "s.m.1" }), ended("s.m.2", 10)], recorder);
+    expect(recorder.drainCompleted()).toEqual([]);
+    expect(recorder.getSession("s")).toMatchObject({
+      createdAt: at(0),
+      lastActiveAt: at(9),
+      loops: [{ loopId: "s.m.1", childrenLoopIds: ["s.m.2"] }, { loopId: "s.m.2" }],
+    });
+  });
+
+  test("groups branches whose evaluation ends only then; branches that are all retained have no group [SES-15.4]", () => {
+    const groupsAfter = (end: AgentEvent) =>
+      record([end], flushed(evaluated))
+        .drainCompleted()[0]
+        ?.loops.map(({ parallelGroup }) => parallelGroup?.isSelected);
+    expect(groupsAfter(chosen("s.m.2", 0))).toEqual([undefined, true, false]);
+    expect(groupsAfter(chosen("", -1))).toEqual([undefined, undefined, undefined]);
+  });
+});
