@@ -37,3 +37,10 @@ test("texts of many lines are compared quickly, as one block", () => {
   const many = (word: string) => Array.from({ length: 5_000 }, (_, at) => `${word} ${at}`).join("\n");
   expect(diffLines(many("old"), many("new"))).toHaveLength(10_000);
 });
+
+test("few changes in many lines are displayed each, not as one block", () => {
+  const lines = Array.from({ length: 20_000 }, (_, at) => `line ${at}`);
+  const changed = lines.with(10, "other").with(19_000, "another");
+  const types = diffLines(lines.join("\n"), changed.join("\n")).map(({ type }) => type);
+  expect(types.filter((type) => type === "removed" || type === "added")).toHaveLength(4);
+});
