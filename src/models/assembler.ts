@@ -1,6 +1,7 @@
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { AssistantMessage } from "../schema/message.ts";
 import type { ModelDelta } from "./provider.ts";
-import type { Vendor } from "./provider-error-from-response.ts";
+import { createBrokenStreamError, type Vendor } from "./provider-error-from-response.ts";
 import type { ServerEvent } from "./stream-format.ts";
 
 /** Assembles one answer from its events. Pure: no clock, no network. */
@@ -21,3 +22,34 @@ export type AnswerContext = {
   readonly vendor: Vendor;
   readonly requestId?: string | undefined;
 };
+
+/** What an assembler has read of an answer. */
+export type AssembledAnswer = Pick<AssistantMessage, "content" | "stopReason" | "usage"> & {
+  readonly errorMessage?: string | undefined;
+  readonly responseId?: string | undefined;
+  readonly serviceTier?: string | undefined;
+};
+
+/** Builds the message of a complete answer. */
+export function buildAnswer(
+  { model, provider, timestamp }: AnswerContext,
+  { content, stopReason, usage, ...optional }: AssembledAnswer,
+): AssistantMessage {
+  const { errorMessage, responseId, serviceTier } = optional;
+  return {
+    role: "assistant",
+    content,
+    stopReason,
+    model,
+    provider,
+    usage,
+    timestamp,
+    ...omitUndefined({ errorMessage, responseId, serviceTier }),
+  };
+}
+
+/** @throws ProviderError - If the answer is incomplete. */
+export function assertComplete({ state }: Pick<Assembler, "state">, { vendor }: AnswerContext): void {
+  if (state === "open")
+    throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+}

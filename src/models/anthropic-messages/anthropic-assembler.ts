@@ -1,7 +1,7 @@
 import { asFields, asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
-import type { AnswerContext, Assembler } from "../assembler.ts";
+import { type AnswerContext, type Assembler, assertComplete, buildAnswer } from "../assembler.ts";
 import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
@@ -96,23 +96,18 @@ export class AnthropicAssembler implements Assembler {
   }
 
   finish(): AssistantMessage {
-    const { model, provider, timestamp, vendor } = this.#context;
-    if (this.state === "open")
-      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    assertComplete(this, this.#context);
     const content = this.#blocks.getContent();
     const stopReason = reconcileStopReason(getOwn(STOP_REASONS, this.#stopReason) ?? "stop", content);
-    return {
-      role: "assistant",
+    const refusal = this.#refusal ?? `${this.#context.provider} refused to answer`;
+    return buildAnswer(this.#context, {
       content,
       stopReason,
-      model,
-      provider,
       usage: toUsage(this.#counters),
-      timestamp,
-      ...(stopReason === "guardRail" && { errorMessage: this.#refusal ?? `${provider} refused to answer` }),
-      ...(this.#id !== undefined && { responseId: this.#id }),
-      ...(this.#tier !== undefined && { serviceTier: this.#tier }),
-    };
+      errorMessage: stopReason === "guardRail" ? refusal : undefined,
+      responseId: this.#id,
+      serviceTier: this.#tier,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import { asFields, asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
-import type { AnswerContext, Assembler } from "../assembler.ts";
+import { type AnswerContext, type Assembler, assertComplete, buildAnswer } from "../assembler.ts";
 import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError } from "../provider-error-from-response.ts";
@@ -74,27 +74,22 @@ export class ConverseAssembler implements Assembler {
   }
 
   finish(): AssistantMessage {
-    const { model, provider, timestamp, vendor, requestId } = this.#context;
-    if (this.state === "open")
-      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    assertComplete(this, this.#context);
+    const { provider, vendor, requestId } = this.#context;
     if (this.#stopReason.startsWith("malformed_"))
       throw createBrokenStreamError(vendor, `the model's answer could not be read (${this.#stopReason})`);
     const content = this.#blocks.getContent();
     const stopReason = reconcileStopReason(getOwn(STOP_REASONS, this.#stopReason) ?? "stop", content);
     const guarded = `${provider}: ${getOwn(GUARDRAIL_MESSAGES, this.#stopReason) ?? "no reason given"} (${this.#stopReason})`;
-    return {
-      role: "assistant",
+    return buildAnswer(this.#context, {
       content,
       stopReason,
-      model,
-      provider,
       usage: toUsage(this.#usage),
-      timestamp,
-      ...(stopReason === "guardRail" && { errorMessage: guarded }),
+      errorMessage: stopReason === "guardRail" ? guarded : undefined,
       // The API identifies the request, not the answer.
-      ...(requestId !== undefined && { responseId: requestId }),
-      ...(this.#tier !== undefined && this.#tier !== "default" && { serviceTier: this.#tier }),
-    };
+      responseId: requestId,
+      serviceTier: this.#tier === "default" ? undefined : this.#tier,
+    });
   }
 
   #parseFields(event: string, data: string): JsonObject {

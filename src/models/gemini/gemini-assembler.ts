@@ -1,7 +1,7 @@
 import { asList, asObject, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
-import type { AnswerContext, Assembler } from "../assembler.ts";
+import { type AnswerContext, type Assembler, assertComplete, buildAnswer } from "../assembler.ts";
 import { asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
@@ -43,26 +43,21 @@ export class GeminiAssembler implements Assembler {
   }
 
   finish(): AssistantMessage {
-    const { model, provider, timestamp, vendor } = this.#context;
-    if (this.state === "open")
-      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    assertComplete(this, this.#context);
+    const { provider, vendor } = this.#context;
     const content = this.#parts.getContent();
     const { reason, message } = this.#finish ?? { reason: "", message: undefined };
     const named = this.#blockReason === undefined ? toStopReason(vendor, { reason, message }) : "guardRail";
     const stopReason = reconcileStopReason(named, content);
     const refusal = `${provider} stopped its answer (${reason})${message === undefined ? "" : `: ${message}`}`;
-    return {
-      role: "assistant",
+    return buildAnswer(this.#context, {
       content,
       stopReason,
-      model,
-      provider,
       usage: toUsage(this.#counters),
-      timestamp,
-      ...(stopReason === "guardRail" && { errorMessage: this.#blockReason ?? refusal }),
-      ...(this.#id !== undefined && { responseId: this.#id }),
-      ...(this.#tier !== undefined && { serviceTier: this.#tier }),
-    };
+      errorMessage: stopReason === "guardRail" ? (this.#blockReason ?? refusal) : undefined,
+      responseId: this.#id,
+      serviceTier: this.#tier,
+    });
   }
 
   #handle(chunk: JsonObject): readonly ModelDelta[] {

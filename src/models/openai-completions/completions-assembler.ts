@@ -1,7 +1,8 @@
+import { NO_USAGE } from "../../core/budget/usage.ts";
 import { asList, asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
-import type { AnswerContext, Assembler } from "../assembler.ts";
+import { type AnswerContext, type Assembler, assertComplete, buildAnswer } from "../assembler.ts";
 import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
@@ -9,7 +10,7 @@ import { createBrokenStreamError, createStreamError } from "../provider-error-fr
 import { reconcileStopReason } from "../reconcile-stop-reason.ts";
 import type { ServerEvent } from "../stream-format.ts";
 import { AnswerCollector } from "./answer-collector.ts";
-import { NO_USAGE, toUsage } from "./usage.ts";
+import { toUsage } from "./usage.ts";
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   stop: "stop",
@@ -100,28 +101,22 @@ export class CompletionsAssembler implements Assembler {
   }
 
   finish(): AssistantMessage {
-    const { model, provider, timestamp, vendor } = this.#context;
-    if (this.state === "open")
-      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    assertComplete(this, this.#context);
     const content = this.#answer.getContent();
     const reconciled = reconcileStopReason(getOwn(STOP_REASONS, this.#finish) ?? "stop", content);
     const isRefused = reconciled === "stop" && this.#answer.isRefused;
     const stopReason = isRefused ? "guardRail" : reconciled;
     const filtered = isRefused
-      ? `${provider} refused to answer`
+      ? `${this.#context.provider} refused to answer`
       : `the answer was filtered (${this.#finish})`;
-    return {
-      role: "assistant",
+    return buildAnswer(this.#context, {
       content,
       stopReason,
-      model,
-      provider,
       usage: this.#usage,
-      timestamp,
-      ...(stopReason === "guardRail" && { errorMessage: filtered }),
-      ...(this.#id !== undefined && { responseId: this.#id }),
-      ...(this.#tier !== undefined && !DEFAULT_TIERS.has(this.#tier) && { serviceTier: this.#tier }),
-    };
+      errorMessage: stopReason === "guardRail" ? filtered : undefined,
+      responseId: this.#id,
+      serviceTier: DEFAULT_TIERS.has(this.#tier ?? "") ? undefined : this.#tier,
+    });
   }
 }
 

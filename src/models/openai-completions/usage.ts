@@ -2,15 +2,6 @@ import { asObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Usage } from "../../schema/message.ts";
 import { asCount } from "../json.ts";
 
-export const NO_USAGE: Usage = {
-  input: 0,
-  output: 0,
-  reasoning: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-};
-
 /** Converts the counters. The vendor's prompt count includes cached tokens; Holdfast's does not. */
 export function toUsage(usage: JsonObject): Usage {
   const prompt = asCount(usage["prompt_tokens"]) ?? 0;

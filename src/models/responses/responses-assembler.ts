@@ -1,7 +1,8 @@
+import { NO_USAGE } from "../../core/budget/usage.ts";
 import { asObject, getOwn, type JsonObject, parseJson } from "../../platform/text/json.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import { AnswerSizeLimit } from "../answer-size-limit.ts";
-import type { AnswerContext, Assembler } from "../assembler.ts";
+import { type AnswerContext, type Assembler, assertComplete, buildAnswer } from "../assembler.ts";
 import { asCount, asNonEmptyText } from "../json.ts";
 import type { ModelDelta } from "../provider.ts";
 import { createBrokenStreamError, quoteVendor } from "../provider-error-from-response.ts";
@@ -128,25 +129,19 @@ export class ResponsesAssembler implements Assembler {
   }
 
   finish(): AssistantMessage {
-    const { model, provider, timestamp, vendor } = this.#context;
-    if (this.state === "open")
-      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    assertComplete(this, this.#context);
+    const { vendor } = this.#context;
     const content = this.#answer.getContent();
     const refusal = this.#answer.getRefusal();
     const errorMessage = refusal === "" ? this.#filterReason : `refused: ${quoteVendor(vendor, refusal)}`;
-    const tier = this.#tier;
-    return {
-      role: "assistant",
+    return buildAnswer(this.#context, {
       content,
       stopReason: errorMessage === undefined ? reconcileStopReason(this.#stopReason, content) : "guardRail",
-      model,
-      provider,
       usage: this.#usage,
-      timestamp,
-      ...(errorMessage !== undefined && { errorMessage }),
-      ...(this.#id !== undefined && { responseId: this.#id }),
-      ...(tier !== undefined && !DEFAULT_TIERS.has(tier) && { serviceTier: tier }),
-    };
+      errorMessage,
+      responseId: this.#id,
+      serviceTier: DEFAULT_TIERS.has(this.#tier ?? "") ? undefined : this.#tier,
+    });
   }
 }
 
@@ -167,5 +162,3 @@ function toUsage(usage: JsonObject): Usage {
     totalTokens: asCount(usage["total_tokens"]) ?? all + output,
   };
 }
-
-const NO_USAGE: Usage = toUsage({});
