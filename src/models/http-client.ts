@@ -1,6 +1,6 @@
-import { pipeline, type Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import type { Readable } from "node:stream";
 import { Agent, type Dispatcher, request as send } from "undici";
+import { decompress } from "../platform/decompress.ts";
 import { asObject, parseJson } from "../platform/text/json.ts";
 import { extractPageText } from "./extract-page-text.ts";
 import { ProviderError } from "./provider-error.ts";
@@ -43,13 +43,6 @@ const ERROR_BODY_TIMEOUT_MS = 30_000;
 
 /** How long a complete stream may take to end by itself, which keeps its connection reusable. */
 const DRAIN_TIMEOUT_MS = 100;
-
-const DECODERS = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-} as const;
 
 export type HttpRequest = {
   readonly url: string;
@@ -101,10 +94,8 @@ export class HttpClient {
     const headers: ResponseHeaders = response.headers;
     call.onHead?.(headers);
     const body = decompress(response.body, getHeader(headers, "content-encoding"));
-    if (body === undefined) {
-      response.body.on("error", () => {}).destroy();
+    if (body === undefined)
       throw new ProviderError("api", `${call.vendor.name} answered in an unknown content-encoding`);
-    }
     const contentType = (getHeader(headers, "content-type") ?? "").toLowerCase();
     if (response.statusCode >= 300 || !call.streamFormat.accepts(contentType)) {
       throw await this.#createResponseError(call, response.statusCode, headers, body);
@@ -206,13 +197,4 @@ export class HttpClient {
     }
     return { text: Buffer.concat(parts).subarray(0, MAX_ERROR_BYTES).toString("utf8"), isIncomplete };
   }
-}
-
-/** Holdfast requests no encoding, but proxies compress anyway. */
-function decompress(body: Readable, encoding: string | undefined): Readable | undefined {
-  const name = encoding?.trim().toLowerCase() ?? "";
-  if (name === "" || name === "identity") return body;
-  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
-  // The error reaches the reader through the decoder; the callback only prevents an unhandled error.
-  return create === undefined ? undefined : pipeline(body, create(), () => {});
 }

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Agent, request } from "undici";
+import { decompress } from "../../../platform/decompress.ts";
 import { ToolSourceError } from "../tool-source.ts";
 import { isPrivateHost, lookupPublic } from "./public-address.ts";
-import { decompress, readBounded } from "./read-body.ts";
+import { readBounded } from "./read-body.ts";
 
 export type FetchedDocument = { readonly text: string; readonly address: string };
 

@@ -1,9 +1,10 @@
 import { Agent, type Dispatcher, request as send } from "undici";
+import { decompress } from "../../../platform/decompress.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { ToolError } from "../../tool.ts";
 import type { ApiRequest } from "./prepare-request.ts";
 import { lookupPublic } from "./public-address.ts";
-import { decompress, readBounded } from "./read-body.ts";
+import { readBounded } from "./read-body.ts";
 
 export type ApiResponse = {
   readonly status: number;
