@@ -6,8 +6,9 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { BodyLine, EntryLine, EventLine, LoopLine } from "../../schema/export-line.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { EntryOrigin, EventBody, LoopStatus, SessionOrigin } from "../../schema/record.ts";
+import type { EventBody, LoopStatus, SessionOrigin } from "../../schema/record.ts";
 import type { RecordedLoop, RecordedSession } from "../../schema/recorded-session.ts";
+import { ORIGINS } from "../../store/transcript/entry-origin.ts";
 import { writeExportText } from "../../store/transcript/export/write-export.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
@@ -189,13 +190,6 @@ function buildLoopLine(
     events: buildEventBodies({ loop, branch, from, to: from + loop.messages.length }).length,
   };
 }
-
-const ORIGINS = {
-  user: "prompt",
-  assistant: "model",
-  toolResult: "tool",
-  extension: "machine",
-} as const satisfies Record<AgentMessage["role"], EntryOrigin>;
 
 function buildEntryLines(session: string, { loop, branch, from }: PositionedLoop): readonly EntryLine[] {
   return loop.messages.map((message, index) => ({

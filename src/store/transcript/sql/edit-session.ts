@@ -1,8 +1,7 @@
 import { NO_USAGE } from "../../../core/budget/usage.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { AgentMessage } from "../../../schema/message.ts";
-import type { EntryOrigin } from "../../../schema/record.ts";
 import type { EditResult, SessionEdit } from "../archive.ts";
+import { ORIGINS } from "../entry-origin.ts";
 import { StoreError } from "../store-error.ts";
 import { type BranchRow, createBranch, findBranch, formatLoopBranchId, readLength } from "./branches.ts";
 import { markForEncryption } from "./encrypted-columns.ts";
@@ -18,13 +17,6 @@ import { exec, get, json, type Work } from "./statement.ts";
 
 /** The segment of the id of an edit's loop. */
 const SEGMENT = "edit";
-
-const ORIGINS = {
-  user: "prompt",
-  assistant: "model",
-  toolResult: "tool",
-  extension: "machine",
-} as const satisfies Record<AgentMessage["role"], EntryOrigin>;
 
 type SessionRow = {
   readonly head_branch: string;

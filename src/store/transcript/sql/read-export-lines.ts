@@ -1,10 +1,10 @@
 import { readGrants } from "../../../core/permission/grants.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { EvaluationLine, InboxLine, LoopLine, SessionLine } from "../../../schema/export-line.ts";
-import type { LoopStatus } from "../../../schema/record.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData } from "./encrypted-columns.ts";
 import { type EventRange, findVisibleRanges } from "./events.ts";
+import { type LoopRow, type SessionRow, toLoopFields, toSessionFields } from "./read-records.ts";
 import { all, get, type Work } from "./statement.ts";
 
 // The reads of an export. The ranges are fixed at the beginning, in an order in which later reads contain everything that
@@ -16,38 +16,17 @@ export type LoopPlan = {
   readonly events: readonly EventRange[];
 };
 
-type SessionRow = {
-  id: string;
-  agent_name: string;
-  definition_hash: string;
-  model: string;
-  created_at_ms: number;
-  last_active_at_ms: number;
-  head_branch: string;
-  last_loop_id: string | null;
-  status: LoopStatus;
-  spawn: string | null;
-  grants: string | null;
-  scope: string | null;
-  agent_id: string | null;
-  origin: string | null;
-};
+type SessionLineRow = Omit<SessionRow, "loops"> & { grants: string | null };
 
 export function* readSessionLine(session: string): Work<SessionLine | undefined> {
-  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", session);
+  const row = yield* get<SessionLineRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", session);
   if (row === undefined) return undefined;
   const spawn = decryptColumn(row, "spawn", buildAssociatedData("sessions.spawn", [row.id]));
   const grants = decryptColumn(row, "grants", buildAssociatedData("sessions.grants", [row.id]));
   return {
     type: "session",
     id: row.id,
-    agentName: row.agent_name,
-    definitionHash: row.definition_hash,
-    model: row.model,
-    createdAtMs: row.created_at_ms,
-    lastActiveAtMs: row.last_active_at_ms,
-    headBranch: row.head_branch,
-    ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
+    ...toSessionFields(row),
     status: row.status,
     ...(spawn === null ? {} : { spawn: JSON.parse(spawn) }),
     ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
@@ -57,29 +36,13 @@ export function* readSessionLine(session: string): Work<SessionLine | undefined>
   };
 }
 
-type LoopRow = {
-  ref: number;
-  loop_id: string;
+type LoopLineRow = LoopRow & {
   segment: string;
   number: number;
-  parent_loop_id: string | null;
-  kind: string;
-  definition_hash: string;
-  model: string;
-  branch: string;
-  start: number;
-  status: LoopStatus;
-  started_at_ms: number;
-  ended_at_ms: number | null;
-  outcome: string | null;
-  usage: string | null;
-  cost_usd: number | null;
-  turns: number | null;
   end_branch: string | null;
   end_position: number | null;
   view: string | null;
   grants: string | null;
-  evaluation: string | null;
 };
 
 export function* readLoopLines(
@@ -87,7 +50,7 @@ export function* readLoopLines(
   after: number,
   limit: number,
 ): Work<readonly { ref: number; record: LoopPlan }[]> {
-  const rows = yield* all<LoopRow>(
+  const rows = yield* all<LoopLineRow>(
     "SELECT * FROM loops WHERE session = ? AND ref > ? ORDER BY ref LIMIT ?",
     session,
     after,
@@ -101,9 +64,7 @@ export function* readLoopLines(
   return plans;
 }
 
-function toLoopLine(session: string, row: LoopRow, events: readonly EventRange[]): LoopLine {
-  const kind = decryptColumn(row, "kind", buildAssociatedData("loops.kind", [row.loop_id]));
-  const outcome = decryptColumn(row, "outcome", buildAssociatedData("loops.outcome", [row.loop_id]));
+function toLoopLine(session: string, row: LoopLineRow, events: readonly EventRange[]): LoopLine {
   const view = decryptColumn(row, "view", buildAssociatedData("loops.view", [row.loop_id]));
   const grants = decryptColumn(row, "grants", buildAssociatedData("loops.grants", [row.loop_id]));
   const end =
@@ -120,19 +81,7 @@ function toLoopLine(session: string, row: LoopRow, events: readonly EventRange[]
     loopId: row.loop_id,
     segment: row.segment,
     number: row.number,
-    ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
-    kind: JSON.parse(kind),
-    definitionHash: row.definition_hash,
-    model: row.model,
-    branch: row.branch,
-    from: row.start,
-    status: row.status,
-    startedAtMs: row.started_at_ms,
-    ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
-    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
-    ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
-    ...(row.turns === null ? {} : { turns: row.turns }),
+    ...toLoopFields(row),
     ...omitUndefined({ end }),
     ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
     ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),

@@ -1,6 +1,7 @@
 import type { ViewSnapshot } from "../../../core/view/view.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { LoopStatus, SessionOrigin, SpawnRef } from "../../../schema/record.ts";
+import type { Usage } from "../../../schema/message.ts";
+import type { LoopStatus, Outcome, SessionOrigin, SpawnRef } from "../../../schema/record.ts";
 import type { LoopRecord } from "../loop.ts";
 import type { BranchRecord, SessionRecord } from "../session.ts";
 import type { StepRecord } from "../step.ts";
@@ -55,12 +56,8 @@ export function* findSessions(filter: {
   return (yield* all<SessionRow>(text, ...values, filter.limit)).map(toSessionRecord);
 }
 
-export function toSessionRecord(row: SessionRow): SessionRecord {
-  const spawn = decryptColumn(row, "spawn", buildAssociatedData("sessions.spawn", [row.id]));
+export function toSessionFields(row: Omit<SessionRow, "loops">) {
   return {
-    id: row.id,
-    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
-    origin: row.origin === null ? { type: "first_loop" } : (JSON.parse(row.origin) as SessionOrigin),
     agentName: row.agent_name,
     definitionHash: row.definition_hash,
     model: row.model,
@@ -68,6 +65,16 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
     lastActiveAtMs: row.last_active_at_ms,
     headBranch: row.head_branch,
     ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
+  };
+}
+
+export function toSessionRecord(row: SessionRow): SessionRecord {
+  const spawn = decryptColumn(row, "spawn", buildAssociatedData("sessions.spawn", [row.id]));
+  return {
+    id: row.id,
+    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    origin: row.origin === null ? { type: "first_loop" } : (JSON.parse(row.origin) as SessionOrigin),
+    ...toSessionFields(row),
     loops: row.loops,
     status: row.status,
     ...(spawn === null ? {} : { spawn: JSON.parse(spawn) as SpawnRef }),
@@ -75,10 +82,10 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
   };
 }
 
-type LoopRow = {
+/** The columns of a loop that its record and its line in an export have in common. */
+export type LoopRow = {
   ref: number;
   loop_id: string;
-  session: string;
   parent_loop_id: string | null;
   kind: string;
   definition_hash: string;
@@ -93,8 +100,9 @@ type LoopRow = {
   cost_usd: number | null;
   turns: number | null;
   evaluation: string | null;
-  closed: string | null;
 };
+
+type LoopRecordRow = LoopRow & { session: string; closed: string | null };
 
 /** Reads one page in order of start, after the loop with the given `ref`. */
 export function* readLoopPage(
@@ -106,23 +114,32 @@ export function* readLoopPage(
     FROM loops JOIN sessions ON sessions.id = loops.session AND sessions.hidden IS NULL
       LEFT JOIN evaluations ON evaluations.id = loops.evaluation
     WHERE loops.session = ? AND ref > ? ORDER BY ref LIMIT ?`;
-  const rows = yield* all<LoopRow>(text, session, after, limit);
+  const rows = yield* all<LoopRecordRow>(text, session, after, limit);
   return rows.map((row) => ({ ref: row.ref, record: toLoopRecord(row) }));
 }
 
-function toLoopRecord(row: LoopRow): LoopRecord {
+function toLoopRecord(row: LoopRecordRow): LoopRecord {
   const closed = decryptColumn(
     row,
     "closed",
     buildAssociatedData("evaluations.closed", [row.evaluation ?? ""]),
   );
   const parallel = closed === null ? undefined : toParallelGroup(row.loop_id, closed);
-  const outcome = decryptColumn(row, "outcome", buildAssociatedData("loops.outcome", [row.loop_id]));
   return {
     loopId: row.loop_id,
     session: row.session,
+    ...toLoopFields(row),
+    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
+    ...omitUndefined({ parallel }),
+  };
+}
+
+export function toLoopFields(row: LoopRow) {
+  const kind = decryptColumn(row, "kind", buildAssociatedData("loops.kind", [row.loop_id]));
+  const outcome = decryptColumn(row, "outcome", buildAssociatedData("loops.outcome", [row.loop_id]));
+  return {
     ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
-    kind: JSON.parse(decryptColumn(row, "kind", buildAssociatedData("loops.kind", [row.loop_id]))),
+    kind: JSON.parse(kind) as LoopRecord["kind"],
     definitionHash: row.definition_hash,
     model: row.model,
     branch: row.branch,
@@ -130,12 +147,10 @@ function toLoopRecord(row: LoopRow): LoopRecord {
     status: row.status,
     startedAtMs: row.started_at_ms,
     ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
-    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
-    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
+    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) as Outcome }),
+    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) as Usage }),
     ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
     ...(row.turns === null ? {} : { turns: row.turns }),
-    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
-    ...omitUndefined({ parallel }),
   };
 }
 

@@ -5,7 +5,7 @@ import { FileIdentity } from "./file-identity.ts";
 import { assertIntact } from "./integrity.ts";
 import { checkVersion, createNewerError, LATEST_VERSION, migrateFile, readVersion } from "./migrations.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
-import { createStoreError, toStoreError } from "./sqlite-faults.ts";
+import { createBusyError, toStoreError } from "./sqlite-faults.ts";
 
 /** One operation. If it throws, the other operations of its commit are still written. */
 export type Work = (sql: SqliteConnection) => unknown;
@@ -163,14 +163,7 @@ export class Committer {
       } catch (failure) {
         const error = toStoreError(failure, this.#path);
         if (!(error instanceof StoreError) || error.fault !== "busy") throw error;
-        if (performance.now() >= deadline) {
-          throw createStoreError(
-            "busy",
-            this.#path,
-            `the file stayed locked for ${this.#busyMs} ms`,
-            failure,
-          );
-        }
+        if (performance.now() >= deadline) throw createBusyError(this.#path, this.#busyMs, failure);
       }
       // Random, so that two waiting processes do not stay synchronised.
       Atomics.wait(this.#wait, 0, 0, randomisePauseMs(computePauseMs(LOCK_BACK_OFF, failures)));

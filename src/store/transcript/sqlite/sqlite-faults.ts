@@ -19,6 +19,11 @@ export function createStoreError(fault: StoreFault, path: string, what: string, 
   return cause === undefined ? new StoreError(fault, message) : new StoreError(fault, message, { cause });
 }
 
+/** Creates the error for a file that another connection locks for too long. */
+export function createBusyError(path: string, busyMs: number, cause: unknown): StoreError {
+  return createStoreError("busy", path, `the file stayed locked for ${busyMs} ms`, cause);
+}
+
 /** Converts an error of SQLite or the operating system. The store's own errors pass unchanged. */
 export function toStoreError(error: unknown, path: string): Error {
   if (error instanceof StoreError || error instanceof FencedError) return error;

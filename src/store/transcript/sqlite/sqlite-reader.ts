@@ -7,7 +7,7 @@ import { FileIdentity } from "./file-identity.ts";
 import { getReadOnlyLocation } from "./inspect-file.ts";
 import { LATEST_VERSION, readVersion } from "./migrations.ts";
 import { runWork, SqliteConnection } from "./sqlite-connection.ts";
-import { createStoreError, toStoreError } from "./sqlite-faults.ts";
+import { createBusyError, toStoreError } from "./sqlite-faults.ts";
 
 /** How long a read may block the main thread before it yields. */
 const SLICE_MS = 8;
@@ -49,14 +49,7 @@ export class SqliteReader {
           this.#disconnect();
           throw error;
         }
-        if (performance.now() >= deadline) {
-          throw createStoreError(
-            "busy",
-            this.#path,
-            `the file stayed locked for ${this.#busyMs} ms`,
-            failure,
-          );
-        }
+        if (performance.now() >= deadline) throw createBusyError(this.#path, this.#busyMs, failure);
       }
       await pause(LOCK_PAUSE_MS);
     }
