@@ -1,5 +1,6 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { isObject } from "../platform/text/json.ts";
+import { isValueTooDeep } from "../platform/text/json-depth.ts";
 
 // Checks of workflow inputs. Anyone who may start workflows can send anything. Invalid input fails the run with an
 // explanation, and never the workflow task, which the server would retry for ever.
@@ -74,17 +75,9 @@ export function buildInvalidRequest(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, "holdfast/invalid-request");
 }
 
-/**
- * Returns whether a value is nested at most this deep. It uses no recursion, because the values may be too deep for
- * that.
- */
+/** Returns whether a value is nested at most this deep. */
 export function isShallow(value: unknown, depth = MAX_DEPTH): boolean {
-  let level: unknown[] = [value];
-  for (let left = depth; level.length > 0; left -= 1) {
-    if (left < 0) return false;
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-  }
-  return true;
+  return !isValueTooDeep(value, depth);
 }
 
 function buildCheck(what: string, is: (value: unknown) => boolean): Shape {

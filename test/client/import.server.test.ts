@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { formatCanonicalJson } from "../../src/platform/text/canonical-json.ts";
 import { LineChecksums } from "../../src/store/transcript/export/line-checksums.ts";
-import { formatCanonicalJson, hashText } from "../../src/store/transcript/sql/canonical-json.ts";
+import { hashText } from "../../src/store/transcript/sql/hash-text.ts";
 import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 

@@ -1,6 +1,6 @@
 import type { QuestionRef } from "../../core/machine/state/digest.ts";
 import type { Mask } from "../../models/secret-masks.ts";
-import { isObject } from "../../platform/text/json.ts";
+import { formatCanonicalJson } from "../../platform/text/canonical-json.ts";
 import type { QuestionRecord } from "../../schema/record.ts";
 import type { AskUser, UserAnswer, UserQuestion, UserValues } from "../../schema/user-question.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -99,13 +99,7 @@ export async function storeQuestion(
   return ref;
 }
 
+/** Ignores the order of fields, because servers without a fixed order send them in a different order each time. */
 function isSameQuestion(one: UserQuestion, other: UserQuestion): boolean {
-  return canonicalise(one) === canonicalise(other);
-}
-
-/** Sorts fields by name, because servers without a fixed order send them in a different order each time. */
-function canonicalise(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
+  return formatCanonicalJson(one) === formatCanonicalJson(other);
 }

@@ -23,6 +23,16 @@ export function isTooDeep(json: string, maxDepth = MAX_JSON_DEPTH): boolean {
   return false;
 }
 
+/** Checks whether a value is nested too deeply. It uses no recursion, because the value may be too deep for that. */
+export function isValueTooDeep(value: unknown, maxDepth: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > maxDepth) return true;
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}
+
 /** Finds the quote that ends a string, or the end of the text. */
 function endOfString(json: string, from: number): number {
   for (let at = json.indexOf('"', from); at >= 0; at = json.indexOf('"', at + 1)) {

@@ -1,6 +1,7 @@
+import { formatCanonicalJson } from "../../../platform/text/canonical-json.ts";
 import type { BodyLine, BranchLine, EntryLine, EventLine, LoopLine } from "../../../schema/export-line.ts";
 import { AgentMessage } from "../../../schema/message.ts";
-import { formatCanonicalJson, hashText } from "../sql/canonical-json.ts";
+import { hashText } from "../sql/hash-text.ts";
 
 type Branch = { readonly length: number; next: number };
 type Loop = { readonly events: number; readonly branch: string; next: number };

@@ -4,7 +4,7 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { BodyLine, HeaderLine, SessionLine } from "../../../schema/export-line.ts";
 import type { Archive } from "../archive.ts";
-import { hashText } from "../sql/canonical-json.ts";
+import { hashText } from "../sql/hash-text.ts";
 import { ExportError } from "./export-error.ts";
 import { IdRemapper } from "./id-remapper.ts";
 import { readExport } from "./read-export.ts";

@@ -1,5 +1,5 @@
 import { REVERT_PREFIX } from "../find-left-branches.ts";
-import { hashText } from "./canonical-json.ts";
+import { hashText } from "./hash-text.ts";
 import { exec, get, type Work } from "./statement.ts";
 
 /** A row of the table of branches. */

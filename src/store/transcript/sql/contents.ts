@@ -1,7 +1,7 @@
-import { hashText } from "./canonical-json.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { createDamagedError } from "./damaged.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
+import { hashText } from "./hash-text.ts";
 import { exec, get, type Work } from "./statement.ts";
 
 /** How long a text without references is retained. */

@@ -1,9 +1,10 @@
+import { formatCanonicalJson } from "../../../platform/text/canonical-json.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { SessionDefinition } from "../store-write.ts";
-import { formatCanonicalJson, hashText } from "./canonical-json.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { checkHash } from "./contents.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
+import { hashText } from "./hash-text.ts";
 import { exec, get, type Work } from "./statement.ts";
 
 /** @testonly */

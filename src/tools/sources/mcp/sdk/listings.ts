@@ -2,6 +2,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions as SdkOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import { z } from "zod";
 import { asBoolean, asList, asObject, asText, type JsonObject } from "../../../../platform/text/json.ts";
+import { isValueTooDeep } from "../../../../platform/text/json-depth.ts";
 import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { RemotePrompt, RemoteResource, RemoteResourceTemplate, RemoteTool } from "../mcp-connection.ts";
 import { McpError } from "../mcp-error.ts";
@@ -46,7 +47,7 @@ export function toRemoteTool(item: JsonObject): RemoteTool | undefined {
   const name = asText(item["name"]);
   const inputSchema = asObject(item["inputSchema"]);
   if (name === undefined || name === "" || inputSchema === undefined) return undefined;
-  if (isTooDeep(item)) return undefined;
+  if (isValueTooDeep(item, MAX_DEPTH)) return undefined;
   const annotations = asObject(item["annotations"]);
   const outputSchema = asObject(item["outputSchema"]);
   return {
@@ -68,15 +69,6 @@ export function toRemoteTool(item: JsonObject): RemoteTool | undefined {
 
 /** The deepest nesting of a schema: recursive programs overflow on deeper ones. */
 const MAX_DEPTH = 200;
-
-function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) return true;
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-  }
-  return false;
-}
 
 export function toRemoteResource(item: JsonObject): RemoteResource | undefined {
   const uri = asText(item["uri"]);

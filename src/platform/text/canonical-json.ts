@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 /** Formats JSON with sorted keys, so that equal values give equal texts. */
 export function formatCanonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value)) ?? "null";
@@ -13,9 +11,4 @@ function sortKeys(value: unknown): unknown {
   for (const key of Object.keys(value).sort())
     result[key] = sortKeys((value as Record<string, unknown>)[key]);
   return result;
-}
-
-/** Returns the SHA-256 of a text in hex. */
-export function hashText(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex");
 }
