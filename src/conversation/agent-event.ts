@@ -64,8 +64,11 @@ export function buildAgentEvent(
       const rejectionFields = omitUndefined({ rejection });
       return { type, loopId, messages: [...messages], usage, outcome, timestamp, ...rejectionFields };
     }
-    case "TurnStart":
-      return { type: body.type, loopId, turnIndex: body.turn, timestamp, triggeredBy: body.trigger };
+    case "TurnStart": {
+      const { type, turn, trigger, textOnly } = body;
+      const required = omitUndefined({ textOnly });
+      return { type, loopId, turnIndex: turn, timestamp, triggeredBy: trigger, ...required };
+    }
     case "TurnEnd": {
       const [message, ...rest] = messages;
       const toolResults = rest.filter((result): result is ToolResultMessage => result.role === "toolResult");

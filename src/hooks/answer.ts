@@ -10,10 +10,11 @@ type PlainAnswer =
   | { readonly type: "yes" }
   | { readonly type: "no"; readonly reason: string };
 
-/** Answers that only one point allows (IRON-03, IRON-04, IRON-07). */
+/** Answers that only one point allows (IRON-03, IRON-04, IRON-05, IRON-07). */
 type AnswersByPoint = {
   "before-turn":
     | { readonly type: "inject"; readonly text: string }
+    | { readonly type: "force-text"; readonly text?: string }
     | { readonly type: "end"; readonly text: string };
   "on-text": { readonly type: "continue"; readonly text?: string };
 };
@@ -41,8 +42,9 @@ export function toVerdict(name: string, point: HookPoint, answer: unknown): Hook
     if (point === "before-turn" && (type === "inject" || type === "end") && typeof text === "string") {
       return type === "end" ? { type, text } : checkLength(name, { type, text });
     }
-    if (point === "on-text" && type === "continue" && (text === undefined || typeof text === "string")) {
-      return checkLength(name, { type, ...omitUndefined({ text }) });
+    const takesText = text === undefined || typeof text === "string";
+    if (takesText && (point === "on-text" ? type === "continue" : isForceText(point, type))) {
+      return checkLength(name, { type, ...omitUndefined({ text }) } as HookTextVerdict);
     }
     if (typeof type === "string") {
       return buildFailure(
@@ -57,10 +59,13 @@ export function toVerdict(name: string, point: HookPoint, answer: unknown): Hook
   );
 }
 
-function checkLength(
-  name: string,
-  verdict: Extract<HookVerdict, { type: "inject" | "continue" }>,
-): HookVerdict {
+function isForceText(point: HookPoint, type: unknown): boolean {
+  return point === "before-turn" && type === "force-text";
+}
+
+type HookTextVerdict = Extract<HookVerdict, { type: "inject" | "force-text" | "continue" }>;
+
+function checkLength(name: string, verdict: HookTextVerdict): HookVerdict {
   const bytes = Buffer.byteLength(verdict.text ?? "");
   if (bytes <= MAX_TEXT_BYTES) return verdict;
   return buildFailure(

@@ -42,8 +42,8 @@ type HookReport = {
 };
 
 export type HookDecision =
-  /** `notices`: the texts that hooks have injected, in order; absent for none. */
-  | { readonly type: "yes"; readonly notices?: readonly string[] }
+  /** `notices`: the texts that hooks have injected, in order; absent for none. `textOnly`: the answer must have no calls. */
+  | { readonly type: "yes"; readonly notices?: readonly string[]; readonly textOnly?: true }
   | { readonly type: "no"; readonly hook: string; readonly reason: string }
   | { readonly type: "end"; readonly hook: string; readonly text: string }
   | { readonly type: "continue"; readonly hook: string; readonly text?: string };
@@ -205,7 +205,13 @@ export class HookRegistry {
       case "yes":
         return before;
       case "inject":
-        return { type: "yes", notices: [...(before.notices ?? []), verdict.text] };
+        return { ...before, notices: [...(before.notices ?? []), verdict.text] };
+      case "force-text":
+        return {
+          ...before,
+          ...(verdict.text === undefined ? {} : { notices: [...(before.notices ?? []), verdict.text] }),
+          textOnly: true,
+        };
       case "end":
       case "continue":
         return { ...verdict, hook };

@@ -18,8 +18,9 @@ export type HookFailure = { readonly type: "failed"; readonly fault: HookFault; 
 export type HookVerdict =
   | { readonly type: "yes" }
   | { readonly type: "no"; readonly reason: string }
-  /** Before a turn: yes, with a text for the model; or the loop ends here. */
+  /** Before a turn: yes, with a text for the model, or for an answer without calls; or the loop ends here. */
   | { readonly type: "inject"; readonly text: string }
+  | { readonly type: "force-text"; readonly text?: string }
   | { readonly type: "end"; readonly text: string }
   /** After an answer that would end the loop: the loop continues. */
   | { readonly type: "continue"; readonly text?: string }

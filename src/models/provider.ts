@@ -21,6 +21,8 @@ export type ModelRequest = {
   readonly tools: readonly ToolDefinition[];
   /** The required output, if the vendor supports it natively. */
   readonly output?: StructuredOutput | undefined;
+  /** The model must answer with text. A vendor that cannot forbid calls may make one all the same. */
+  readonly textOnly?: true | undefined;
   /** The tool that the model must call; omitted if the vendor cannot force a tool. */
   readonly forcedTool?: string | undefined;
   readonly thinking: ThinkingLevel;

@@ -84,6 +84,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     turnIndex: z.number().int().nonnegative(),
     timestamp,
     triggeredBy: TurnTrigger,
+    /** A hook requires an answer without calls. */
+    textOnly: z.literal(true).optional(),
   }),
   z.object({
     type: z.literal("TurnEnd"),

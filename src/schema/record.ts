@@ -178,7 +178,13 @@ export const EventBody = z.discriminatedUnion("type", [
     outcome: Outcome,
     rejection: z.string().optional(),
   }),
-  z.object({ type: z.literal("TurnStart"), turn: z.number().int(), trigger: TurnTrigger }),
+  z.object({
+    type: z.literal("TurnStart"),
+    turn: z.number().int(),
+    trigger: TurnTrigger,
+    /** A hook requires an answer without calls. */
+    textOnly: z.literal(true).optional(),
+  }),
   z.object({
     type: z.literal("TurnEnd"),
     turn: z.number().int(),

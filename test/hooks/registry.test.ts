@@ -202,6 +202,10 @@ describe("answers of one point", () => {
     .register("two", { "before-turn": () => ({ type: "inject", text: "second" }) })
     .register("long", { "before-turn": () => ({ type: "inject", text: "é".repeat(1025) }) })
     .register("ends", { "before-turn": () => ({ type: "end", text: "spent" }) })
+    .register("texts", { "before-turn": () => ({ type: "force-text" }) })
+    .register("sums", { "before-turn": () => ({ type: "force-text", text: "sum up" }) })
+    .register("tooMuch", { "before-turn": () => ({ type: "force-text", text: "é".repeat(1025) }) })
+    .register("late", { "on-text": () => ({ type: "force-text" }) as never })
     .register("judge", { "on-text": () => ({ type: "continue" }) })
     .register("strict", { "on-text": () => ({ type: "no", reason: "test it" }) })
     .register("broken", { "on-text": fails })
@@ -221,8 +225,20 @@ describe("answers of one point", () => {
     });
   });
 
-  test("a message over 2 KiB is invalid", async () => {
-    expect(await decided("before-turn", "long")).toMatchObject({
+  test("an answer without calls is required together with messages, and only before a turn [IRON-05]", async () => {
+    expect(await decided("before-turn", "texts")).toEqual({ type: "yes", textOnly: true });
+    expect(await decided("before-turn", "one", "texts", "sums", "two")).toEqual({
+      type: "yes",
+      notices: ["first", "sum up", "second"],
+      textOnly: true,
+    });
+    expect(await decided("before-turn", "sums", "ends")).toMatchObject({ type: "end" });
+    const { reports } = await registry.run(["late"], "on-text", TOLD["on-text"], options());
+    expect(reports[0]?.verdict).toMatchObject({ type: "failed", fault: "wrong-answer" });
+  });
+
+  test.each(["long", "tooMuch"])("a message over 2 KiB is invalid: %s", async (name) => {
+    expect(await decided("before-turn", name)).toMatchObject({
       type: "no",
       reason: expect.stringContaining("2050 bytes; use at most 2048"),
     });

@@ -45,7 +45,7 @@ describe("an invalid scenario is reported with the position and the reason", () 
     ],
     [
       { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tool", answers: [{ nope: "x" }] }] },
-      '"s": hooks.0.answers.0: unknown field "nope". Known: no, end, inject, goOn, throws.',
+      '"s": hooks.0.answers.0: unknown field "nope". Known: no, end, inject, forceText, goOn, throws.',
     ],
     [
       { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tool", answers: ["perhaps"] }] },

@@ -81,6 +81,10 @@ const hooks: Hooks = {
       text === "Early." ? { type: "continue", text: "and the tests?" } : { type: "yes" },
   },
   budget: { "before-turn": () => ({ type: "end", text: "the money is spent" }) },
+  closer: {
+    "before-turn": ({ turnIndex }) =>
+      turnIndex === 1 ? { type: "force-text", text: "Finish now." } : { type: "yes" },
+  },
   hangs: {
     "before-turn": () => new Promise(() => undefined),
     "after-turn": () => new Promise(() => undefined),
@@ -409,7 +413,25 @@ describe("results of hooks", () => {
     ]);
   });
 
-  thoroughTest("before-turn ends the loop with an outcome [IRON-04.1]", async () => {
+  test("before-turn forces a text: the vendor is told to make no call, and the record says so [IRON-05]", async () => {
+    const session = stage.session({
+      replies: [{ toolCalls: [call("talk", { words: [] })] }, { text: "Done." }],
+      agent: { tools: ["talk"], hooks: { "before-turn": ["closer"] }, permissions: { otherwise: "allow" } },
+    });
+    expect(await session.run("Hello")).toMatchObject({ text: "Done.", outcome: { type: "answered" } });
+    const choices = session.listRequests().map(({ body }) => [body?.["tool_choice"], body?.["tools"]]);
+    expect(choices).toEqual([
+      [undefined, expect.anything()],
+      [{ type: "none" }, choices[0]?.[1]],
+    ]);
+    expect(session.listSeenMessages(1).at(-1)).toBe("user: Finish now.");
+    const turns = (await session.readEvents()).flatMap(({ body }) =>
+      body.type === "TurnStart" ? [body] : [],
+    );
+    expect(turns.map(({ textOnly }) => textOnly)).toEqual([undefined, true]);
+  });
+
+  thoroughTest("before-turn ends the loop with an outcome [IRON-04]", async () => {
     const session = stage.session({ agent: { hooks: { "before-turn": ["budget"] } } });
     expect(await session.run("Hello")).toMatchObject({
       outcome: { type: "ended", by: "budget", reason: "the money is spent" },

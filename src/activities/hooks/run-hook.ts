@@ -3,6 +3,7 @@ import type { HookDigest, HookResult } from "../../core/machine/state/digest.ts"
 import type { HookContexts } from "../../hooks/hook-point.ts";
 import type { HookDecision, HookRun } from "../../hooks/hook-registry.ts";
 import { limitSignal } from "../../platform/async/deadline.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { RunHookInput } from "../activity-types.ts";
@@ -158,7 +159,11 @@ export function buildHookDigest(runs: readonly HookRun[]): HookDigest {
 function toHookResult(decision: HookDecision): HookResult {
   switch (decision.type) {
     case "yes":
-      return { type: "yes", ...(decision.notices && { notices: decision.notices.map(shortenText) }) };
+      return {
+        type: "yes",
+        ...(decision.notices && { notices: decision.notices.map(shortenText) }),
+        ...omitUndefined({ textOnly: decision.textOnly }),
+      };
     case "no":
       return { type: "no", hook: shortenName(decision.hook), reason: shortenReason(decision.reason) };
     case "end":

@@ -28,7 +28,7 @@ export async function buildAnswerDigest(
   message: AssistantMessage,
   definition: AgentDefinition,
   { tools, providers, defaultWorkspace }: Pick<Dependencies, "tools" | "providers" | "defaultWorkspace">,
-  attempts: number,
+  { attempts, textOnly = false }: { readonly attempts: number; readonly textOnly?: boolean },
 ): Promise<ModelDigest> {
   const plan = buildOutputPlan(definition, providers);
   const output = plan === undefined ? undefined : judgeOutput(message, plan);
@@ -51,7 +51,7 @@ export async function buildAnswerDigest(
     calls,
     preview: redactPreview(overflow ? (message.errorMessage ?? "") : getAnswerText(message), PREVIEW_BYTES),
     ...(overflow ? { isOverflow: overflow } : {}),
-    ...(output?.ok !== true && announcesMissingCall(message, definition, offered.length)
+    ...(output?.ok !== true && announcesMissingCall(message, definition, textOnly ? 0 : offered.length)
       ? { announcesCall: true }
       : {}),
     ...omitUndefined({ outputVerdict: output }),
@@ -93,7 +93,7 @@ export function getAnswerText(message: AssistantMessage): string {
  * Returns whether an answer announces a tool call that it could have made and did not make (IRON-10). The text stays
  * in the activity; the machine gets only the verdict.
  *
- * @param tools - The number of tools that the model was offered.
+ * @param tools - The number of tools that the model could call.
  */
 export function announcesMissingCall(
   { content, stopReason }: AssistantMessage,

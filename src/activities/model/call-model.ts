@@ -69,7 +69,10 @@ export async function callModel(input: CallModelInput, dependencies: Dependencie
           logAnswer(log, { session: step.session, loopId: input.loopId, turn: input.turn }, message);
           return {
             result: {
-              ...(await buildAnswerDigest(message, by.definition, dependencies, info.attempt)),
+              ...(await buildAnswerDigest(message, by.definition, dependencies, {
+                attempts: info.attempt,
+                textOnly: input.textOnly === true,
+              })),
               ...omitUndefined({ fallback }),
             },
             entries: [{ position: input.position, origin: "model", message }],
@@ -101,7 +104,11 @@ async function ask(
 ): Promise<FallbackAnswer<AssistantMessage>> {
   const { log, outages, tools } = dependencies;
   const { session } = step;
-  const asking = { isRepair: input.isRepair === true, formats: input.view.ranges };
+  const asking = {
+    isRepair: input.isRepair === true,
+    textOnly: input.textOnly === true,
+    formats: input.view.ranges,
+  };
   const contexts = new Map<ModelConfig, Promise<readonly Message[]>>();
   const contextFor = (asked: AgentDefinition) => {
     const known = contexts.get(asked.model);
@@ -173,15 +180,19 @@ export function showsLabels(tools: readonly Tool[]): boolean {
   return tools.some((tool) => tool.kind === "view" && tool.action === "revert");
 }
 
-/** `formats`: how the entries of the view are displayed. */
-export type RequestOptions = { readonly isRepair: boolean; readonly formats: readonly SpanFormat[] };
+/** `textOnly`: the model may make no call. `formats`: how the entries of the view are displayed. */
+export type RequestOptions = {
+  readonly isRepair: boolean;
+  readonly textOnly?: boolean;
+  readonly formats: readonly SpanFormat[];
+};
 
 /** Builds the request of a turn, with the current secrets. */
 export function buildModelRequest(
   definition: AgentDefinition,
   messages: readonly Message[],
   { tools, secrets, providers }: Pick<Dependencies, "tools" | "secrets" | "providers">,
-  { isRepair, formats }: RequestOptions,
+  { isRepair, textOnly = false, formats }: RequestOptions,
 ): ModelRequest {
   const { model } = definition;
   const plan = buildOutputPlan(definition, providers);
@@ -194,7 +205,9 @@ export function buildModelRequest(
     apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
     headers: resolveHeaders(model.headers, secrets),
     messages,
-    ...(plan === undefined ? asked : addOutputToRequest(plan, asked, isRepair)),
+    ...(plan === undefined ? asked : addOutputToRequest(plan, asked, isRepair || textOnly)),
+    // An output by way of the final tool is a call, and the only one that may be made.
+    ...(textOnly && plan?.mode !== "final-tool" ? { textOnly: true as const } : {}),
     thinking: definition.thinking,
     temperature: definition.temperature,
     maxTokens: definition.maxTokens,

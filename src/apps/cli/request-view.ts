@@ -12,6 +12,7 @@ export function formatTurnRequest(request: TurnRequest, paint: Palette): readonl
       : [`tools: ${tools.map(({ name }) => name).join(", ") || "none"}`]),
     ...(request.output === undefined ? [] : [`output: ${request.output.type}`]),
     ...(request.forcedTool === undefined ? [] : [`must call: ${request.forcedTool}`]),
+    ...(request.textOnly === true ? ["must answer with text, as a hook requires"] : []),
     ...(transforms.length === 0
       ? []
       : [`changed afterwards by functions of the application: ${transforms.join(", ")}`]),

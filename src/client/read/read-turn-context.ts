@@ -26,6 +26,8 @@ export type TurnContext = PastAnswer & {
   readonly definitionHash: string;
   /** Whether the preceding answer was not the required output. */
   readonly isRepair: boolean;
+  /** A hook has required an answer without calls. */
+  readonly textOnly: boolean;
   /** Whether the model was offered the tool that reads the omitted parts of messages. */
   readonly canReadFullResults: boolean;
 };
@@ -58,7 +60,18 @@ export async function readTurnContext(
   const messages = traceMessages(view.view, entries, { labels, readMessage: elsewhere });
   const { terms, definitionHash } = termsInForce;
   const readsFull = offersReadFullTool(view.view.ranges);
-  return { ...answer, terms, definitionHash, messages, isRepair, canReadFullResults: readsFull };
+  const textOnly = await isTextOnlyTurn(transcript, loopId, answer.turn);
+  return { ...answer, terms, definitionHash, messages, isRepair, textOnly, canReadFullResults: readsFull };
+}
+
+async function isTextOnlyTurn(
+  transcript: Pick<HistoryReader, "readEvents">,
+  loopId: string,
+  turn: number,
+): Promise<boolean> {
+  return (await transcript.readEvents(loopId, 0)).some(
+    ({ body }) => body.type === "TurnStart" && body.turn === turn && body.textOnly === true,
+  );
 }
 
 /** Returns the tools that the model was offered: the pinned ones, and the one that its view requires. */

@@ -44,6 +44,8 @@ export type TurnRequest = Pick<
   readonly output?: AgentDefinition["output"];
   /** The tool that the model was forced to call, because its preceding answer was not the required output. */
   readonly forcedTool?: string;
+  /** A hook has required an answer without calls. */
+  readonly textOnly?: true;
   /** The application's functions that transformed these messages before they were sent, in order: CB-10. */
   readonly transforms: readonly string[];
   /** The limits of the loop's opening or newest definition update, without later raises. */
@@ -107,6 +109,7 @@ async function rebuildRequest(
     messages: context.messages,
     ...(terms === undefined ? {} : { tools }),
     ...omitUndefined({ output, forcedTool }),
+    ...(context.textOnly ? { textOnly: true as const } : {}),
     transforms: [
       ...definition.transformContext,
       ...(definition.convertToLlm === null ? [] : [definition.convertToLlm]),
@@ -149,7 +152,7 @@ async function findAnsweringModel(
 function buildPromptParts(definition: AgentDefinition, model: AgentDefinition["model"], tools: TurnContext) {
   const { output } = definition;
   const systemPrompt = buildSystemPrompt(definition);
-  const { terms, isRepair } = tools;
+  const { terms, isRepair, textOnly } = tools;
   const outputPrompt = { systemPrompt, tools: getOfferedTools(tools) };
   const fallback = definition.fallbacks?.indexOf(model) ?? -1;
   const outputMode = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
@@ -158,7 +161,7 @@ function buildPromptParts(definition: AgentDefinition, model: AgentDefinition["m
   }
   return {
     forcedTool: undefined,
-    ...addOutputToRequest({ output, mode: outputMode }, outputPrompt, isRepair),
+    ...addOutputToRequest({ output, mode: outputMode }, outputPrompt, isRepair || textOnly),
   };
 }
 

@@ -34,12 +34,15 @@ const LOOP_ENDED_TEXT = "Not run: an earlier call of this answer has ended your 
 export const CUT_OFF_TEXT =
   "Not run: the answer was cut off by the output limit before its calls were complete. Call again with smaller arguments.";
 
-/** @param cutOff - The answer ended at the output limit: none of its calls can be trusted, so none runs. */
+/** IRON-05. */
+export const TEXT_ONLY_TEXT = "Not run: this turn had to be answered with text, without tool calls.";
+
+/** @param refusal - Why none of the calls runs, for the model; absent when they may. */
 export function startCalls(
   state: State,
   position: number,
   calls: readonly CallDigest[],
-  cutOff: boolean,
+  refusal: string | undefined,
 ): State {
   const pending = calls.map((call) => ({ ...call, status: { type: "pending" } as CallStatus }));
   const given = dispatch(state);
@@ -51,7 +54,9 @@ export function startCalls(
     batch: { from: 0, to: 0, outboxCall: -1, base: position + 1 },
   };
   const started = { ...given.state, phase };
-  return cutOff ? finishCalls(refuseRemaining(started, phase, CUT_OFF_TEXT)) : startNextBatch(started, phase);
+  return refusal === undefined
+    ? startNextBatch(started, phase)
+    : finishCalls(refuseRemaining(started, phase, refusal));
 }
 
 /** Starts the next unit, or skips the remaining calls when the user has sent steering or has stopped the run. */

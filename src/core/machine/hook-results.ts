@@ -21,7 +21,7 @@ import { continueAfterTurn, finishTurn, startNextTurn } from "./turn-end.ts";
 
 // How a run continues after a hook's answer. A stop that arrived in the meantime takes precedence.
 //
-//   before-turn        TurnStart, messages, [compaction], the model | the loop ends
+//   before-turn        TurnStart, messages, [compaction], the model, with or without calls | the loop ends
 //   before-compaction  compaction | the model with the context as it is | the error of an overflow
 //   after-compaction   the model
 //   before-tool        the unit begins, without the calls that were denied
@@ -92,8 +92,9 @@ function continueAfterHooks(
     case "before-turn": {
       if (state.stop !== undefined) return startNextTurn(state, undefined);
       if (word.type === "no" || word.type === "end") return closeLoop(state, toHookOutcome(word));
-      const notices = word.type === "yes" ? (word.notices ?? []) : [];
-      return startTurn(addNotices(state, notices), question.source);
+      if (word.type !== "yes") return startTurn(state, question.source);
+      const noted = addNotices(state, word.notices ?? []);
+      return startTurn(word.textOnly === true ? requireText(noted) : noted, question.source);
     }
     case "before-compaction":
       if (state.stop !== undefined) return skipCompaction(state, state.stop.reason);
@@ -130,6 +131,12 @@ function continueAfterHooks(
     default:
       return assertNever(question);
   }
+}
+
+/** The turn that begins must be answered with text. */
+function requireText(state: State): State {
+  const loop = requireLoop(state);
+  return { ...state, loop: { ...loop, textOnlyTurn: loop.turn } };
 }
 
 /** Stores notices of hooks until the turn begins that they are for. */

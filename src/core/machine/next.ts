@@ -10,7 +10,7 @@ import { countContextTokens } from "./compact-view.ts";
 import { getMessagesToFilter } from "./filter-input.ts";
 import { EMPTY_OUTBOX, findBasePosition, takeOutbox } from "./outbox.ts";
 import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
-import { buildHookRequest, hasHook } from "./run-hooks.ts";
+import { buildHookRequest, hasHook, isTextOnly } from "./run-hooks.ts";
 import { buildRunTotals } from "./run-totals.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./state/command.ts";
 import type { Dispatch } from "./state/dispatch.ts";
@@ -57,6 +57,7 @@ export function next(state: State): Command {
         ...getCaller(state),
         ...getRedaction(state),
         ...(loop.mismatch === undefined ? {} : { isRepair: true as const }),
+        ...(isTextOnly(loop) ? { textOnly: true as const } : {}),
         ...omitUndefined({ deadlineMs }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };

@@ -8,6 +8,7 @@ import { requireLoop, requirePinned } from "./phase.ts";
 import type { HookInput, RunHookCommand } from "./state/command.ts";
 import type { HookResult } from "./state/digest.ts";
 import type { HookQuestion } from "./state/hook-question.ts";
+import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 
 // An activity of its own calls hooks, one point at a time, and only where the definition has hooks. hook-results.ts
@@ -21,6 +22,11 @@ export function askHooks(state: State, question: HookQuestion): State {
   const given = dispatch(state);
   const phase = { type: "running-hooks" as const, dispatch: given.dispatch, question };
   return { ...given.state, phase: state.stop === undefined ? phase : { ...phase, isBrief: true } };
+}
+
+/** Reports whether a hook requires that the answer of the current turn has no calls. */
+export function isTextOnly({ textOnlyTurn, turn }: OpenLoop): boolean {
+  return textOnlyTurn === turn;
 }
 
 /** Returns the outcome of a loop that a hook has ended. */

@@ -6,7 +6,7 @@ import { extendView, sumViewTokens } from "../view/view.ts";
 import { appendMessage, emitMessageEvents, emitPromptEvents } from "./append-message.ts";
 import { fadeTags } from "./apply-reverts.ts";
 import { askModel } from "./ask-model.ts";
-import { startCalls } from "./call-batches.ts";
+import { CUT_OFF_TEXT, startCalls, TEXT_ONLY_TEXT } from "./call-batches.ts";
 import { answerFinalCalls } from "./call-results.ts";
 import { findExhaustedLimit } from "./child-shares.ts";
 import { closeLoop } from "./close-loop.ts";
@@ -22,7 +22,7 @@ import { type PhaseOf, requireLoop } from "./phase.ts";
 import { pollQueue } from "./queues.ts";
 import { resetRepeats } from "./repeated-failures.ts";
 import { prepareRotation } from "./rotation.ts";
-import { askHooks, hasHook } from "./run-hooks.ts";
+import { askHooks, hasHook, isTextOnly } from "./run-hooks.ts";
 import type { FilterDigest, ModelDigest, OutputVerdict } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
@@ -70,7 +70,12 @@ function openTurn(state: State, source: TurnSource): State {
   const loop = requireLoop(state);
   const opened = emit(
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
-    { type: "TurnStart", turn: loop.turn, trigger: getTurnTrigger(state, loop) },
+    {
+      type: "TurnStart",
+      turn: loop.turn,
+      trigger: getTurnTrigger(state, loop),
+      ...(isTextOnly(loop) ? { textOnly: true as const } : {}),
+    },
   );
   return askOrCompact(takeNotices(takeMessages(source, emitPromptEvents(opened))));
 }
@@ -181,7 +186,7 @@ export function applyModelReply(state: State, phase: PhaseOf<"calling-model">, d
   const announces = digest.announcesCall === true ? { announcesCall: digest.announcesCall } : {};
   return digest.calls.length === 0 || failed
     ? { ...emitted, phase: { type: "turn-ended", position, results: 0, ...announces } }
-    : startCalls(emitted, position, digest.calls, isTruncated(digest.stopReason));
+    : startCalls(emitted, position, digest.calls, findRefusalOfAll(loop, digest.stopReason));
 }
 
 function emitFallback(state: State, { fallback }: ModelDigest): State {
@@ -204,6 +209,12 @@ function applyFinalAnswer(
     ...(calls.length === 0 ? judged : answerFinalCalls(judged, position, calls, result)),
     phase: over,
   };
+}
+
+/** Returns why no call of an answer runs: the answer was cut off, or it should have had none. */
+function findRefusalOfAll(loop: OpenLoop, stopReason: StopReason): string | undefined {
+  if (isTruncated(stopReason)) return CUT_OFF_TEXT;
+  return isTextOnly(loop) ? TEXT_ONLY_TEXT : undefined;
 }
 
 /** Ended at the output limit or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */

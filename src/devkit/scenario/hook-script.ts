@@ -79,6 +79,7 @@ function toHookAnswer(answer: Exclude<ScenarioAnswer, "hangs">): unknown {
   if (answer.no !== undefined) return { type: "no", reason: answer.no };
   if (answer.end !== undefined) return { type: "end", text: answer.end };
   if (answer.inject !== undefined) return { type: "inject", text: answer.inject };
+  if (answer.forceText !== undefined) return { type: "force-text", text: answer.forceText };
   return { type: "continue", text: answer.goOn };
 }
 

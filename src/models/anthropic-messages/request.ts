@@ -48,6 +48,7 @@ export function buildAnthropicRequest(request: ModelRequest, paused?: AssistantM
     messages,
     ...(tools.length > 0 && { tools: marks.tools ? markLast(tools) : tools }),
     ...(forcedTool !== undefined && { tool_choice: { type: "tool", name: forcedTool } }),
+    ...(request.textOnly === true && tools.length > 0 && { tool_choice: { type: "none" } }),
     ...(takesTemperature && { temperature: request.temperature }),
     ...(model.serviceTier !== undefined && { service_tier: model.serviceTier }),
   };

@@ -45,7 +45,7 @@ export type WireRequest = Omit<ThinkingFields, "output_config"> & {
   readonly system?: readonly WireText[];
   readonly messages: readonly WireMessage[];
   readonly tools?: readonly WireTool[];
-  readonly tool_choice?: { readonly type: "tool"; readonly name: string };
+  readonly tool_choice?: { readonly type: "tool"; readonly name: string } | { readonly type: "none" };
   readonly temperature?: number;
   readonly output_config?: { readonly effort?: string; readonly format?: JsonObject };
   readonly service_tier?: string;

@@ -24,6 +24,8 @@ export function buildGeminiRequest(request: ModelRequest): WireRequest {
     ...(forcedTool !== undefined && {
       toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: [forcedTool] } },
     }),
+    ...(request.textOnly === true &&
+      request.tools.length > 0 && { toolConfig: { functionCallingConfig: { mode: "NONE" } } }),
     generationConfig: {
       ...buildThinkingFields(gemini.thinking, model.thinkingStyle, thinking, maxTokens, model.maxTokens),
       ...(temperature !== undefined && { temperature }),

@@ -59,10 +59,9 @@ export type WireRequest = {
   };
   readonly tools?: readonly { readonly functionDeclarations: readonly WireDeclaration[] }[];
   readonly toolConfig?: {
-    readonly functionCallingConfig: {
-      readonly mode: "ANY";
-      readonly allowedFunctionNames: readonly string[];
-    };
+    readonly functionCallingConfig:
+      | { readonly mode: "ANY"; readonly allowedFunctionNames: readonly string[] }
+      | { readonly mode: "NONE" };
   };
   readonly generationConfig: WireGeneration;
   readonly serviceTier?: string;

@@ -38,6 +38,7 @@ export function buildCompletionsRequest(request: ModelRequest): WireRequest {
     ...(tempered && { temperature }),
     ...(tools.length > 0 && { tools }),
     ...(forcedTool !== undefined && { tool_choice: { type: "function", function: { name: forcedTool } } }),
+    ...(request.textOnly === true && tools.length > 0 && { tool_choice: "none" }),
     ...(output !== undefined && { response_format: toResponseFormat(output) }),
     ...(compat.supportsStore && { store: false }),
     ...(keyed && { prompt_cache_key: request.cacheKey }),

@@ -47,7 +47,7 @@ export type WireRequest = {
   readonly max_completion_tokens?: number;
   readonly temperature?: number;
   readonly tools?: readonly WireTool[];
-  readonly tool_choice?: { readonly type: "function"; readonly function: { readonly name: string } };
+  readonly tool_choice?: { readonly type: "function"; readonly function: { readonly name: string } } | "none";
   readonly response_format?:
     | { readonly type: "json_object" }
     | {

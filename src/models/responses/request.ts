@@ -43,6 +43,7 @@ export function buildResponsesRequest(request: ModelRequest): WireRequest {
     ...(temperature !== undefined && !reasons && { temperature }),
     ...(tools.length > 0 && { tools }),
     ...(forcedTool !== undefined && { tool_choice: { type: "function" as const, name: forcedTool } }),
+    ...(request.textOnly === true && tools.length > 0 && { tool_choice: "none" as const }),
     ...((output !== undefined || verbosity !== undefined) && {
       text: {
         ...(output !== undefined && { format: toFormat(output) }),

@@ -77,7 +77,7 @@ export type WireRequest = {
   readonly max_output_tokens: number;
   readonly temperature?: number;
   readonly tools?: readonly WireTool[];
-  readonly tool_choice?: { readonly type: "function"; readonly name: string };
+  readonly tool_choice?: { readonly type: "function"; readonly name: string } | "none";
   readonly text?: { readonly format?: WireFormat; readonly verbosity?: string };
   readonly service_tier?: string;
 };

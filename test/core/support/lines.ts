@@ -38,7 +38,7 @@ export function eventLine({ body }: OutboxEvent): string {
     case "AgentEnd":
       return `AgentEnd ${body.outcome.type} ${body.from}..${body.to}`;
     case "TurnStart":
-      return `TurnStart ${body.turn} ${body.trigger}`;
+      return `TurnStart ${body.turn} ${body.trigger}${body.textOnly === true ? " text only" : ""}`;
     case "TurnEnd":
       return `TurnEnd ${body.turn} at ${body.position} with ${body.results}`;
     case "MessageStart":

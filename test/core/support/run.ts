@@ -317,6 +317,7 @@ export class Run extends People {
     this.#words = rest;
     if (word === undefined || word.type === "yes") {
       const [text] = word?.notices ?? [];
+      if (word?.textOnly === true) return { type: "force-text", ...(text === undefined ? {} : { text }) };
       return text === undefined ? true : { type: "inject", text };
     }
     const { hook: _, ...answer } = word;

@@ -9,7 +9,7 @@ import { createRequest } from "../answer-reader.ts";
 import { VENDORS } from "./vendors.ts";
 
 type RequestSettings = Pick<ModelRequest, "systemPrompt" | "tools" | "thinking"> &
-  Partial<Pick<ModelRequest, "cache" | "isTranslated">>;
+  Partial<Pick<ModelRequest, "cache" | "isTranslated" | "textOnly">>;
 
 const READ = {
   name: "read",

@@ -68,6 +68,8 @@ export type CallModelCommand = WriteCommand & {
   readonly caller?: SpawnRef;
   /** The previous answer did not match: this one must be the output and nothing else. */
   readonly isRepair?: true;
+  /** The model must answer with text: it may make no call. */
+  readonly textOnly?: true;
   /** The result is reported without text of the conversation. */
   readonly redactContent?: true;
   /** When the loop's time ends, if it ends: a step that would wait longer is given back. */

@@ -204,8 +204,8 @@ export type CompactDigest = WrittenDigest & {
 
 /** A hook's result. Names have at most 128 bytes, reasons 512, texts for the model 2 KiB; free of secrets. */
 export type HookResult =
-  /** `notices`: texts for the model, for the turn that begins. */
-  | { readonly type: "yes"; readonly notices?: readonly string[] }
+  /** `notices`: texts for the model, for the turn that begins. `textOnly`: its answer must have no calls. */
+  | { readonly type: "yes"; readonly notices?: readonly string[]; readonly textOnly?: true }
   | { readonly type: "no"; readonly hook: string; readonly reason: string }
   | { readonly type: "end"; readonly hook: string; readonly text: string }
   | { readonly type: "continue"; readonly hook: string; readonly text?: string };

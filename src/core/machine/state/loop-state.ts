@@ -51,6 +51,8 @@ export type OpenLoop = {
   readonly nudges?: number;
   /** The turn that hooks have admitted; absent before they were asked. */
   readonly admittedTurn?: number;
+  /** The turn whose answer must have no calls, as a hook requires it (IRON-05). */
+  readonly textOnlyTurn?: number;
   /** Notices of hooks and of the machine for the turn that begins next; absent for none. */
   readonly notices?: readonly string[];
   /** Tools that were removed from it since it began; absent for none. */

@@ -16,18 +16,20 @@ export const ScenarioAnswer = z.union(
         end: z.string().optional(),
         /** Allows, with a text for the model. */
         inject: z.string().optional(),
+        /** Allows, with this text for the model, whose answer must have no calls. */
+        forceText: z.string().optional(),
         /** Continues with another turn, with this text. */
         goOn: z.string().optional(),
         /** The hook's code throws an error with this message. */
         throws: z.string().optional(),
       })
       .superRefine((answer, context) =>
-        requireExactlyOne(answer, ["no", "end", "inject", "goOn", "throws"], context),
+        requireExactlyOne(answer, ["no", "end", "inject", "forceText", "goOn", "throws"], context),
       ),
   ],
   {
     error:
-      'must be "yes", "no", "goOn", "hangs", or one of {"no": …}, {"end": …}, {"inject": …}, {"goOn": …}, {"throws": …}, with a text',
+      'must be "yes", "no", "goOn", "hangs", or one of {"no": …}, {"end": …}, {"inject": …}, {"forceText": …}, {"goOn": …}, {"throws": …}, with a text',
   },
 );
 export type ScenarioAnswer = z.infer<typeof ScenarioAnswer>;

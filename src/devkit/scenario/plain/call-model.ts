@@ -19,7 +19,8 @@ export async function callModel(stage: Stage, command: CallModelCommand, branch:
   begin(stage, command, "answer");
   const view = { ...command.view, branch };
   const labels = showsLabels(getAvailableTools(definition, stage.tools));
-  const asking = { isRepair: command.isRepair === true, formats: view.ranges };
+  const textOnly = command.textOnly === true;
+  const asking = { isRepair: command.isRepair === true, textOnly, formats: view.ranges };
   const { deadlineMs = Number.POSITIVE_INFINITY } = command;
   const work = async (attempt: number) => {
     const messages = readSeenMessages(transcript, view, { labels });
@@ -30,7 +31,7 @@ export async function callModel(stage: Stage, command: CallModelCommand, branch:
   if ("setback" in asked) return { happening: { type: "model-failed", failure: asked.setback } };
   const { answer, attempt } = asked.done;
   const message = { ...answer, turnId: { loopId, turnIndex: turn } };
-  const digest = await buildAnswerDigest(message, definition, stage, attempt);
+  const digest = await buildAnswerDigest(message, definition, stage, { attempts: attempt, textOnly });
   return {
     happening: { type: "model-replied", digest },
     entry: { position, origin: "model", message },
