@@ -11,11 +11,12 @@ const asked = { list: async () => [], namespace: "default" } as unknown as Holdf
 const LIST = "/v1/sessions";
 
 describe("the token", () => {
-  test("is required everywhere except at /healthz", async () => {
+  test("is required everywhere except for health and the OpenAPI document", async () => {
     server = await startServer(asked);
     const statusOf = async (path: string, headers = {}) =>
       (await sendRawRequest(server, { path, headers })).status;
     expect(await statusOf("/healthz")).toBe(200);
+    expect(await statusOf("/openapi.json")).toBe(200);
     for (const path of [LIST, "/v1/chat/x/stream", "/codec/decode", "/nowhere", "/"]) {
       expect(await statusOf(path)).toBe(401);
     }

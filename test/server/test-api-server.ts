@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { type ServeOptions, type Server, serve } from "../../src/apps/server/server.ts";
 import type { Holdfast } from "../../src/client/index.ts";
 import { SentSessionEvent } from "../../src/schema/session-event.ts";
+import { checkAnswer, checkEvent } from "./openapi-checker.ts";
 
 export const TOKEN = "a-token-of-these-tests";
 export const bearer = { authorization: `Bearer ${TOKEN}` };
@@ -24,6 +25,7 @@ export async function startServer(
     allowHosts: [],
     allowOrigins: [],
     agents: new Map(),
+    version: "0.0.0-test",
     reportError: (error) => reportedErrors.push(error),
     ...options,
   });
@@ -44,7 +46,9 @@ export async function sendRequest(
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, body: text === "" ? {} : JSON.parse(text), headers: response.headers };
+  const answer = text === "" ? {} : JSON.parse(text);
+  checkAnswer(method, path, response, answer);
+  return { status: response.status, body: answer, headers: response.headers };
 }
 
 export type SentEvent = {
@@ -77,10 +81,10 @@ function readSentEvent(
   event: string | undefined,
   data: Record<string, unknown>,
 ): SentEvent {
+  checkEvent(event, data);
   if (event !== undefined) return { id, event, data };
   const sent = SentSessionEvent.parse(data);
   expect(sent.cursor).toBe(id);
-  // The kinds of messages are checked by the schema; unknown fields would be lost in its result.
   return { id, event, data: data["event"] as Record<string, unknown> };
 }
 

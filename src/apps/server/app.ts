@@ -5,6 +5,7 @@ import { type Codec, handleCodec } from "./codec.ts";
 import { createHostGuard, createOriginGuard, createTokenGuard, type GuardOptions } from "./guards.ts";
 import { describeTarget, type Env } from "./hono-env.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import { buildOpenApi } from "./openapi/document.ts";
 import { createProblemResponse, isInternalError, ServerProblem, toProblem } from "./problem.ts";
 import type { ServedAgents } from "./served-agents.ts";
 import { createSessionRoutes } from "./session-routes.ts";
@@ -13,6 +14,8 @@ import type { Token } from "./token.ts";
 
 export type AppOptions = GuardOptions & {
   readonly holdfast: Holdfast;
+  /** The version of Holdfast, for the OpenAPI document. */
+  readonly version: string;
   readonly token: Token;
   readonly agents: ServedAgents;
   readonly codec?: Codec | undefined;
@@ -21,7 +24,7 @@ export type AppOptions = GuardOptions & {
   readonly reportError: (error: unknown) => void;
 };
 
-const ROUTES = "GET /healthz, and under /v1 sessions, chat; see docs/serve.md";
+const ROUTES = "GET /healthz, GET /openapi.json, and under /v1 sessions, chat; see docs/serve.md";
 
 /** Creates all routes. The checks run in this order: host, origin, token, route. */
 export function createApp(options: AppOptions): Hono<Env> {
@@ -42,6 +45,8 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.use("/healthz", createMethodGuard(app));
   app.use("/codec/:key/:way", createMethodGuard(app));
   app.get("/healthz", (context) => context.json({ ok: true }));
+  app.use("/openapi.json", createMethodGuard(app));
+  app.get("/openapi.json", (context) => context.json(buildOpenApi(options.version)));
   for (const way of ["encode", "decode"] as const) {
     app.post(`/codec/:key/${way}`, async (context) => {
       if (!token.matchesCodecKey(context.req.param("key"))) {
@@ -91,5 +96,5 @@ function listMethods(app: Hono<Env>, path: string): readonly string[] {
     );
   });
   const methods = matching.map(({ method }) => method);
-  return [...new Set(path === "/healthz" ? [...methods, "HEAD"] : methods)];
+  return [...new Set(path === "/healthz" || path === "/openapi.json" ? [...methods, "HEAD"] : methods)];
 }

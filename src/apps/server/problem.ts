@@ -73,6 +73,9 @@ const ERROR_STATUS = {
   "session-locked": 409,
 } as const satisfies Record<HoldfastErrorCode, ProblemStatus>;
 
+export const PROBLEM_STATUSES = { ...PROBLEM_STATUS, ...ERROR_STATUS };
+export type ProblemCode = keyof typeof PROBLEM_STATUSES;
+
 /** A request that the server rejects before it asks anyone else. */
 export class ServerProblem extends Error {
   override readonly name = "ServerProblem";
@@ -100,15 +103,15 @@ export type Problem = {
 
 export function toProblem(error: unknown, target: string): Problem {
   if (error instanceof ServerProblem) {
-    return buildProblem(error.code, PROBLEM_STATUS[error.code], error.message, target, error.facts);
+    return buildProblem(error.code, error.message, target, error.facts);
   }
   if (error instanceof HoldfastError) {
-    return buildProblem(error.code, ERROR_STATUS[error.code], error.message, target, error.facts);
+    return buildProblem(error.code, error.message, target, error.facts);
   }
   const detail =
     "An internal error occurred, which is no fault of this request; the server has logged it. " +
     "Retry. If the error persists, read the output of `holdfast serve`.";
-  return buildProblem("internal-error", 500, detail, target, {});
+  return buildProblem("internal-error", detail, target, {});
 }
 
 /** @param error - Reported to the operator if the caller can do nothing about it. */
@@ -130,13 +133,8 @@ export function createProblemResponse(problem: Problem): Response {
   });
 }
 
-function buildProblem(
-  code: string,
-  status: ProblemStatus,
-  detail: string,
-  instance: string,
-  facts: object,
-): Problem {
+function buildProblem(code: ProblemCode, detail: string, instance: string, facts: object): Problem {
+  const status = PROBLEM_STATUSES[code];
   const title = code.replaceAll("-", " ");
   return { ...facts, type: `urn:holdfast:problem:${code}`, title, status, detail, code, instance };
 }

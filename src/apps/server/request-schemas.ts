@@ -1,64 +1,100 @@
 import { z } from "zod";
 
-// The bodies of requests. An unknown field is rejected by name.
+// The queries and bodies of requests. An unknown field is rejected by name. The descriptions are those of the OpenAPI
+// document.
 
-const text = z.string().min(1, "must not be empty");
-const messageId = z.string().min(1).max(200).optional();
-/** Who sends the request, for the record. */
-const by = z.string().min(1).max(200).optional();
+const text = z.string().min(1, "must not be empty").describe("The message.");
+const messageId = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .describe("Makes a repeated request harmless: each id is accepted once.");
+const by = z.string().min(1).max(200).optional().describe("Who sends the request, for the record.");
+const toolCallId = z
+  .string()
+  .optional()
+  .describe("The id of the pending call. It may be omitted while only one call is pending.");
 
-/** The name of an agent of the server, or a definition. A definition may refer to models as `anthropic/ID`. */
-export const AgentChoice = z.union([z.string().min(1), z.looseObject({ model: z.unknown() })]);
+export const AgentChoice = z
+  .union([z.string().min(1), z.looseObject({ model: z.unknown() })])
+  .describe(
+    "The name of an agent of the server; or, if the server was started without agents, a definition, whose models may be " +
+      "given by name as `anthropic/ID`.",
+  );
 export type AgentChoice = z.infer<typeof AgentChoice>;
 
-const mode = z.enum(["run", "interactive"]).optional();
-const idleTimeoutMs = z.number().positive().nullish();
+const agent = AgentChoice.optional();
+const mode = z
+  .enum(["run", "interactive"])
+  .optional()
+  .describe("`run` (default) ends with the answer; `interactive` waits for further prompts.");
+const idleTimeoutMs = z
+  .number()
+  .positive()
+  .nullish()
+  .describe("How long an interactive run waits for a prompt, in milliseconds; `null` for any time.");
 
 export const StartBody = z.strictObject({
-  agent: AgentChoice.optional(),
-  /** As on the command line: `anthropic/ID`. Replaces the definition's own model. */
-  model: z.string().min(1).optional(),
-  prompt: z.string().optional(),
-  session: z.string().optional(),
+  agent,
+  model: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("A model as on the command line, `anthropic/ID`. Replaces the definition's own model."),
+  prompt: z.string().optional().describe("The first prompt; optional for an interactive run."),
+  session: z.string().optional().describe("The session's id; a new one by default."),
   mode,
   idleTimeoutMs,
   messageId,
 });
 
-export const PromptBody = z.strictObject({
-  text,
-  agent: AgentChoice.optional(),
-  mode,
-  idleTimeoutMs,
-  messageId,
-});
+export const PromptBody = z.strictObject({ text, agent, mode, idleTimeoutMs, messageId });
 
 export const SendBody = z.strictObject({
   ...PromptBody.shape,
-  whileRunning: z.enum(["reject", "steer", "follow-up"]).optional(),
+  whileRunning: z
+    .enum(["reject", "steer", "follow-up"])
+    .optional()
+    .describe("What to do with the message while a loop is running; `reject` by default."),
 });
 
-export const MessageBody = z.strictObject({ text, messageId, acknowledge: z.boolean().optional() });
+export const MessageBody = z.strictObject({
+  text,
+  messageId,
+  acknowledge: z.boolean().optional().describe("Whether to wait until a run has accepted the message."),
+});
 
-export const StopBody = z.strictObject({ reason: z.string().max(2_000).optional() });
+export const StopBody = z.strictObject({
+  reason: z.string().max(2_000).optional().describe("The reason, for the record."),
+});
 
 export const ApproveBody = z.strictObject({
-  toolCallId: z.string().optional(),
-  arguments: z.record(z.string(), z.unknown()).optional(),
-  always: z.boolean().optional(),
+  toolCallId,
+  arguments: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("Replaces the model's arguments; the tool validates them in the same way."),
+  always: z
+    .boolean()
+    .optional()
+    .describe("Whether to allow later calls of the same kind in the session, too."),
   by,
 });
 
 export const AnswerBody = z.strictObject({
-  toolCallId: z.string().optional(),
-  answer: z.enum(["accept", "decline", "cancel"]).optional(),
-  values: z.record(z.string(), z.unknown()).optional(),
+  toolCallId,
+  answer: z
+    .enum(["accept", "decline", "cancel"])
+    .optional()
+    .describe("The answer to the question of the call's tool; `accept` by default."),
+  values: z.record(z.string(), z.unknown()).optional().describe("The values of the question's form."),
   by,
 });
 
 export const DenyBody = z.strictObject({
-  toolCallId: z.string().optional(),
-  reason: z.string().optional(),
+  toolCallId,
+  reason: z.string().optional().describe("The reason, for the model."),
   by,
 });
 
@@ -79,19 +115,40 @@ export const ListQuery = z.strictObject({
       "paused",
       "handoff",
     ])
-    .optional(),
-  agent: z.string().optional(),
-  limit: z.coerce.number().int().positive().max(MAX_LISTED).optional(),
+    .optional()
+    .describe("Only sessions with this status."),
+  agent: z.string().optional().describe("Only sessions of the agent with this name."),
+  limit: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(MAX_LISTED)
+    .optional()
+    .describe("The maximum number of sessions; 50 by default."),
 });
 
 export const MessagesQuery = z.strictObject({
-  from: z.coerce.number().int().nonnegative().optional(),
-  branch: z.string().optional(),
-  limit: z.coerce.number().int().positive().max(MAX_LISTED).default(100),
+  from: z.coerce.number().int().nonnegative().optional().describe("The first position; 0 by default."),
+  branch: z.string().optional().describe("The branch; the session's head by default."),
+  limit: z.coerce
+    .number()
+    .int()
+    .positive()
+    .max(MAX_LISTED)
+    .default(100)
+    .describe("The maximum number of messages."),
 });
 
 const flag = z.enum(["true", "false"]).optional();
 
-export const DeleteQuery = z.strictObject({ stop: flag, history: flag });
+export const DeleteQuery = z.strictObject({
+  stop: flag.describe("Whether to stop the open run first."),
+  history: flag.describe("Whether to delete Temporal's histories, too."),
+});
 
-export const EventsQuery = z.strictObject({ from: z.string().optional() });
+export const EventsQuery = z.strictObject({
+  from: z
+    .string()
+    .optional()
+    .describe("`loop` (default: the running loop, or the newest), `session`, `now`, or a cursor."),
+});

@@ -4,12 +4,14 @@ import { EncryptionCodec } from "../../../platform/encryption/encryption-codec.t
 import { resolveEncryption } from "../../../platform/encryption/resolve-encryption.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { redact } from "../../../platform/text/redact.ts";
+import { buildOpenApi } from "../../server/openapi/document.ts";
 import { type Server, serve } from "../../server/server.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { handleInterrupts } from "../interrupts.ts";
+import { readPackageVersion } from "../package-version.ts";
 import { loadAgents } from "../serve-agents.ts";
 import { resolveToken, type TokenFlags } from "../serve-token.ts";
 import { showTrustNotice } from "../trust-notice.ts";
@@ -24,6 +26,7 @@ type Flags = TokenFlags &
     readonly allowHost?: readonly string[];
     readonly allowOrigin?: readonly string[];
     readonly maxStreams: string;
+    readonly openapi?: boolean;
   };
 
 export function addServeCommand(
@@ -55,12 +58,14 @@ export function addServeCommand(
       "further host names of the server, for example those of a proxy in front of it",
     )
     .option("--max-streams <n>", "the maximum number of open streams", "256")
+    .option("--openapi", "print the OpenAPI 3.1 document of the server and exit")
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast serve
   $ holdfast serve --agent agents.toml --allow-origin http://localhost:3000
+  $ holdfast serve --openapi > openapi.json
   $ HOLDFAST_TOKEN=… holdfast serve --host 0.0.0.0 --token-env HOLDFAST_TOKEN --allow-host agents.example.com
   $ curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8787/v1/sessions
   $ curl -N -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8787/v1/sessions/5f0c…/events
@@ -73,6 +78,10 @@ server is also a codec server for the Temporal UI.`,
 }
 
 async function runServer(context: Context, flags: Flags): Promise<number> {
+  if (flags.openapi === true) {
+    context.print(JSON.stringify(buildOpenApi(readPackageVersion()), undefined, 2));
+    return EXIT.ok;
+  }
   const { env } = context.streams;
   const { token, isNew, warning } = resolveToken(flags, flags.host, env);
   const agents = loadAgents(flags.agent ?? [], readTrust(context, flags));
@@ -82,7 +91,7 @@ async function runServer(context: Context, flags: Flags): Promise<number> {
   if (warning !== undefined) context.report(context.err.yellow(warning));
   return withHoldfast(context, async (holdfast) => {
     const options = {
-      ...{ holdfast, token, agents, port, host: flags.host },
+      ...{ holdfast, token, agents, port, host: flags.host, version: readPackageVersion() },
       allowHosts: flags.allowHost ?? [],
       allowOrigins: flags.allowOrigin ?? [],
       codec: createCodec(env),

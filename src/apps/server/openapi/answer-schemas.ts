@@ -1,0 +1,201 @@
+import { z } from "zod";
+import { Usage } from "../../../schema/message.ts";
+import { Entry, Outcome } from "../../../schema/record.ts";
+import { ListQuery } from "../request-schemas.ts";
+
+// The bodies of answers, for the OpenAPI document: what a client may rely on. Answers may have further fields.
+
+const session = z.string().describe("The session's id.");
+const timestamp = z.iso.datetime();
+const unixMs = z.number().int().describe("Unix milliseconds.");
+const count = z.number().int().nonnegative();
+const status = ListQuery.shape.status.unwrap().describe("The state of the session, in one word.");
+const costUsd = z
+  .number()
+  .nullable()
+  .describe("US dollars, those of ended sub-agents included; `null` where a price is unknown.");
+const open = z.boolean().describe("Whether a run of the session is open.");
+
+/** What a run used, and how it ended: in the status of a session whose run has ended, and at the end of a stream. */
+const totals = {
+  turns: count.optional().describe("The completed turns."),
+  usage: Usage.optional().describe(
+    "The tokens of the ended run's own requests, without those of sub-agents.",
+  ),
+  costUsd: costUsd.optional(),
+  durationMs: count.optional().describe("From the start of the ended run to its end."),
+  loopId: z.string().optional().describe("The newest loop."),
+  outcome: Outcome.optional().describe("How the newest loop ended."),
+};
+
+const pendingCall = {
+  toolCallId: z.string(),
+  tool: z.string(),
+  summary: z.string().describe("The call on one line."),
+  reason: z.string().describe("Why it needs an approval."),
+  sinceMs: unixMs,
+  untilMs: unixMs.optional().describe("When it is denied if nobody answers, in Unix milliseconds."),
+  grantDescriptions: z
+    .array(z.string())
+    .optional()
+    .describe("What `always` would cover from then on, one phrase each."),
+};
+
+const PendingStep = z.looseObject({
+  type: z.string().describe("`call-model`, or a tool's name."),
+  id: z.string(),
+  attempt: count.describe("From 1."),
+  maxAttempts: count.optional(),
+  state: z.enum(["scheduled", "started", "cancel-requested", "paused", "unknown"]),
+  lastFailure: z.string().optional(),
+  nextAttemptAt: timestamp.optional(),
+  startedAt: timestamp.optional(),
+  wait: z.looseObject({ type: z.string() }).optional().describe("What it waits for before it asks a vendor."),
+  worker: z.string().optional(),
+});
+
+const details = z.looseObject({}).optional();
+
+export const SessionStatus = z.looseObject({
+  session,
+  status,
+  source: z
+    .enum(["run", "server", "transcript"])
+    .describe(
+      "Where the status comes from: the run itself, the server's description of it, or the transcript alone.",
+    ),
+  open,
+  runId: z.string().optional(),
+  startedAt: timestamp.optional(),
+  closedAt: timestamp.optional(),
+  agent: z.string().optional(),
+  model: z.string().optional(),
+  statusText: z.string().optional().describe("What the run is doing."),
+  goal: z.string().optional(),
+  lastText: z.string().optional().describe("The beginning of the newest answer."),
+  ...totals,
+  pending: z.array(PendingStep).describe("Steps that the run waits for."),
+  approvals: z.array(z.looseObject(pendingCall)).optional().describe("The session's own calls that wait."),
+  waitingBelow: count.optional().describe("The number of pending calls of agents below it."),
+  retryingBelow: z.array(PendingStep).optional().describe("Steps below it that are being retried."),
+  running: z
+    .array(z.looseObject({ toolCallId: z.string(), tool: z.string(), summary: z.string(), sinceMs: unixMs }))
+    .optional(),
+  queued: z.looseObject({ steering: count, followUps: count, bytes: count.optional() }).optional(),
+  rejectedMessages: details.describe("Messages for which the queues had no room."),
+  contextTokens: count.optional().describe("The estimated tokens of the next request."),
+  definitionHash: z.string().optional(),
+  pendingDefinitionHash: z.string().optional(),
+  ruleSet: count.optional(),
+  budget: details.describe("What the loop and its sub-agents have used, reserved and left."),
+  children: details.describe("The sub-agents."),
+  job: details.describe("The parts of a job."),
+  strategy: z.string().optional().describe("The strategy of an evaluation."),
+  branches: z.array(z.looseObject({})).optional().describe("The branches of an evaluation."),
+  judge: details.describe("The judge of an evaluation."),
+  decision: details.describe("The choice of an evaluation."),
+});
+
+export const SessionList = z.looseObject({
+  sessions: z
+    .array(
+      z.looseObject({
+        session,
+        status,
+        agent: z.string().optional(),
+        model: z.string().optional(),
+        turns: count.optional(),
+        costUsd,
+        root: z.string().optional().describe("The session at the root of its tree."),
+        startedAt: timestamp,
+        closedAt: timestamp.optional(),
+        source: z.enum(["server", "transcript"]),
+      }),
+    )
+    .describe("The newest first."),
+});
+
+export const StartedRun = z.looseObject({ session, runId: z.string() });
+
+export const DeletedSessions = z.looseObject({
+  session,
+  sessions: z.array(z.string()).describe("The session and those of the agents below it."),
+  histories: count.describe("The number of runs whose history the server deletes."),
+});
+
+export const MessagePage = z.looseObject({
+  messages: z.array(Entry),
+  next: count.nullable().describe("The value of `from` for the next page; `null` on the last one."),
+});
+
+const messageId = z.string();
+
+export const SentPrompt = z.looseObject({ session, messageId, runId: z.string().optional() });
+
+export const SentMessage = z.looseObject({
+  ...SentPrompt.shape,
+  delivery: z
+    .enum(["opened", "continued", "prompted", "steered", "followed-up"])
+    .describe("How the message was delivered."),
+});
+
+export const QueuedMessage = z.looseObject({
+  session,
+  open,
+  messageId,
+  queued: count.optional().describe("The number of waiting messages, if a run has acknowledged this one."),
+});
+
+export const StoppedRun = z.looseObject({ session, open: z.boolean().describe("Whether a run was open.") });
+
+export const PendingCalls = z.looseObject({
+  approvals: z.array(
+    z.looseObject({
+      ...pendingCall,
+      session,
+      path: z.array(z.string()).describe("The names of the agents on the path down to it."),
+      arguments: z.unknown().optional().describe("As the model sent them."),
+      question: z
+        .looseObject({ type: z.enum(["form", "url"]), message: z.string() })
+        .optional()
+        .describe("The question of the call's tool."),
+      workspace: z.string().optional().describe("The folder that the call's paths are relative to."),
+    }),
+  ),
+});
+
+export const AnsweredCall = z.looseObject({
+  session,
+  toolCallId: z.string(),
+  tool: z.string(),
+  waiting: count.describe("The number of calls that still wait."),
+});
+
+/** The last event of a stream. */
+export const StreamResult = z.looseObject({ type: z.literal("result"), session, status, ...totals });
+
+export const ChatHistory = z.looseObject({
+  id: z.string().describe("The chat's id, which is the session's."),
+  messages: z
+    .array(
+      z.looseObject({
+        id: z.string(),
+        role: z.enum(["user", "assistant"]),
+        parts: z.array(z.looseObject({ type: z.string() })),
+      }),
+    )
+    .describe("UI messages of the AI SDK."),
+});
+
+export const Health = z.looseObject({ ok: z.literal(true) });
+
+export const OpenApiDocument = z.looseObject({ openapi: z.string() });
+
+export const CodecPayloads = z.looseObject({
+  payloads: z.array(
+    z.looseObject({
+      metadata: z.record(z.string(), z.string()).nullish().describe("Base64."),
+      data: z.string().nullish().describe("Base64."),
+    }),
+  ),
+});
