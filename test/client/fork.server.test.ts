@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Holdfast } from "../../src/client/index.ts";
+import type { Holdfast, PositionOptions } from "../../src/client/index.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
@@ -35,7 +35,7 @@ describe("a fork", () => {
       await session.run("Second");
       const own = holdfast.session(session.id);
       const { branch, from } = await own.branches.fork({
-        turn: 0,
+        afterTurn: 0,
         loop: `${session.id}.anthropic.test-model.1`,
       });
       expect([branch, from.position]).toEqual(["branch-1", 2]);
@@ -93,9 +93,11 @@ describe("a fork", () => {
       return `${code} ${err}`;
     };
     expect(await said("fork", session.id, "--at", "9")).toMatch(/has 2 messages on its branch main/);
-    expect(await said("fork", session.id, "--turn", "4")).toMatch(/no answer 4 in .*: 1 of its turns/);
+    expect(await said("fork", session.id, "--after-turn", "4")).toMatch(/no answer 4 in .*: 1 of its turns/);
     expect(await said("fork", session.id, "--name", "back-1")).toMatch(/the transcript itself assigns/);
-    expect(await said("fork", session.id, "--at", "1", "--turn", "0")).toMatch(/not both/);
+    expect(await said("fork", session.id, "--at", "1", "--after-turn", "0")).toMatch(
+      /at and afterTurn are different positions/,
+    );
     expect(await said("fork", session.id, "--at", "-1")).toMatch(/^2 .*whole number/s);
     expect(await said("fork", "nobody")).toMatch(/no session nobody/);
     expect(await said("rewind", session.id)).toMatch(/^2 .*No position is given/s);
@@ -168,7 +170,7 @@ describe("a rewind", () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "New." }] });
     await session.run("First");
     await session.run("Second");
-    const back = await cli("rewind", session.id, "--to", "2");
+    const back = await cli("rewind", session.id, "--at", "2");
     expect([back.code, back.out.trim()]).toEqual([0, "head now: back-1, after 2 messages"]);
     expect(back.err).toContain(`The files in ${stage.home} do not change`);
     expect(await texts(session.id)).toEqual(["user: First", "assistant: One."]);
@@ -194,7 +196,7 @@ describe("a rewind", () => {
     const saved = (await handle.messages.list()).map(({ message }) => message);
     const { loopId } = await handle.branches.rewind({ to: { at: 2 } });
     expect((await handle.checkpoints.create()).lastLoopId).toBe(loopId);
-    expect((await handle.branches.fork({ turn: 0 })).from).toMatchObject({ branch: "main", position: 2 });
+    expect((await handle.branches.fork({ afterTurn: 0 })).from).toMatchObject({ branch: "main", position: 2 });
     expect(await handle.messages.replace(saved)).toMatchObject({ length: 4 });
   });
 
@@ -202,7 +204,7 @@ describe("a rewind", () => {
     const session = stage.session({ replies: [hold("open"), { text: "Done." }], agent: { tools: ["hold"] } });
     await session.start("Go", { mode: "interactive" });
     await gates.get("open").arrived;
-    const refused = await cli("rewind", session.id, "--to", "0");
+    const refused = await cli("rewind", session.id, "--at", "0");
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain("it has an open run");
     expect(refused.err).toContain(`holdfast stop ${session.id}`);
@@ -231,13 +233,13 @@ describe("starting again from a past turn [SES-08.2]", () => {
     expect(JSON.parse((await cli("show", session.id, "--turn", "1", "--as-sent", "--json")).out)).toEqual(
       JSON.parse(JSON.stringify(await holdfast.session(session.id).messages.request({ turn: 1 }))),
     );
-    const again = await cli("branch", session.id, "--turn", "1", "--json");
+    const again = await cli("branch", session.id, "--before-turn", "1", "--json");
     expect(again.code).toBe(0);
     expect(session.listSeenMessages(2)).toEqual(session.listSeenMessages(1));
     const first = `${session.id}.anthropic.test-model.1`;
     const run = await holdfast.session(session.id).branches.start({
       loop: first,
-      turn: 0,
+      beforeTurn: 0,
       prompt: "Look elsewhere",
       changes: { systemPrompt: "Be brief." },
     });
@@ -246,7 +248,7 @@ describe("starting again from a past turn [SES-08.2]", () => {
     expect(JSON.stringify(session.listRequests()[3]?.body?.["system"])).toContain("Be brief.");
     const behind = await holdfast
       .session(session.id)
-      .branches.start({ loop: first, turn: 1, prompt: "And now?" });
+      .branches.start({ loop: first, beforeTurn: 1, prompt: "And now?" });
     await behind.result();
     const asked = session.listSeenMessages(5);
     expect(asked.slice(0, session.listSeenMessages(1).length)).toEqual(session.listSeenMessages(1));
@@ -277,7 +279,7 @@ thoroughTest(
     });
     await session.run("Look");
     for (const request of [2, 3, 4]) {
-      const again = await cli("branch", session.id, "--turn", "1", "--json");
+      const again = await cli("branch", session.id, "--before-turn", "1", "--json");
       expect(again.err).not.toContain("no answer");
       expect(again.code).toBe(0);
       expect(session.listSeenMessages(request)).toEqual(session.listSeenMessages(1));
@@ -285,17 +287,65 @@ thoroughTest(
     expect((await holdfast.session(session.id).messages.request({ turn: 1 })).messages).toHaveLength(3);
     expect((await holdfast.session(session.id).messages.request({ turn: 0 })).messages).toHaveLength(1);
     // The position after turn 0 is where turn 1 begins.
-    const { from } = await holdfast.session(session.id).branches.fork({ turn: 0 });
+    const { from } = await holdfast.session(session.id).branches.fork({ afterTurn: 0 });
     expect(from.position).toBe(3);
-    const refused = await cli("branch", session.id, "--turn", "2");
+    const refused = await cli("branch", session.id, "--before-turn", "2");
     expect(refused.err).toMatch(/no answer/);
     // At the first turn, another prompt replaces the old one, and the count restarts.
-    const anew = await holdfast.session(session.id).branches.start({ turn: 0, prompt: "Look elsewhere" });
+    const anew = await holdfast.session(session.id).branches.start({ beforeTurn: 0, prompt: "Look elsewhere" });
     await anew.result();
     expect(session.listSeenMessages(5)).toEqual(["user: Look elsewhere"]);
     expect((await holdfast.session(session.id).messages.request({ turn: 0 })).messages).toHaveLength(1);
   },
 );
+
+test("positions before and after a turn or a loop are the same wherever they are given [HITL-01.2]", async () => {
+  gates.get("named").open();
+  const session = stage.session({
+    replies: [hold("named"), { text: "One." }, { text: "Two." }],
+    agent: { tools: ["hold"] },
+  });
+  await session.run("First");
+  await session.run("Second");
+  const handle = holdfast.session(session.id);
+  const [first = "", second = ""] = (await stage.transcript.readLoops(session.id)).map(({ loopId }) => loopId);
+  // user, call, result, answer; user, answer.
+  const positions: [PositionOptions, number][] = [
+    [{}, 6],
+    [{ at: 1 }, 1],
+    [{ beforeTurn: 0 }, 5],
+    [{ afterTurn: 0 }, 6],
+    [{ beforeTurn: 0, loop: first }, 1],
+    [{ afterTurn: 0, loop: first }, 3],
+    [{ beforeTurn: 1, loop: first }, 3],
+    [{ afterTurn: 1, loop: first }, 4],
+    [{ beforeLoop: first }, 0],
+    [{ afterLoop: first }, 4],
+    [{ beforeLoop: second }, 4],
+    [{ branch: "main" }, 6],
+    [{ branch: "main", at: 2 }, 2],
+  ];
+  for (const [position, expected] of positions) {
+    const what = JSON.stringify(position);
+    const { from } = await handle.branches.fork(position);
+    expect([what, from.position]).toEqual([what, expected]);
+    if (Object.keys(position).length === 0) continue;
+    const { head } = await handle.branches.rewind({ to: position });
+    expect([what, head.position]).toEqual([what, expected]);
+    await handle.branches.rewind({ to: { branch: "main" } });
+  }
+  const wrong: [object, RegExp][] = [
+    [{ beforeTurn: 0, afterTurn: 0 }, /beforeTurn and afterTurn are different positions/],
+    [{ loop: first }, /loop says where turns are counted/],
+    [{ afterLoop: first, branch: "main" }, /Do not specify a branch with afterLoop/],
+    [{ turn: 0 }, /position\.turn: unknown key/],
+    [{ at: -1 }, /position\.at: must be/],
+  ];
+  for (const [position, problem] of wrong) {
+    await expect(handle.branches.fork(position), JSON.stringify(position)).rejects.toThrow(problem);
+    await expect(handle.branches.start(position), JSON.stringify(position)).rejects.toThrow(problem);
+  }
+});
 
 describe("a session that is replaced by a new one", () => {
   thoroughTest(

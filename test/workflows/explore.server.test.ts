@@ -90,7 +90,7 @@ describe("several branches from one position", () => {
       await session.run("Go");
       const exploration = await holdfast
         .session(session.id)
-        .branches.explore([{}, { changes: { tools: [] } }], { turn: 1 });
+        .branches.explore([{}, { changes: { tools: [] } }], { beforeTurn: 1 });
       const result = await exploration.result();
       expect(result.branches.map(({ status }) => status.type)).toEqual(["answered", "answered"]);
       expect(session.listSeenMessages(2)).toEqual(session.listSeenMessages(1));

@@ -61,7 +61,7 @@ test("files are stored with each turn, and a fork restores them as they were the
     ...[
       "fork",
       session.id,
-      "--turn",
+      "--after-turn",
       "0",
       "--as",
       other,

@@ -194,7 +194,7 @@ describe("a cost limit is rejected where a price is unknown, whatever sets it [L
       () => handle.branches.explore([{ prompt: "x" }], { limits: limited }),
       () => handle.continue({ limits: limited }),
       () => handle.branches.rerun({ limits: limited }),
-      () => handle.branches.start({ turn: 0, limits: limited }),
+      () => handle.branches.start({ beforeTurn: 0, limits: limited }),
     ];
     for (const door of doors) await expect(door()).rejects.toMatchObject(REFUSED);
     const continued = await runCommandLine(stage, "continue", session.id, "--max-cost", "1");

@@ -195,20 +195,20 @@ system_prompt = "Other."
 max_turns = 7
 `,
     );
-    const dry = await runCommandLine(stage, "update", session.id, "--definition", file, "--dry-run");
+    const dry = await runCommandLine(stage, "update", session.id, "--agent", file, "--dry-run");
     expect([dry.code, dry.err]).toEqual([0, expect.any(String)]);
     expect(dry.out).toMatch(/^tools +removed hold +next turn$/m);
     expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
     expect(dry.out).toMatch(/^warning: .*prompt cache/m);
     expect(dry.out).toContain("nothing was changed");
     expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBeUndefined();
-    const { code, out } = await runCommandLine(stage, "update", session.id, "--definition", file, "--json");
+    const { code, out } = await runCommandLine(stage, "update", session.id, "--agent", file, "--json");
     expect([code, JSON.parse(out)]).toMatchObject([0, { type: "update", takesEffect: "next-turn" }]);
     expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBe(JSON.parse(out).to);
     gates.get("table").open();
     await session.readResult();
-    const again = await runCommandLine(stage, "update", session.id, "--definition", file);
+    const again = await runCommandLine(stage, "update", session.id, "--agent", file);
     expect([again.code, again.out]).toEqual([0, expect.stringContaining("already has this definition")]);
-    expect((await runCommandLine(stage, "update", "nobody", "--definition", file)).code).toBe(2);
+    expect((await runCommandLine(stage, "update", "nobody", "--agent", file)).code).toBe(2);
   });
 });

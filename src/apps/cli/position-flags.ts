@@ -3,35 +3,48 @@ import type { PositionOptions } from "../../client/index.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { UsageError } from "./usage-error.ts";
 
-// The command-line options for positions in a conversation.
+// The command-line options for positions in a conversation, the same in all commands.
 
 export type PositionFlags = {
   readonly at?: string;
-  readonly turn?: string;
+  readonly beforeTurn?: string;
+  readonly afterTurn?: string;
   readonly loop?: string;
+  readonly beforeLoop?: string;
+  readonly afterLoop?: string;
   readonly branch?: string;
 };
 
-export function addPositionOptions(
-  command: Command,
-  help: { readonly turn: string; readonly loop: string },
-): Command {
+/** What a message says that asks for a position. */
+export const POSITION_HINT =
+  "Specify --at POSITION, --before-turn N, --after-turn N, --before-loop ID, --after-loop ID or --branch ID.";
+
+export function addPositionOptions(command: Command): Command {
   return command
     .option(
       "--at <position>",
       "after this many messages: the # of the first excluded message, as printed by show",
     )
-    .option("--turn <n>", `${help.turn}, counted from 0`)
-    .option("--loop <id>", `${help.loop} (default, for --turn: the conversation at the head)`)
+    .option("--before-turn <n>", "before this turn's answer: the context that the model had for it; from 0")
+    .option("--after-turn <n>", "after this turn, its answer and tool results included; from 0")
+    .option("--loop <id>", "the loop in which turns are counted (default: the conversation at the head)")
+    .option("--before-loop <id>", "before this loop's prompts")
+    .option("--after-loop <id>", "after this loop")
     .option("--branch <id>", "on this branch (default: the branch of the session's head)");
 }
 
-export function parsePosition({ at, turn, loop, branch }: PositionFlags): PositionOptions {
-  return {
-    ...(at === undefined ? {} : { at: parseCount("--at", at) }),
-    ...(turn === undefined ? {} : { turn: parseCount("--turn", turn) }),
-    ...omitUndefined({ loop, branch }),
-  };
+export function parsePosition(flags: PositionFlags): PositionOptions {
+  const { at, beforeTurn, afterTurn, loop, beforeLoop, afterLoop, branch } = flags;
+  return omitUndefined({
+    at: parseOptionalCount("--at", at),
+    beforeTurn: parseOptionalCount("--before-turn", beforeTurn),
+    afterTurn: parseOptionalCount("--after-turn", afterTurn),
+    ...{ loop, beforeLoop, afterLoop, branch },
+  });
+}
+
+function parseOptionalCount(flag: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseCount(flag, text);
 }
 
 export function parseCount(flag: string, text: string): number {

@@ -1,26 +1,44 @@
+import { z } from "zod";
 import type { BranchPosition, InvalidPosition } from "../../store/transcript/fork.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import type { SessionRecord } from "../../store/transcript/session.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { checkOption } from "../runs/check-option.ts";
 import { findNewestLoop } from "../runs/find-newest-loop.ts";
 import { findTurnOnLine, type LoopTurn, readLoopAnswers } from "./line-turns.ts";
 import type { PastAnswer } from "./list-past-answers.ts";
 
-/** A position in a session's conversation, as a user specifies it. By default, the end of the head. */
+/**
+ * A position in a session's conversation, as a user specifies it: one of `at`, `beforeTurn`, `afterTurn`, `beforeLoop` and
+ * `afterLoop`; by default, the end of the head.
+ */
 export type PositionOptions = {
   /** The number of messages before the position: what `show` prints for the first message after it. */
   readonly at?: number;
+  /** Before the answer of this turn, counted from 0: the context that the model had for it. */
+  readonly beforeTurn?: number;
+  /** After this turn, counted from 0: its answer and tool results included. */
+  readonly afterTurn?: number;
   /**
-   * A turn, counted from 0, in the loop that `loop` specifies. Without `loop`, a turn on the head's line, where a loop that
-   * began in place of a turn continues its numbering; `request` counts in the same way.
+   * The id of the loop in which turns are counted. By default, turns are those on the head's line, where a loop that began
+   * in place of a turn continues its numbering; `request` counts in the same way.
    */
-  readonly turn?: number;
-  /** The loop's id. For a turn, the last loop before the head by default. */
   readonly loop?: string;
+  /** Before the prompts of the loop with this id. */
+  readonly beforeLoop?: string;
+  /** After the loop with this id. */
+  readonly afterLoop?: string;
   /** The session's head by default. The position is the branch's end, unless `at` specifies another one. */
   readonly branch?: string;
 };
+
+const text = z.string().optional();
+const count = z.number().int().nonnegative().optional();
+const Position = z.strictObject({
+  ...{ at: count, beforeTurn: count, afterTurn: count },
+  ...{ loop: text, beforeLoop: text, afterLoop: text, branch: text },
+});
 
 type PositionReader = {
   readonly transcript: Transcript;
@@ -37,39 +55,29 @@ export function createPositionReader(
   return { transcript, session: id, head: headBranch, last: lastLoopId };
 }
 
-/** Returns the position after a turn's answer and results, or after a whole loop. */
-export async function findPositionAfter(
-  reader: PositionReader,
-  options: PositionOptions,
-): Promise<BranchPosition> {
-  const { turn, loop } = checkPositionOptions(reader.session, options);
-  if (turn === undefined && loop === undefined) return await findNamedPosition(reader, options);
-  if (turn === undefined) return await findLoopEnd(reader, await findLoop(reader, loop));
-  return await findTurnEnd(reader, await findTurn(reader, loop, turn));
-}
-
 /**
- * Returns the position before a turn's answer, or before a loop's prompts, for a replacement. At a loop's first turn,
- * another prompt also replaces the prompts of the loop.
+ * Returns the position that a user specifies.
+ *
+ * @param replacesPrompts - Whether another prompt begins there: before the first turn of a loop, it also replaces the loop's
+ * prompts.
  */
-export async function findReplacementPosition(
+export async function findPosition(
   reader: PositionReader,
   options: PositionOptions,
-  replacesPrompts: boolean,
+  replacesPrompts = false,
 ): Promise<BranchPosition> {
-  const { turn, loop } = checkPositionOptions(reader.session, options);
-  if (turn === undefined && loop === undefined) return await findNamedPosition(reader, options);
-  if (turn === undefined) {
-    const { branch, from } = await findLoop(reader, loop);
-    return { branch, position: from };
+  checkPositionOptions(reader.session, options);
+  const { at, beforeTurn, afterTurn, loop, beforeLoop, afterLoop, branch = reader.head } = options;
+  if (beforeLoop !== undefined) {
+    const { branch: ofLoop, from } = await findLoop(reader, beforeLoop);
+    return { branch: ofLoop, position: from };
   }
-  const turnRecord = await findTurn(reader, loop, turn);
-  const { record } = turnRecord;
-  const { branch, position } = await findAnswer(reader, turnRecord);
-  if (!replacesPrompts) return { branch, position };
-  const before = await reader.transcript.readEntries(reader.session, branch, record.from, position);
-  const isFirst = before.every(({ message }) => message.role === "user");
-  return { branch, position: isFirst ? record.from : position };
+  if (afterLoop !== undefined) return await findLoopEnd(reader, await findLoop(reader, afterLoop));
+  if (afterTurn !== undefined) return await findTurnEnd(reader, await findTurn(reader, loop, afterTurn));
+  if (beforeTurn !== undefined) {
+    return await findTurnStart(reader, await findTurn(reader, loop, beforeTurn), replacesPrompts);
+  }
+  return { branch, position: at ?? (await reader.transcript.countEntries(reader.session, branch)) };
 }
 
 export function createPositionError(session: string, problem: InvalidPosition): HoldfastError {
@@ -95,39 +103,20 @@ export function createPositionError(session: string, problem: InvalidPosition): 
   }
 }
 
-function checkPositionOptions(session: string, options: PositionOptions): PositionOptions {
-  const { at, turn, loop, branch } = options;
-  for (const [name, number] of [
-    ["at", at],
-    ["turn", turn],
-  ] as const) {
-    if (number === undefined || (Number.isInteger(number) && number >= 0)) continue;
-    throw new HoldfastError("input-invalid", `${name} is ${number}; it must be a whole number from 0.`, {
-      session,
-    });
-  }
-  if (at !== undefined && (turn !== undefined || loop !== undefined)) {
-    throw new HoldfastError("input-invalid", "Specify either a position or a turn of a loop, not both.", {
-      session,
-    });
-  }
-  if (branch !== undefined && (turn !== undefined || loop !== undefined)) {
-    throw new HoldfastError(
-      "input-invalid",
-      "Do not specify a branch with a loop or a turn: they determine it.",
-      {
-        session,
-      },
-    );
-  }
-  return options;
-}
-
-async function findNamedPosition(
-  { transcript, session, head }: PositionReader,
-  { at, branch = head }: PositionOptions,
-): Promise<BranchPosition> {
-  return { branch, position: at ?? (await transcript.countEntries(session, branch)) };
+function checkPositionOptions(session: string, options: PositionOptions): void {
+  checkOption(Position, options, "position");
+  const { loop, branch, ...positions } = options;
+  const given = Object.entries(positions).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  const isTurn = given.includes("beforeTurn") || given.includes("afterTurn");
+  const problem =
+    given.length > 1
+      ? `${given.join(" and ")} are different positions. Specify one of them`
+      : loop !== undefined && !isTurn
+        ? "loop says where turns are counted. Specify it with beforeTurn or afterTurn; or specify beforeLoop or afterLoop"
+        : branch !== undefined && given.length > 0 && !given.includes("at")
+          ? `Do not specify a branch with ${given.join("")}, which determines it`
+          : undefined;
+  if (problem !== undefined) throw new HoldfastError("input-invalid", `${problem}.`, { session });
 }
 
 async function findLoop(
@@ -161,6 +150,19 @@ async function findLoopEnd(
   );
   const length = await transcript.countEntries(session, branch);
   return { branch, position: Math.min(length, ...next.map((one) => one.from)) };
+}
+
+async function findTurnStart(
+  reader: PositionReader,
+  turn: LoopTurn,
+  replacesPrompts: boolean,
+): Promise<BranchPosition> {
+  const { record } = turn;
+  const { branch, position } = await findAnswer(reader, turn);
+  if (!replacesPrompts) return { branch, position };
+  const before = await reader.transcript.readEntries(reader.session, branch, record.from, position);
+  const isFirst = before.every(({ message }) => message.role === "user");
+  return { branch, position: isFirst ? record.from : position };
 }
 
 async function findTurnEnd(reader: PositionReader, turn: LoopTurn): Promise<BranchPosition> {

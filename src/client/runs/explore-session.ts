@@ -6,11 +6,7 @@ import { EVALUATION_WORKFLOW } from "../../workflows/messages.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import {
-  createPositionReader,
-  findReplacementPosition,
-  type PositionOptions,
-} from "../read/branch-position.ts";
+import { createPositionReader, findPosition, type PositionOptions } from "../read/branch-position.ts";
 import { type EventsOptions, type SessionEvent, streamSessionEvents } from "../read/session-events.ts";
 import { assertDefinitionAccepted } from "./accept-definition.ts";
 import { awaitResult } from "./await-result.ts";
@@ -110,7 +106,7 @@ export async function exploreSession(
     const { transcript, record } = await getSessionRecord(link, session);
     const reader = createPositionReader(transcript, record);
     const allPrompted = branches.every(({ prompt }) => prompt !== undefined);
-    const at = await findReplacementPosition(reader, position, allPrompted);
+    const at = await findPosition(reader, position, allPrompted);
     await assertDefinitionAccepted(transcript, session, record.definitionHash);
     const base = await transcript.readDefinition(record.definitionHash);
     const agents = branches.map((branch) => applyBranchChanges(branch, base, session));

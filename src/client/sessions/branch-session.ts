@@ -4,17 +4,13 @@ import type { BranchPosition } from "../../store/transcript/fork.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import {
-  createPositionReader,
-  findReplacementPosition,
-  type PositionOptions,
-} from "../read/branch-position.ts";
+import { createPositionReader, findPosition, type PositionOptions } from "../read/branch-position.ts";
 import { assertDefinitionAccepted } from "../runs/accept-definition.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
 import { launchByHash, type StartResult, startRun } from "../runs/start-run.ts";
 
 export type BranchOptions = PositionOptions & {
-  /** The prompt at the position; at a loop's first turn, it replaces the loop's prompt. Default: the model answers again. */
+  /** The prompt at the position; before a loop's first turn, it replaces the loop's prompts. Default: the model answers again. */
   readonly prompt?: string;
   /** Replaces the session's definition. */
   readonly agent?: AgentDefinitionInput;
@@ -37,7 +33,7 @@ export async function branchSession(
   try {
     const { transcript, record } = await getSessionRecord(link, session);
     const reader = createPositionReader(transcript, record);
-    const at = await findReplacementPosition(reader, position, prompt !== undefined);
+    const at = await findPosition(reader, position, prompt !== undefined);
     const continuation: Continuation = {
       kind: { type: "branch", tag: new Date().toISOString() },
       at,

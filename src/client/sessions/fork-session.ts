@@ -8,7 +8,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 import {
   createPositionError,
   createPositionReader,
-  findPositionAfter,
+  findPosition,
   type PositionOptions,
 } from "../read/branch-position.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
@@ -52,7 +52,7 @@ export async function forkSession(
   const into = as === undefined ? undefined : resolveSessionId(as);
   try {
     const { transcript, record } = await getSessionRecord(link, session);
-    const at = await findPositionAfter(createPositionReader(transcript, record), position);
+    const at = await findPosition(createPositionReader(transcript, record), position);
     const snapshot = restoreOption === undefined ? undefined : await findSnapshotAt(transcript, session, at);
     const forked = await transcript.fork({
       session,

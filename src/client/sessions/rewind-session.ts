@@ -6,7 +6,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 import {
   createPositionError,
   createPositionReader,
-  findPositionAfter,
+  findPosition,
   type PositionOptions,
 } from "../read/branch-position.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
@@ -31,16 +31,20 @@ export async function rewindSession(
   to: PositionOptions,
 ): Promise<RewindResult> {
   if (Object.values(to).every((value) => value === undefined)) {
-    throw new HoldfastError("input-invalid", "Specify a target: a position, a turn, a loop or a branch.", {
-      session,
-    });
+    throw new HoldfastError(
+      "input-invalid",
+      "Specify a position: at, beforeTurn, afterTurn, beforeLoop, afterLoop or branch.",
+      {
+        session,
+      },
+    );
   }
   try {
     const { transcript, record } = await getSessionRecord(link, session);
     const running = (await transcript.readLoops(session)).filter(({ status }) => status === "running");
     const run = await describeRun(link, session);
     if (run !== undefined && isOpen(run)) throw createRunningError(session);
-    const position = await findPositionAfter(createPositionReader(transcript, record), to);
+    const position = await findPosition(createPositionReader(transcript, record), to);
     // No run is open: these loops have ended. A loop that began after this read is not among them.
     const endedLoops = running.map(({ loopId }) => loopId);
     const rewound = await transcript.rewind({

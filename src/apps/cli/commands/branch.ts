@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
-import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
+import { addPositionOptions, POSITION_HINT, type PositionFlags, parsePosition } from "../position-flags.ts";
 import { formatProblem } from "../problem-view.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UNTRUSTED } from "../untrusted-flag.ts";
@@ -29,12 +29,9 @@ type Flags = PositionFlags &
 export function addBranchCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("branch")
-    .description("Rerun from an earlier turn on a new branch, with another prompt, model or agent")
+    .description("Rerun from an earlier position on a new branch, with another prompt, model or agent")
     .argument("<session>", "the session's id");
-  addPositionOptions(command, {
-    turn: "replace this turn: start from the context that the model had before it",
-    loop: "replace this loop",
-  })
+  addPositionOptions(command)
     .option(
       "-p, --prompt <text>",
       'the prompt; "-" reads it from standard input (default: the model answers the same context again)',
@@ -54,12 +51,12 @@ export function addBranchCommand(program: Command, runAction: RunAction): void {
       `
 Examples:
   $ holdfast show 5f0c… --turn 7 --as-sent
-  $ holdfast branch 5f0c… --turn 7 --model openai/gpt-5
-  $ holdfast branch 5f0c… --turn 7 --prompt "Read the tests first"
+  $ holdfast branch 5f0c… --before-turn 7 --model openai/gpt-5
+  $ holdfast branch 5f0c… --before-turn 7 --prompt "Read the tests first"
   $ holdfast branch 5f0c… --at 12 --agent stricter.toml --detach
 
-At a loop's first turn, the prompt replaces the loop's own prompt. The original turn stays in the record. Files are not
-restored: if that matters, specify another folder with --workspace.`,
+Before a loop's first turn, the prompt replaces the loop's own prompt. What follows the position stays in the record.
+Files are not restored: if that matters, specify another folder with --workspace.`,
     )
     .action(async (session: string, flags: Flags) => runAction((context) => branch(context, session, flags)));
 }
@@ -70,9 +67,7 @@ async function branch(context: Context, id: string, flags: Flags): Promise<numbe
     throw new UsageError("The prompt is empty. Give a prompt that has text.");
   const position = parsePosition(flags);
   if (Object.keys(position).length === 0) {
-    throw new UsageError(
-      "No starting position is given. Specify --turn N, --at POSITION, --loop ID or --branch ID.",
-    );
+    throw new UsageError(`No starting position is given. ${POSITION_HINT}`);
   }
   const limits = parseLimits(flags);
   const agent = readAgentFlags(context, flags);

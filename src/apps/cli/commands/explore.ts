@@ -28,10 +28,7 @@ export function addExploreCommand(program: Command, runAction: RunAction): void 
       "Try several prompts or agents in parallel from one position of a session; all branches stay, none is selected",
     )
     .argument("<session>", "the session's id");
-  addPositionOptions(command, {
-    turn: "replace this turn: start from the context that the model had before it",
-    loop: "replace this loop",
-  })
+  addPositionOptions(command)
     .option("-p, --prompt <text>", "the prompt of one branch; repeat it for each branch", collectValue)
     .option(
       "-a, --agent <file>",
@@ -45,7 +42,7 @@ export function addExploreCommand(program: Command, runAction: RunAction): void 
       `
 Examples:
   $ holdfast explore 5f0c… -p "Fix it in the parser" -p "Fix it in the caller"
-  $ holdfast explore 5f0c… --turn 3 -a small.toml -a large.toml --max-cost 2
+  $ holdfast explore 5f0c… --before-turn 3 -a small.toml -a large.toml --max-cost 2
 
 Each result is a branch of the session: \`holdfast run TASK --session 5f0c… --branch ID\` continues the one that you choose.
 The session's head does not move. Files are not forked: agents that share a folder also share its files.

@@ -5,7 +5,7 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
+import { addPositionOptions, POSITION_HINT, type PositionFlags, parsePosition } from "../position-flags.ts";
 import { UsageError } from "../usage-error.ts";
 
 type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
@@ -23,10 +23,7 @@ export function addForkCommand(program: Command, runAction: RunAction): void {
       "Create a branch at any position of a session's conversation; nothing is copied, nothing else changes",
     )
     .argument("<session>", "the session's id");
-  addPositionOptions(command, {
-    turn: "after this turn, including its answer and tool results",
-    loop: "after this loop",
-  })
+  addPositionOptions(command)
     .option("--name <name>", "the branch's name (default: branch-1, branch-2, …)")
     .option("--as <id>", "the id of a new session that begins there; both sessions can run at the same time")
     .option(
@@ -41,7 +38,7 @@ export function addForkCommand(program: Command, runAction: RunAction): void {
       "after",
       `
 Examples:
-  $ holdfast fork 5f0c… --turn 3 --name without-tests
+  $ holdfast fork 5f0c… --after-turn 3 --name without-tests
   $ holdfast run "Now without the tests" --session 5f0c… --branch without-tests --model anthropic/claude-sonnet-4-5
   $ holdfast fork 5f0c… --at 12 --as 5f0c-second-try
 
@@ -105,37 +102,27 @@ export function addRewindCommand(program: Command, runAction: RunAction): void {
     .description(
       "Move the head of an idle session to an earlier position, or forward again; the record keeps every message",
     )
-    .argument("<session>", "the session's id")
-    .option("--to <position>", "the same as --at");
-  addPositionOptions(command, {
-    turn: "after this turn, including its answer and tool results",
-    loop: "after this loop",
-  })
+    .argument("<session>", "the session's id");
+  addPositionOptions(command)
     .addHelpText(
       "after",
       `
 Examples:
-  $ holdfast rewind 5f0c… --turn 3
-  $ holdfast rewind 5f0c… --to 12
+  $ holdfast rewind 5f0c… --after-turn 3
+  $ holdfast rewind 5f0c… --at 12
   $ holdfast rewind 5f0c… --branch main
 
 The last example moves forward again, to the end of a branch. \`holdfast show 5f0c… --branches\` lists all branches, and
 \`holdfast show 5f0c… --branch ID\` prints one of them. The command fails while a run is open. Files are not restored.`,
     )
-    .action(async (session: string, flags: PositionFlags & { readonly to?: string }) =>
+    .action(async (session: string, flags: PositionFlags) =>
       runAction((context) => rewind(context, session, flags)),
     );
 }
 
-async function rewind(
-  context: Context,
-  session: string,
-  { to, ...flags }: PositionFlags & { readonly to?: string },
-): Promise<number> {
-  const position = parsePosition(to === undefined ? flags : { ...flags, at: to });
-  if (Object.keys(position).length === 0) {
-    throw new UsageError("No position is given. Specify --to POSITION, --turn N, --loop ID or --branch ID.");
-  }
+async function rewind(context: Context, session: string, flags: PositionFlags): Promise<number> {
+  const position = parsePosition(flags);
+  if (Object.keys(position).length === 0) throw new UsageError(`No position is given. ${POSITION_HINT}`);
   return withHoldfast(context, async (holdfast) => {
     const rewound = await holdfast.session(session).branches.rewind({ to: position });
     if (context.json) context.printJson({ type: "rewound", ...rewound });

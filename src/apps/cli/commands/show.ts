@@ -44,7 +44,7 @@ Examples:
   $ holdfast show 5f0c… --turn 7 --as-sent
 
 --as-sent rebuilds the request from the record alone, across compactions, pruning, rewinds and definition updates.
-\`holdfast branch 5f0c… --turn 7\` reruns from that turn.`,
+\`holdfast branch 5f0c… --before-turn 7\` reruns from that turn.`,
     )
     .action(async (session: string, flags: Flags) =>
       runAction((context) => showSession(context, session, flags)),

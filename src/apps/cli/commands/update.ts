@@ -9,7 +9,7 @@ import { formatProblem } from "../problem-view.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 
-type Flags = UntrustedFlag & { readonly definition: string; readonly dryRun?: boolean };
+type Flags = UntrustedFlag & { readonly agent: string; readonly dryRun?: boolean };
 
 export function addUpdateCommand(
   program: Command,
@@ -19,15 +19,15 @@ export function addUpdateCommand(
     .command("update")
     .description("Change a session's definition; an open run changes before its next turn")
     .argument("<session>", "the session's id")
-    .requiredOption("--definition <file>", "an agent file, or FILE#NAME if the file defines several agents")
+    .requiredOption("-a, --agent <file>", "an agent file, or FILE#NAME if the file defines several agents")
     .option(...UNTRUSTED)
     .option("--dry-run", "list the changes without applying them")
     .addHelpText(
       "after",
       `
 Examples:
-  $ holdfast update 5f0c… --definition agent.toml --dry-run
-  $ holdfast update 5f0c… --definition agents.toml#reviewer
+  $ holdfast update 5f0c… --agent agent.toml --dry-run
+  $ holdfast update 5f0c… --agent agents.toml#reviewer
 
 Costs, granted approvals and the conversation stay. \`holdfast show SESSION --events\` lists the result.`,
     )
@@ -37,9 +37,9 @@ Costs, granted approvals and the conversation stay. \`holdfast show SESSION --ev
 }
 
 async function updateSession(context: Context, session: string, flags: Flags): Promise<number> {
-  const { definition, dryRun } = flags;
-  const { agent, problems } = loadAgentFile(definition, readTrust(context, flags));
-  showTrustNotice(context, { ...flags, agent: definition });
+  const { dryRun } = flags;
+  const { agent, problems } = loadAgentFile(flags.agent, readTrust(context, flags));
+  showTrustNotice(context, flags);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   return withHoldfast(context, async (holdfast) => {
     const updated = await holdfast.session(session).update(agent, dryRun === true ? { dryRun } : {});
