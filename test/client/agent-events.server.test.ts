@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
-import { connectClient } from "../workflows/support/test-client.ts";
+import { SentSessionEvent } from "../../src/schema/session-event.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
 let stage: TestEnvironment;
@@ -27,6 +28,7 @@ test("events arrive while an answer is produced, and together they match the rec
   });
   await session.start("Go");
   const seen: AgentEvent[] = [];
+  const recordedSoFar: AgentEvent[] = [];
   let liveWords = "";
   for await (const { event } of holdfast.session(session.id).events()) {
     expect(AgentEvent.parse(JSON.parse(JSON.stringify(event)))).toEqual(event);
@@ -36,14 +38,22 @@ test("events arrive while an answer is produced, and together they match the rec
     // The vendor has not finished its answer yet: it continues after a reader has seen the beginning.
     const [part] = event.message.content;
     liveWords = part?.type === "text" ? part.text : "";
+    // A reader that does not follow gets what is recorded, and leaves although the run is open.
+    for await (const one of holdfast.session(session.id).events({ from: "session", follow: false })) {
+      recordedSoFar.push(one.event);
+    }
     stage.model.release("gate");
   }
+  expect(recordedSoFar.length).toBeGreaterThan(5);
+  expect(recordedSoFar.map(({ type }) => type)).not.toContain("MessageUpdate");
   expect(liveWords).not.toBe("");
   expect(LONG.startsWith(liveWords) && liveWords !== LONG).toBe(true);
 
   const passing = ["MessageUpdate", "ToolExecutionUpdate", "ProgressMessage"];
   const durable = seen.filter(({ type }) => !passing.includes(type));
   expect(durable.map(({ type }) => type)).toEqual(await session.readEventTypes());
+  const typesSoFar = recordedSoFar.map(({ type }) => type);
+  expect(durable.slice(0, recordedSoFar.length).map(({ type }) => type)).toEqual(typesSoFar);
   expect(seen[0]).toMatchObject({
     type: "AgentStart",
     agentId: (await holdfast.session(session.id).record()).agentId,
@@ -64,4 +74,8 @@ test("events arrive while an answer is produced, and together they match the rec
   for await (const { event } of holdfast.session(session.id).events()) later.push(event);
   expect(later.map(({ type }) => type)).toEqual(durable.map(({ type }) => type));
   expect(later.at(-1)).toEqual(seen.at(-1));
+  const { out } = await runCommandLine(stage, "show", session.id, "--events", "--json");
+  const lines = out.trim().split("\n");
+  const printed = lines.map((line) => SentSessionEvent.parse(JSON.parse(line)).event);
+  expect(printed).toEqual(later);
 });

@@ -196,7 +196,10 @@ describe("a rewind", () => {
     const saved = (await handle.messages.list()).map(({ message }) => message);
     const { loopId } = await handle.branches.rewind({ to: { at: 2 } });
     expect((await handle.checkpoints.create()).lastLoopId).toBe(loopId);
-    expect((await handle.branches.fork({ afterTurn: 0 })).from).toMatchObject({ branch: "main", position: 2 });
+    expect((await handle.branches.fork({ afterTurn: 0 })).from).toMatchObject({
+      branch: "main",
+      position: 2,
+    });
     expect(await handle.messages.replace(saved)).toMatchObject({ length: 4 });
   });
 
@@ -292,7 +295,9 @@ thoroughTest(
     const refused = await cli("branch", session.id, "--before-turn", "2");
     expect(refused.err).toMatch(/no answer/);
     // At the first turn, another prompt replaces the old one, and the count restarts.
-    const anew = await holdfast.session(session.id).branches.start({ beforeTurn: 0, prompt: "Look elsewhere" });
+    const anew = await holdfast
+      .session(session.id)
+      .branches.start({ beforeTurn: 0, prompt: "Look elsewhere" });
     await anew.result();
     expect(session.listSeenMessages(5)).toEqual(["user: Look elsewhere"]);
     expect((await holdfast.session(session.id).messages.request({ turn: 0 })).messages).toHaveLength(1);
@@ -308,7 +313,9 @@ test("positions before and after a turn or a loop are the same wherever they are
   await session.run("First");
   await session.run("Second");
   const handle = holdfast.session(session.id);
-  const [first = "", second = ""] = (await stage.transcript.readLoops(session.id)).map(({ loopId }) => loopId);
+  const [first = "", second = ""] = (await stage.transcript.readLoops(session.id)).map(
+    ({ loopId }) => loopId,
+  );
   // user, call, result, answer; user, answer.
   const positions: [PositionOptions, number][] = [
     [{}, 6],

@@ -26,6 +26,8 @@ export type FollowOptions = {
   readonly start: FollowStart | EventPosition;
   readonly runId: string | undefined;
   readonly signal: AbortSignal | undefined;
+  /** Whether to wait for new items until the run ends. */
+  readonly follow: boolean;
 };
 
 /** Live output announces recorded events. Polling finds those that it missed, and serves watchers on another machine. */
@@ -43,7 +45,7 @@ export async function* followSession(
   link: ClientLink,
   session: string,
   recorded: RecordedEventReader,
-  { start, runId, signal: outer }: FollowOptions,
+  { start, runId, signal: outer, follow }: FollowOptions,
 ): AsyncGenerator<FollowedItem, void, void> {
   if (outer?.aborted === true) return;
   const stop = new AbortController();
@@ -65,6 +67,7 @@ export async function* followSession(
     if (isLate)
       for (const one of snapshot.deltas)
         if (isInSnapshot(one)) yield { item: toLiveItem(one), isReplayed: true };
+    if (!follow) return yield* toFollowedItems(recorded.readNew());
     void pipeLiveOutput(hub, session, snapshot.offset, signal, queue);
     polling = waitForRunEnd(link, session, { runId, signal }).then((error) =>
       queue.push(error === undefined ? { type: "ended" } : { type: "failed", error }),

@@ -17,6 +17,8 @@ export type EventsOptions = {
    * all events after its own.
    */
   readonly from?: FollowStart | (string & {});
+  /** Whether to wait for further events until the run ends; true by default. Otherwise ends after what is recorded now. */
+  readonly follow?: boolean;
   /** Ends the iteration; the run continues. */
   readonly signal?: AbortSignal;
   /** The run whose end ends the iteration; the session's newest run by default. */
@@ -30,7 +32,7 @@ export type EventsOptions = {
 export async function* streamSessionEvents(
   link: ClientLink,
   session: string,
-  { from = "loop", runId, signal }: EventsOptions = {},
+  { from = "loop", runId, signal, follow = true }: EventsOptions = {},
 ): AsyncGenerator<SessionEvent, void, void> {
   const start = getFollowStart(session, from);
   const builder = new SessionEventBuilder(
@@ -40,7 +42,7 @@ export async function* streamSessionEvents(
     signal,
   );
   try {
-    const options = { start, runId, signal };
+    const options = { start, runId, signal, follow };
     for await (const { item, isReplayed } of followSession(link, session, builder.recorded, options)) {
       if (isReplayed) await builder.restore(item);
       else yield* await builder.toSessionEvents(item);

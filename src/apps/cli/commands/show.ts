@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { AgentMessage, Entry, RequestOptions } from "../../../client/index.ts";
+import type { AgentMessage, Entry, RequestOptions, StoredLoop } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { formatBranchTree } from "../branch-view.ts";
 import { withHoldfast } from "../connection.ts";
@@ -77,23 +77,26 @@ async function showSession(context: Context, session: string, flags: Flags): Pro
       }
       return EXIT.ok;
     }
-    const { storedLoops } = await holdfast.session(session).record();
-    for (const { loop, events } of storedLoops) {
-      if (context.json) for (const event of events) context.printJson(event);
-      else {
-        const ended = loop.outcome === undefined ? loop.status : describeOutcome(loop.outcome);
-        context.print(context.out.bold(`${loop.loopId} · ${loop.model} · ${ended}`));
-        for (const { sequence, atMs, body } of events) {
-          const { type, ...facts } = body;
-          const at = new Date(atMs).toISOString();
-          context.print(
-            `  ${String(sequence).padStart(4)}  ${at}  ${type.padEnd(18)} ${context.out.dim(stripControls(JSON.stringify(facts)))}`,
-          );
-        }
-      }
-    }
+    const one = holdfast.session(session);
+    const { storedLoops } = await one.record();
+    if (context.json) {
+      for await (const event of one.events({ from: "session", follow: false })) context.printEvent(event);
+    } else for (const loop of storedLoops) printLoop(context, loop);
     return EXIT.ok;
   });
+}
+
+/** Prints a loop with its events as stored. */
+function printLoop(context: Context, { loop, events }: StoredLoop): void {
+  const ended = loop.outcome === undefined ? loop.status : describeOutcome(loop.outcome);
+  context.print(context.out.bold(`${loop.loopId} · ${loop.model} · ${ended}`));
+  for (const { sequence, atMs, body } of events) {
+    const { type, ...facts } = body;
+    const at = new Date(atMs).toISOString();
+    context.print(
+      `  ${String(sequence).padStart(4)}  ${at}  ${type.padEnd(18)} ${context.out.dim(stripControls(JSON.stringify(facts)))}`,
+    );
+  }
 }
 
 function parseTurn({ turn, loop }: Flags): RequestOptions {
