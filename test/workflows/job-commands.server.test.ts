@@ -59,13 +59,19 @@ test("a file with a [mode] runs in that mode; the result is on standard output [
   const job = createJobName(stage);
   const { code, out, err } = await runCommandLine(stage, "run", "Go", "--agent", file, "--session", job);
   expect({ code, out }).toEqual({ code: 0, out: "Better.\n" });
-  expect(err).toContain(`answered · 2 turns · $0.00 · job ${job}`);
+  expect(err).toMatch(/answered · 2 turns · \$0\.00 · [\d.]+ s · job /);
   const status = await runCommandLine(stage, "job", "status", job);
   expect(status.code).toBe(0);
   expect(status.out).toMatch(/status +completed/);
   expect(status.out).toMatch(/edit +editor +answered +1 .*\.edit/);
   const result = await runCommandLine(stage, "job", "result", job, "--json");
-  expect(lines(result.out).at(-1)).toMatchObject({ type: "result", text: "Better.", exitCode: 0 });
+  expect(lines(result.out).at(-1)).toMatchObject({
+    type: "result",
+    text: "Better.",
+    turns: 2,
+    durationMs: expect.any(Number),
+    exitCode: 0,
+  });
 });
 
 test("a stage that fails gives exit code 1, and the job is resumed from there", async () => {
