@@ -88,7 +88,7 @@ describe("zodOutput", () => {
     });
   });
 
-  test("rejects what JSON Schema cannot express; the definition rejects a list [SO-01]", async () => {
+  test("rejects what JSON Schema cannot express; the definition rejects a list", async () => {
     expect(() => zodOutput(z.object({ at: z.date() }))).toThrow(HoldfastError);
     const { definition } = scripted();
     await expect(

@@ -59,17 +59,20 @@ describe("recorded events, completed for observers", () => {
   test.each([
     ["is stopped", (run: Run) => run.stop("enough").lose("stored").settle()],
     ["is given up", (run: Run) => run.lose("stored").lose("claimed").lose("claimed").settle()],
-  ])("a turn whose stored compaction was lost ends without an answer when it %s [EVT-05]", async (_, end) => {
-    const replies = [large(calls("edit")), large(calls("edit")), large(calls("edit")), says("done")];
-    const run = play({ replies, compactAbove: 300 });
-    while (run.state.view.spans.length < 3) await run.step();
-    const events = told(await end(await run.until("compact")));
-    expect(run.transcript.listEntries("main").at(-1)?.message.role).toBe("extension");
-    const none = { role: "assistant", stopReason: "aborted", usage: NO_USAGE };
-    expect(of(events, "TurnEnd").at(-1)?.message).toMatchObject(none);
-    expect(of(events, "MessageEnd").at(-1)?.message).toMatchObject(none);
-    expect(of(events, "AgentEnd")).toHaveLength(1);
-  });
+  ])(
+    "a turn whose stored compaction was lost ends without an answer when it %s [EVT-12.1]",
+    async (_, end) => {
+      const replies = [large(calls("edit")), large(calls("edit")), large(calls("edit")), says("done")];
+      const run = play({ replies, compactAbove: 300 });
+      while (run.state.view.spans.length < 3) await run.step();
+      const events = told(await end(await run.until("compact")));
+      expect(run.transcript.listEntries("main").at(-1)?.message.role).toBe("extension");
+      const none = { role: "assistant", stopReason: "aborted", usage: NO_USAGE };
+      expect(of(events, "TurnEnd").at(-1)?.message).toMatchObject(none);
+      expect(of(events, "MessageEnd").at(-1)?.message).toMatchObject(none);
+      expect(of(events, "AgentEnd")).toHaveLength(1);
+    },
+  );
 
   test.each(["default", "rerun", "branch"] as const)(
     "a continuation of kind %s names the previous loop as its parent [X-08.1-2]",

@@ -105,7 +105,7 @@ test("the context is built from the blocks where there are any, and without the 
   expect(JSON.stringify(context)).not.toContain("L.1");
 });
 
-test("without its blocks a chain is the conversation as it was [CMP-01, CMP-12]", async () => {
+test("without its blocks a chain is the conversation as it was [CMP-01.2, CMP-12]", async () => {
   const { written } = await compactChain();
   const whole = { branch: "main", ranges: [{ from: 0, to: written.length }] };
   expect(materialise(whole, written)).toEqual(CHAIN.map(({ message }) => message));

@@ -201,7 +201,7 @@ describe("before-tool", () => {
   const lineOf = (run: ReturnType<typeof play>, name: string) =>
     run.lines.filter((line) => line.startsWith(name));
 
-  test("a denial gives one ToolExecutionEnd with an error and no ToolExecutionStart, and the call never runs; its sibling does [CB-05, X-04, PHI-13k.1, TOOL-13]", async () => {
+  test("a denial gives one ToolExecutionEnd with an error and no ToolExecutionStart, and the call never runs; its sibling does [CB-05.3, X-04, PHI-13k.1, TOOL-13]", async () => {
     const words = saying("before-tool", no("closed"), YES);
     const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
     await run.settle();

@@ -280,7 +280,7 @@ describe("events", () => {
 });
 
 describe("model failures", () => {
-  test("a failure becomes an empty answer, its events are closed, and the loop fails [LOOP-16, LOOP-24, PHI-13d, TYP-21, IRON-05]", async () => {
+  test("a failure becomes an empty answer, its events are closed, and the loop fails [LOOP-16.2, LOOP-24.1-3, PHI-13d, TYP-21, IRON-05]", async () => {
     const run = await play().until("call-model").fail("auth", "401: no such key").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: 401: no such key"]);
     expect(run.eventLines().slice(-5)).toEqual([

@@ -112,7 +112,7 @@ describe("a start without a prompt", () => {
 });
 
 describe("an interactive run", () => {
-  test("waits after a loop, and answers the next prompt in a loop of its own [STEER-12]", async () => {
+  test("waits after a loop, and answers the next prompt in a loop of its own [STEER-12.2]", async () => {
     const run = await play({ mode: "interactive", replies: [says("one"), says("two")] }).settle();
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     await run.prompt("more").settle();

@@ -188,7 +188,7 @@ describe("a vendor's signature", () => {
     );
   });
 
-  test("is stored with OpenRouter's thinking, and sent back unchanged [TYP-02, X-35]", () => {
+  test("is stored with OpenRouter's thinking, and sent back unchanged [TYP-02.2, X-35]", () => {
     fc.assert(
       fc.property(anySignature, (signature) => {
         const details = [{ type: "reasoning.encrypted", data: signature, format: "f" }];

@@ -71,7 +71,7 @@ const AS_TEXT: ReadonlySet<Protocol> = new Set([
   "azure_openai_responses",
 ]);
 
-test("property: another vendor's thinking is text for OpenAI's protocols and left out for the others; its text stays [XLAT-03]", async () => {
+test("property: another vendor's thinking is text for OpenAI's protocols and left out for the others; its text stays [XLAT-03.2-4]", async () => {
   // Two protocols of one vendor, under one name, are foreign to each other too.
   const isForeign = ({ protocol: by }: AnswerRecord, protocol: Protocol) => by !== protocol;
   await fc.assert(
@@ -98,7 +98,7 @@ test("property: another vendor's thinking is text for OpenAI's protocols and lef
   );
 });
 
-test("property: the rules as a function give the request that the adapters make by themselves, and change no message [XLAT-02, XLAT-03]", async () => {
+test("property: the rules as a function give the request that the adapters make by themselves, and change no message [XLAT-01.1, XLAT-02]", async () => {
   await fc.assert(
     fc.asyncProperty(
       anyConversation,

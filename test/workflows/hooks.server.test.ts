@@ -360,7 +360,7 @@ describe("a rejection", () => {
     },
   );
 
-  test("at before-tool: that call alone is denied, and never runs; its sibling does [CB-05, X-04, TOOL-13]", async () => {
+  test("at before-tool: that call alone is denied, and never runs; its sibling does [CB-05.3, X-04, TOOL-13]", async () => {
     const session = stage.session({
       replies: [
         { toolCalls: [call("talk", { words: ["rm"] }), call("talk", { words: ["ls"] })] },

@@ -64,7 +64,7 @@ describe("a sub-agent", () => {
     },
   );
 
-  test("does the task in a session of its own, and its answer is the call's result [SUB-01.1, SUB-05.1, SUB-05.3-4, SUB-11.1-3, SES-10.2-3, LOOP-07]", async () => {
+  test("does the task in a session of its own, and its answer is the call's result [SUB-01.1, SUB-05.1, SUB-05.3-4, SUB-11.1-3, SES-10.2-3, LOOP-07.4]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("researcher", "Find the answer.")] }, { text: "It is 42." }],

@@ -66,7 +66,7 @@ test("one prompt, one answer: result, conversation and events (LOOP-01.1, LOOP-0
   ]);
 });
 
-test("real tools in parallel: all at once, results in call order (TOOL-07, TOOL-08, LOOP-17) [TEST-06.2, TEST-11]", async () => {
+test("real tools in parallel: all at once, results in call order (TOOL-07.1, TOOL-08.1-2, LOOP-17) [TEST-06.2, TEST-11]", async () => {
   await writeFile(join(stage.home, "a.txt"), "alpha\n");
   const calls = [
     ...meters(3, 3),

@@ -151,7 +151,7 @@ thoroughTest(
   },
 );
 
-test("a limit ends the run with a text that stays in the conversation (LIM-03, LOOP-12) [TEST-06.5]", async () => {
+test("a limit ends the run with a text that stays in the conversation (LIM-03.2-3, LOOP-12.2-3) [TEST-06.5]", async () => {
   const again = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
   const session = stage.session({
     replies: [again, again, again],
