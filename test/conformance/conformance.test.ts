@@ -1,7 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { thoroughTest } from "../support/test-depth.ts";
 
@@ -61,11 +62,16 @@ function project(
   return root;
 }
 
-function conformance(root: string, ...flags: string[]): { status: number | null; stderr: string } {
-  const { status, stderr } = spawnSync(process.execPath, [SCRIPT, "--root", root, ...flags], {
-    encoding: "utf8",
-  });
-  return { status, stderr };
+/** Waits without blocking the process: many runs of the script take longer than a runner waits for a test file. */
+async function conformance(
+  root: string,
+  ...flags: string[]
+): Promise<{ status: number | null; stderr: string }> {
+  const run = promisify(execFile)(process.execPath, [SCRIPT, "--root", root, ...flags]);
+  return await run.then(
+    ({ stderr }) => ({ status: 0, stderr }),
+    ({ code, stderr }) => ({ status: code, stderr }),
+  );
 }
 
 function written(root: string): string {
@@ -80,12 +86,12 @@ function rows(root: string): string[] {
 
 const NAMES_ALL = called("test", '"does it all [AAA-01, AAA-02]"');
 
-test("the document says of each requirement what it is, who proves it, and how it stands", () => {
+test("the document says of each requirement what it is, who proves it, and how it stands", async () => {
   const root = project(
     called("describe", '"things [AAA-01]"', called("test", "`of ${kind} | sorts [AAA-02a, R7]`")) +
       called("test.each([1])", '"each " + "one (AAA-02b, design 3.1)"'),
   );
-  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
   expect(rows(root)).toEqual([
     "| AAA-01 | One \\| thing | `test/some/a.test.ts`: things | proven |",
     "| AAA-02 | Two things | its parts | proven |",
@@ -98,25 +104,25 @@ test("the document says of each requirement what it is, who proves it, and how i
   expect(written(root)).toContain("| AAA: First things | 5 | 5 | 4 | 0 | 0 | 0 | 1 |  |");
 });
 
-thoroughTest("writing it twice changes nothing, and the check is content", () => {
+thoroughTest("writing it twice changes nothing, and the check is content", async () => {
   const root = project(NAMES_ALL);
-  conformance(root);
+  await conformance(root);
   const first = written(root);
-  conformance(root);
+  await conformance(root);
   expect(written(root)).toBe(first);
-  expect(conformance(root, "--check")).toEqual({ status: 0, stderr: "" });
+  expect(await conformance(root, "--check")).toEqual({ status: 0, stderr: "" });
 });
 
-thoroughTest("the check fails when the document is stale or not there, and does not mend it", () => {
+thoroughTest("the check fails when the document is stale or not there, and does not mend it", async () => {
   const root = project(NAMES_ALL);
-  expect(conformance(root, "--check")).toMatchObject({
+  expect(await conformance(root, "--check")).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/conformance\.md is not there\. What to do: npm run conformance/),
   });
-  conformance(root);
+  await conformance(root);
   const before = written(root);
   writeFileSync(join(root, "test/some/b.test.ts"), called("test", '"more [BB-01]"'));
-  expect(conformance(root, "--check")).toMatchObject({
+  expect(await conformance(root, "--check")).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(
       /is not what the titles of the tests say\. What to do: npm run conformance/,
@@ -130,10 +136,10 @@ thoroughTest.each([
   ["an area that there is not", "x [CCC-01]", "CCC-01"],
   ["a part that there is not", "x (AAA-02z)", "AAA-02z"],
   ["a wrong id beside a right one", "x [AAA-01, AAA-2]", "AAA-2"],
-])("a title that names %s fails, and is quoted", (_, title, id) => {
+])("a title that names %s fails, and is quoted", async (_, title, id) => {
   const root = project(called("test", JSON.stringify(title)));
   for (const flags of [[], ["--check"]]) {
-    const { status, stderr } = conformance(root, ...flags);
+    const { status, stderr } = await conformance(root, ...flags);
     expect(status).toBe(1);
     expect(stderr).toContain(
       `test/some/a.test.ts names ${id}, which is no requirement: "${title}". What to do: mend the tag`,
@@ -141,24 +147,24 @@ thoroughTest.each([
   }
 });
 
-test("brackets that name no ids are words", () => {
+test("brackets that name no ids are words", async () => {
   const root = project(called("test", '"[1,2],[3] of (UTF-8) bytes (not AAA-like) [R13]"'));
-  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
 });
 
-test("a requirement of a finished area without a test fails; of another area it does not", () => {
+test("a requirement of a finished area without a test fails; of another area it does not", async () => {
   const root = project(called("test", '"x [AAA-01, AAA-02a]"'), { finished: ["AAA"] });
-  const { status, stderr } = conformance(root);
+  const { status, stderr } = await conformance(root);
   expect(status).toBe(1);
   const missing = stderr.trim().split("\n");
   expect(missing.map((line) => line.split(" ")[0])).toEqual(["AAA-02", "AAA-02b"]);
   expect(missing[1]).toBe(
     "AAA-02b (Another part) has no test, and its area is finished. What to do: put [AAA-02b] into the title of the test that proves it, or take the area out of test/conformance/finished.json.",
   );
-  expect(conformance(root, "--check").status).toBe(1);
+  expect((await conformance(root, "--check")).status).toBe(1);
 });
 
-thoroughTest("a test that is skipped, planned or expected to fail proves nothing", () => {
+thoroughTest("a test that is skipped, planned or expected to fail proves nothing", async () => {
   const root = project(
     called("test.skip", '"x [AAA-01]"') +
       called("test.todo", '"x [AAA-01]"') +
@@ -166,35 +172,35 @@ thoroughTest("a test that is skipped, planned or expected to fail proves nothing
       called("describe.skip", '"around"', called("test", '"x [AAA-01]"')),
     { finished: ["AAA"] },
   );
-  expect(conformance(root).stderr).toContain("AAA-01 (One | thing) has no test");
+  expect((await conformance(root)).stderr).toContain("AAA-01 (One | thing) has no test");
 });
 
-thoroughTest("a test that runs only where it can proves what it names", () => {
+thoroughTest("a test that runs only where it can proves what it names", async () => {
   const root = project(called("test.skipIf(process.platform === 'win32')", '"x [AAA-01]"'));
-  conformance(root);
+  await conformance(root);
   expect(rows(root)[0]).toBe("| AAA-01 | One \\| thing | `test/some/a.test.ts`: x | proven |");
 });
 
-thoroughTest("lists that contradict themselves are named", () => {
+thoroughTest("lists that contradict themselves are named", async () => {
   const [first] = REQUIREMENTS.requirements;
   const requirements = {
     ...REQUIREMENTS,
     requirements: [first, first, { id: "ZZ-01", title: "Homeless", issues: [] }],
   };
-  const { status, stderr } = conformance(project("", { finished: ["YY"], requirements }));
+  const { status, stderr } = await conformance(project("", { finished: ["YY"], requirements }));
   expect(status).toBe(1);
   expect(stderr).toContain("has AAA-01 twice");
   expect(stderr).toContain("ZZ-01 is of no area");
   expect(stderr).toContain("names YY, which is no area");
 });
 
-test("a requirement with clauses is proven by the tests that name each of them, and has a row for each", () => {
+test("a requirement with clauses is proven by the tests that name each of them, and has a row for each", async () => {
   const root = project(
     called("test", '"some [BB-03.1, AAA-01]"') +
       called("describe", '"more [BB-03.2-3]"', called("test", '"of it (BB-03.3)"')),
     { requirements: withClauses() },
   );
-  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
   expect(rows(root).slice(-4)).toEqual([
     "| BB-03 | Several |  | proven |",
     "| BB-03.1 | first | `test/some/a.test.ts`: some | proven |",
@@ -204,12 +210,12 @@ test("a requirement with clauses is proven by the tests that name each of them, 
   expect(written(root)).toContain("| BB: Others | 3 | 5 | 1 | 0 | 0 | 2 | 0 |  |");
 });
 
-test("the plain id of a requirement with clauses proves none of them", () => {
+test("the plain id of a requirement with clauses proves none of them", async () => {
   const root = project(called("test", '"all [BB-03]"') + called("test", '"one [BB-03.2]"'), {
     finished: ["BB"],
     requirements: withClauses(),
   });
-  const { status, stderr } = conformance(root);
+  const { status, stderr } = await conformance(root);
   expect(status).toBe(1);
   const missing = stderr.trim().split("\n");
   expect(missing.map((line) => line.split(" ")[0])).toEqual(["BB-01", "BB-02", "BB-03.1", "BB-03.3"]);
@@ -224,13 +230,13 @@ test("the plain id of a requirement with clauses proves none of them", () => {
   ]);
 });
 
-test("a gap with its reason is accepted in a finished area, but is not called proven", () => {
+test("a gap with its reason is accepted in a finished area, but is not called proven", async () => {
   const requirements = {
     areas: REQUIREMENTS.areas,
     requirements: withClauses({ gaps: { 3: "not built" } }).requirements.slice(-1),
   };
   const root = project(called("test", '"x [BB-03.1-2]"'), { finished: ["BB"], requirements });
-  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
   expect(rows(root)).toEqual([
     "| BB-03 | Several |  | in part |",
     "| BB-03.1 | first | `test/some/a.test.ts`: x | proven |",
@@ -245,24 +251,24 @@ thoroughTest.each([
   ["x [BB-03.2-4]", "BB-03.2-4"],
   ["x [BB-03.3-1]", "BB-03.3-1"],
   ["x (AAA-01.1)", "AAA-01.1"],
-])("a title that names a clause that there is not fails: %s", (title, word) => {
+])("a title that names a clause that there is not fails: %s", async (title, word) => {
   const root = project(called("test", JSON.stringify(title)), { requirements: withClauses() });
-  const { status, stderr } = conformance(root, "--check");
+  const { status, stderr } = await conformance(root, "--check");
   expect(status).toBe(1);
   expect(stderr).toContain(`names ${word}, which is no clause of ${word.split(".")[0]}: "${title}"`);
 });
 
-thoroughTest("clauses and gaps that contradict themselves are named", () => {
+thoroughTest("clauses and gaps that contradict themselves are named", async () => {
   const requirements = withClauses({ gaps: { 1: "has a test", 4: "is not there" } });
   requirements.requirements.push({ id: "BB-04", title: "One", issues: [], clauses: ["one"] } as never);
-  const { status, stderr } = conformance(project(called("test", '"x [BB-03.1]"'), { requirements }));
+  const { status, stderr } = await conformance(project(called("test", '"x [BB-03.1]"'), { requirements }));
   expect(status).toBe(1);
   expect(stderr).toContain("BB-03 has a gap for clause 4, which it does not have");
   expect(stderr).toContain("BB-03 has a gap for clause 1, which has a test");
   expect(stderr).toContain("BB-04 has fewer than two clauses");
 });
 
-test("a test whose body reaches no assertion cannot prove", () => {
+test("a test whose body reaches no assertion cannot prove", async () => {
   const bodies = {
     nothing: "",
     "a value without a matcher": "expect(run());",
@@ -285,7 +291,7 @@ test("a test whose body reaches no assertion cannot prove", () => {
       ),
     { helpers: { "src/foreign.ts": "export function foreign() { expect(1).toBe(1); }" } },
   );
-  const { status, stderr } = conformance(root);
+  const { status, stderr } = await conformance(root);
   expect(status).toBe(1);
   expect(stderr.trim().split("\n")).toEqual(
     Object.keys(bodies).map(
@@ -295,7 +301,7 @@ test("a test whose body reaches no assertion cannot prove", () => {
   );
 });
 
-test("a test whose body reaches an assertion can prove, wherever the assertion is", () => {
+test("a test whose body reaches an assertion can prove, wherever the assertion is", async () => {
   const bodies = {
     "a rejected promise": "await expect(run()).rejects.toThrow();",
     "a property": "fc.assert(fc.property(any, (x) => x));",
@@ -321,9 +327,9 @@ test("a test whose body reaches an assertion can prove, wherever the assertion i
       },
     },
   );
-  expect(conformance(root)).toEqual({ status: 0, stderr: "" });
+  expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
 });
 
-test("a test that names nothing may be as it likes", () => {
-  expect(conformance(project(called("test", '"x"', "")))).toEqual({ status: 0, stderr: "" });
+test("a test that names nothing may be as it likes", async () => {
+  expect(await conformance(project(called("test", '"x"', "")))).toEqual({ status: 0, stderr: "" });
 });
