@@ -92,7 +92,7 @@ describe("modified data is not decrypted [TMP-09.3]", () => {
   });
 });
 
-describe("keys are named, never stored in configuration [TMP-09.1]", () => {
+describe("keys are named, never stored in configuration [TMP-09.2]", () => {
   const file = join(folder, "key");
   writeFileSync(file, `${Buffer.alloc(32, 7).toString("hex")}\n`);
   const short = join(folder, "short");

@@ -327,6 +327,9 @@ describe("a rejection", () => {
       for (const prompt of ["Hello", "Hello again"]) {
         await closed.start(prompt);
         expect(await closed.readResult()).toMatchObject({ outcome: { type: "rejected", by: "guard" } });
+        expect((await closed.readEvents()).map(({ body }) => body)).toMatchObject([
+          { type: "AgentEnd", rejection: expect.any(String) },
+        ]);
       }
       const open = stage.session({ agent, replies: [{ text: "One." }, { text: "Two." }] });
       await open.run("Hello");
