@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../../client/index.ts";
+import { PollTimer } from "../../client/read/poll-timer.ts";
 import type { SessionEventReader } from "./session-event-reader.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 import { type TimedWaitingCall, UiMessage } from "./ui-message.ts";
@@ -40,7 +41,7 @@ export async function* streamChatChunks(
   part: ChatSegment,
 ): AsyncGenerator<readonly UiChunk[]> {
   const message = new UiMessage();
-  const pollTimer = new PollTimer();
+  const pollTimer = new PollTimer(FIRST_POLL_MS, MAX_POLL_MS);
   let sentWaiting = "[]";
   let resumeAt = part.continuesFrom;
   let hasEnded = false;
@@ -89,30 +90,4 @@ export async function* streamChatChunks(
 
 function isLast(event: AgentEvent, sinceMs = 0): boolean {
   return event.type === "AgentEnd" && Date.parse(event.timestamp) >= sinceMs;
-}
-
-/** Polls soon after an event, then less and less often. */
-class PollTimer {
-  #afterMs = FIRST_POLL_MS;
-  #timer: NodeJS.Timeout | undefined;
-
-  reset(): void {
-    this.stop();
-    this.#afterMs = FIRST_POLL_MS;
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** Returns the result of the promise; nothing when it is time to poll. */
-  async race<T>(promise: Promise<T>): Promise<T | undefined> {
-    const timeout = new Promise<undefined>((resolve) => {
-      this.#timer = setTimeout(() => resolve(undefined), this.#afterMs);
-    });
-    const result = await Promise.race([promise, timeout]);
-    this.stop();
-    if (result === undefined) this.#afterMs = Math.min(MAX_POLL_MS, this.#afterMs * 2);
-    return result;
-  }
 }
