@@ -10,6 +10,7 @@ import { streamSession, streamText } from "./read/stream-session.ts";
 import { awaitResult } from "./runs/await-result.ts";
 import { type CompactResult, compactSession } from "./runs/compact-session.ts";
 import { type ContinueOptions, continueSession, raiseLimits } from "./runs/continue-session.ts";
+import { addTotals } from "./runs/loop-totals.ts";
 import { type PromptOptions, type PromptResult, promptSession } from "./runs/prompt-session.ts";
 import { queueMessage, type SendOptions, type SendResult, stopSession } from "./runs/queue-message.ts";
 import { addOutput, type ResultOptions, type SessionResult } from "./runs/read-output.ts";
@@ -130,7 +131,8 @@ export class Session<Output = unknown> {
   /** Waits as `result` does, and returns the result of a failed run, too. It rejects only if there is no result. */
   async tryResult(options: ResultOptions = {}): Promise<SessionResult<Output>> {
     const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
-    return addOutput(this.#link, result, this.#output, options.signal);
+    const complete = await addTotals(this.#link, result, options.signal);
+    return addOutput(this.#link, complete, this.#output, options.signal);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Decision } from "../core/evaluation/decision.ts";
 import type { EvaluatedBranch } from "../core/evaluation/evaluation-digest.ts";
+import type { RunTotals } from "../core/machine/state/run-totals.ts";
 import type { EvaluationPlan } from "../schema/evaluation.ts";
 import type { Usage } from "../schema/message.ts";
 import type { MessageInput } from "./messages.ts";
@@ -18,21 +19,23 @@ export type EvaluationRequest = EvaluationPlan & {
 };
 
 /** The result of branches that all stay: no branch's answer becomes the session's. What it has used is that of all branches. */
-export type ExplorationResult = RunResult & {
-  readonly decision: Decision;
-  /** In the order of their configurations. */
-  readonly branches: readonly EvaluatedBranch[];
-};
+export type ExplorationResult = RunResult &
+  RunTotals & {
+    readonly decision: Decision;
+    /** In the order of their configurations. */
+    readonly branches: readonly EvaluatedBranch[];
+  };
 
 /**
  * The result of an evaluation: the chosen branch's result, as a run of the session returns it, and the other branches. What
  * it has used is that of all branches and of the choice.
  */
-export type EvaluationResult = RunResult & {
-  readonly decision: Decision;
-  readonly selected: EvaluatedBranch;
-  /** All other branches, in the order of their configurations (PAR-01). */
-  readonly otherBranches: readonly EvaluatedBranch[];
-  /** Of the choice alone. */
-  readonly evaluationUsage: Usage;
-};
+export type EvaluationResult = RunResult &
+  RunTotals & {
+    readonly decision: Decision;
+    readonly selected: EvaluatedBranch;
+    /** All other branches, in the order of their configurations (PAR-01). */
+    readonly otherBranches: readonly EvaluatedBranch[];
+    /** Of the choice alone. */
+    readonly evaluationUsage: Usage;
+  };

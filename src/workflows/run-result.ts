@@ -4,8 +4,11 @@ import type { RunTotals } from "../core/machine/state/run-totals.ts";
 import type { TaskReport } from "../core/machine/state/task.ts";
 import type { Outcome } from "../schema/record.ts";
 
-/** The result of a run, with what all of its loops have used. */
-export type RunResult = RunTotals & {
+/**
+ * The result of a run, with what all of its loops have used. The run of a part of another run's work has only its report,
+ * because the history of the other run contains it.
+ */
+export type RunResult = Partial<RunTotals> & {
   readonly session: string;
   readonly outcome: Outcome;
   readonly loopId?: string;
@@ -30,7 +33,7 @@ export function finishRun(session: string, { last, branch, totals, report }: Fin
   const result: RunResult =
     report === undefined
       ? { session, branch, ...last, ...totals }
-      : { session, branch, outcome: last.outcome, report, ...totals };
+      : { session, branch, outcome: last.outcome, report };
   return throwIfFailed(result);
 }
 

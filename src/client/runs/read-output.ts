@@ -1,5 +1,6 @@
 import type { ZodType } from "zod";
 import { extractOutput } from "../../conversation/output-value.ts";
+import type { RunTotals } from "../../core/machine/state/run-totals.ts";
 import type { RunResult } from "../../workflows/run-result.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -13,15 +14,15 @@ export type ResultOptions = {
 };
 
 /** A run's result; `output` is present if its last answer is the structured output that its definition requires. */
-export type SessionResult<Output = unknown> = RunResult & { readonly output?: Output };
+export type SessionResult<Output = unknown> = RunResult & RunTotals & { readonly output?: Output };
 
 /** Adds the output to a result: from its text, or from the transcript if it is longer than a result may be. */
-export async function addOutput<Output>(
+export async function addOutput<Output, Result extends RunResult>(
   link: ClientLink,
-  result: RunResult,
+  result: Result,
   schema: ZodType<Output> | undefined,
   signal?: AbortSignal,
-): Promise<SessionResult<Output>> {
+): Promise<Result & { readonly output?: Output }> {
   if (result.json === undefined) return result;
   const value =
     result.json === "complete"

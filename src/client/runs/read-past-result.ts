@@ -1,4 +1,3 @@
-import { NO_USAGE } from "../../core/budget/usage.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { outputName, type StructuredOutput } from "../../schema/output.ts";
@@ -7,6 +6,7 @@ import type { RunResult } from "../../workflows/run-result.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { findNewestLoop } from "./find-newest-loop.ts";
+import { readLoopTotals } from "./loop-totals.ts";
 import { INLINE_BYTES } from "./message-input.ts";
 
 /**
@@ -37,10 +37,7 @@ export async function readPastResult(link: ClientLink, session: string): Promise
     outcome: loop.outcome,
     loopId: loop.loopId,
     branch: loop.branch,
-    usage: loop.usage ?? NO_USAGE,
-    costUsd: loop.costUsd ?? null,
-    turns: loop.turns ?? 0,
-    durationMs: (loop.endedAtMs ?? loop.startedAtMs) - loop.startedAtMs,
+    ...(await readLoopTotals(transcript, loop)),
     ...(output === undefined || last === undefined ? {} : { ...output, position: last.position }),
   };
 }

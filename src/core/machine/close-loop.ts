@@ -35,7 +35,10 @@ export function closeLoop(state: State, outcome: Outcome): State {
     ...(outcome.type === "rejected" ? { rejection: outcome.reason } : {}),
   });
   const given = dispatch(ended);
-  return { ...given.state, phase: { type: "closing", dispatch: given.dispatch, outcome } };
+  return {
+    ...given.state,
+    phase: { type: "closing", dispatch: given.dispatch, outcome, endedAtMs: state.nowMs },
+  };
 }
 
 export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: ClosedDigest): State {
@@ -61,7 +64,7 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
       costUsd: addCosts(state.totals.costUsd, loop.costUsd),
       ...(below === 0 ? {} : { costBelowUsd: below }),
       usage: addUsage(state.totals.usage ?? NO_USAGE, loop.usage),
-      durationMs: (state.totals.durationMs ?? 0) + state.nowMs - loop.startedAtMs,
+      durationMs: (state.totals.durationMs ?? 0) + phase.endedAtMs - loop.startedAtMs,
       ...(getAllocation(state) === undefined ? {} : addTaskTotals(state, loop)),
     },
     phase: { type: "loop-ended" },

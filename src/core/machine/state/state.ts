@@ -85,7 +85,13 @@ export type Phase =
       readonly to: string;
       readonly continueWith: AfterUpdate;
     }
-  | { readonly type: "closing"; readonly dispatch: Dispatch; readonly outcome: Outcome }
+  /** `endedAtMs`: when the loop emitted its terminal event. */
+  | {
+      readonly type: "closing";
+      readonly dispatch: Dispatch;
+      readonly outcome: Outcome;
+      readonly endedAtMs: number;
+    }
   | {
       readonly type: "recording";
       readonly dispatch: Dispatch;
