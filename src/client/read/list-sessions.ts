@@ -36,7 +36,7 @@ export type SessionSummary = {
   readonly scope?: "ephemeral" | "persistent";
   /** The session of the calling agent. */
   readonly calledBy?: string;
-  /** The session at the root of its tree, while a run is open; absent for the root. */
+  /** The session at the root of its tree; absent for the root. */
   readonly root?: string;
 };
 
@@ -133,8 +133,18 @@ async function toStoredSummary(transcript: Transcript, row: ListedSession): Prom
     turns: row.totals.turns,
     costUsd: row.totals.costUsd,
     scope: row.scope ?? "ephemeral",
-    ...omitUndefined({ calledBy: row.spawn?.session }),
+    ...omitUndefined({ calledBy: row.spawn?.session, root: await findRoot(transcript, row) }),
   };
+}
+
+/** Follows the calling agents up to the first one. */
+async function findRoot(transcript: Transcript, { spawn }: ListedSession): Promise<string | undefined> {
+  let root = spawn?.session;
+  for (let next = root; next !== undefined; ) {
+    root = next;
+    next = (await transcript.readSession(next))?.spawn?.session;
+  }
+  return root;
 }
 
 /** An open run knows more than its record. */

@@ -65,9 +65,9 @@ async function list(context: Context, flags: Flags): Promise<number> {
         session.model ?? "",
         session.turns === undefined ? "" : `${session.turns}`,
         formatCostCell(session.costUsd),
-        session.lastActiveAt.toISOString().slice(0, 19).replace("T", " "),
+        session.createdAt.toISOString().slice(0, 19).replace("T", " "),
       ]);
-      const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "LAST ACTIVE (UTC)"];
+      const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "STARTED (UTC)"];
       const roots = sessions.map(({ root }) => root ?? "");
       const isForest = roots.some((root) => root !== "");
       const lines = [head, ...rows].map((row, at) => [
