@@ -51,7 +51,7 @@ const createNoopTool = (name, replay, quick) =>
   defineTool({
     name,
     description: "Does nothing",
-    parameters: z.object({ n: z.number() }),
+    inputSchema: z.object({ n: z.number() }),
     replay,
     quick,
     execute: () => "ok",

@@ -96,7 +96,7 @@ async function play(world: World): Promise<{ atWork: Look; atEnd: Look }> {
   const recite = defineTool({
     name: "recite",
     description: "Says a word",
-    parameters: z.object({ word: z.string() }),
+    inputSchema: z.object({ word: z.string() }),
     execute: async (_, { onUpdate: update }) => {
       update(`${marks.live}\n`);
       await gate;
@@ -106,8 +106,8 @@ async function play(world: World): Promise<{ atWork: Look; atEnd: Look }> {
   const guarded = defineTool({
     name: "guarded",
     description: "Asks first",
-    parameters: z.object({ word: z.string() }),
-    confirm: true,
+    inputSchema: z.object({ word: z.string() }),
+    needsApproval: true,
     execute: () => "done",
   });
   const at = {

@@ -100,14 +100,14 @@ export type OfferedTool = {
   /** Absent: the worker's default. */
   readonly timeoutMs?: number | undefined;
   /** Summarizes one call for a timeline, such as by its command. The caller limits and redacts the text. */
-  readonly summarise: (parameters: unknown) => string;
+  readonly summarise: (input: unknown) => string;
   /** Returns the resources that a call will touch, for the permission policy; nothing for tools that touch none. */
-  readonly touches: (parameters: unknown) => TouchedResources;
+  readonly touches: (input: unknown) => TouchedResources;
   /** Whether the user must approve each call that no permission rule allows. */
-  readonly confirm: boolean;
+  readonly needsApproval: boolean;
   /** Tools that are offered together with this one. */
   readonly companions?: readonly string[];
-  readonly parse: (parameters: unknown) => ParsedArguments;
+  readonly parse: (input: unknown) => ParsedArguments;
 };
 
 /** A tool that a worker executes. Create it with `defineTool`. */
@@ -116,7 +116,7 @@ export type ExecutableTool = OfferedTool & {
   /** Marks the tools by which an autonomous agent decides its next round. The call's digest carries the value. */
   readonly nextRound?: "done" | "sleep";
   /** Rejects with a `ToolError`. The model receives any other error as "failed". */
-  readonly execute: (parameters: unknown, context: ToolContext) => Promise<ToolOutput>;
+  readonly execute: (input: unknown, context: ToolContext) => Promise<ToolOutput>;
 };
 
 /** A built-in tool that changes or reads the model's view. The worker answers its calls from the view itself. */
@@ -139,22 +139,23 @@ export type OfferedToolSpec<Schema extends z.ZodObject> = {
   readonly aliases?: readonly string[];
   readonly label?: string;
   readonly description: string;
-  readonly parameters: Schema;
+  /** The schema of the arguments: the model reads it, and the arguments of each call are checked against it. */
+  readonly inputSchema: Schema;
   /** Whether a second execution is safe; `unsafe` by default. */
   readonly replay?: ReplayClass;
   /** Allowed only for `pure` tools that end within two seconds. */
   readonly quick?: boolean;
   readonly timeoutMs?: number;
-  readonly summarise?: (parameters: z.infer<Schema>) => string;
+  readonly summarise?: (input: z.infer<Schema>) => string;
   /** Returns the paths, hosts and shell command of a call, which permission rules can match. */
-  readonly touches?: (parameters: z.infer<Schema>) => TouchedResources;
-  /** Whether the user must approve each call. */
-  readonly confirm?: boolean;
+  readonly touches?: (input: z.infer<Schema>) => TouchedResources;
+  /** Whether the user must approve each call that no permission rule allows; `false` by default. */
+  readonly needsApproval?: boolean;
 };
 
 export type ToolSpec<Schema extends z.ZodObject> = OfferedToolSpec<Schema> & {
   readonly execute: (
-    parameters: z.infer<Schema>,
+    input: z.infer<Schema>,
     context: ToolContext,
   ) => Promise<ToolOutput | string> | ToolOutput | string;
 };
@@ -189,7 +190,7 @@ export function defineOfferedTool<Schema extends z.ZodObject>(spec: OfferedToolS
   if (spec.quick === true && replay !== "pure") {
     throw new TypeError(`Tool "${spec.name}" is ${replay}: only a pure tool may be quick`);
   }
-  const { $schema: _, ...parameters } = z.toJSONSchema(spec.parameters, { io: "input" }) as Record<
+  const { $schema: _, ...parameters } = z.toJSONSchema(spec.inputSchema, { io: "input" }) as Record<
     string,
     unknown
   >;
@@ -203,10 +204,10 @@ export function defineOfferedTool<Schema extends z.ZodObject>(spec: OfferedToolS
     quick: spec.quick ?? false,
     timeoutMs: spec.timeoutMs,
     touches: (value) => spec.touches?.(value as z.infer<Schema>) ?? {},
-    confirm: spec.confirm ?? false,
+    needsApproval: spec.needsApproval ?? false,
     summarise: (value) => spec.summarise?.(value as z.infer<Schema>) ?? "",
     parse: (value) => {
-      const parsed = spec.parameters.safeParse(value);
+      const parsed = spec.inputSchema.safeParse(value);
       return parsed.success
         ? { ok: true, value: parsed.data }
         : { ok: false, message: describeIssues(parsed.error) };

@@ -26,7 +26,7 @@ afterAll(() => rm(workspace, { recursive: true, force: true }));
 const bash = defineTool({
   name: "bash",
   description: "Runs a command",
-  parameters: z.object({ command: z.string() }),
+  inputSchema: z.object({ command: z.string() }),
   replay: "unsafe",
   touches: ({ command }) => ({ command }),
   execute: async () => "",

@@ -30,7 +30,7 @@ function running(
   const tool = defineTool({
     name: "look",
     description: "",
-    parameters: z.object({ at: z.string() }),
+    inputSchema: z.object({ at: z.string() }),
     execute: (_, context) => body(context),
   });
   const call: ToolCallContent = { type: "toolCall", id: "call-7", name: "look", arguments: { at: "x" } };

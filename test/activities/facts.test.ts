@@ -43,7 +43,7 @@ test("a tool that fails to list what it touches or to summarise its call does no
   const broken = defineTool({
     name: "broken",
     description: "Throws whenever it is asked about itself",
-    parameters: z.object({}),
+    inputSchema: z.object({}),
     touches: () => {
       throw new Error("no");
     },

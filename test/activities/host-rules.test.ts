@@ -13,7 +13,7 @@ const WORKSPACE = "/tmp";
 const bash = defineTool({
   name: "bash",
   description: "Runs a command",
-  parameters: z.object({ command: z.string() }),
+  inputSchema: z.object({ command: z.string() }),
   replay: "unsafe",
   touches: ({ command }) => ({ command }),
   execute: async () => "",
@@ -21,7 +21,7 @@ const bash = defineTool({
 const fetchPage = defineTool({
   name: "fetch_page",
   description: "Fetches a page",
-  parameters: z.object({ url: z.string() }),
+  inputSchema: z.object({ url: z.string() }),
   replay: "pure",
   touches: ({ url }) => ({ hosts: [url] }),
   execute: async () => "",

@@ -14,7 +14,7 @@ const done: string[] = [];
 const pay = defineTool({
   name: "pay",
   description: "Pays",
-  parameters: z.object({ to: z.string() }),
+  inputSchema: z.object({ to: z.string() }),
   replay: "idempotent",
   summarise: ({ to }) => to,
   execute: async ({ to }) => {
@@ -27,9 +27,9 @@ const pay = defineTool({
 const wire = defineTool({
   name: "wire",
   description: "Wires money",
-  parameters: z.object({ to: z.string() }),
+  inputSchema: z.object({ to: z.string() }),
   replay: "idempotent",
-  confirm: true,
+  needsApproval: true,
   execute: async ({ to }) => `wired to ${to}`,
 });
 

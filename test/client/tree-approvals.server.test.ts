@@ -15,7 +15,7 @@ const done: string[] = [];
 const pay = defineTool({
   name: "pay",
   description: "Pays",
-  parameters: z.object({ to: z.string() }),
+  inputSchema: z.object({ to: z.string() }),
   replay: "idempotent",
   summarise: ({ to }) => to,
   execute: async ({ to }) => {

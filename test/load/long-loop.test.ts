@@ -69,7 +69,7 @@ let looked = 0;
 const look = defineTool({
   name: "look",
   description: "Looks",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   replay: "pure",
   execute: async () => {
     looked += 1;

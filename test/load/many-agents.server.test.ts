@@ -41,7 +41,7 @@ const executions = new Map<string, number>();
 const crowd = defineTool({
   name: "crowd",
   description: "Waits for its siblings",
-  parameters: z.object({ agent: z.string(), n: z.number() }),
+  inputSchema: z.object({ agent: z.string(), n: z.number() }),
   execute: async ({ agent, n }) => {
     executions.set(`${agent}/${n}`, (executions.get(`${agent}/${n}`) ?? 0) + 1);
     const others = crowds.get(agent) ?? new Crowd();

@@ -262,14 +262,14 @@ describe("its options", () => {
       "Exit code: 0\n".length + 256 * 1024 + cut.length,
     );
     await expect(callTool(bash, { command: "mkfs" }, context)).rejects.toThrow("blocked by safety policy");
-    expect(bash.confirm).toBe(false);
+    expect(bash.needsApproval).toBe(false);
 
     const other = createBashTool({
       cwd: "sub",
       timeoutMs: 7000,
       maxOutputBytes: 3,
       denyPatterns: ["curl"],
-      confirm: true,
+      needsApproval: true,
     });
     expect(await callForText(other, { command: "pwd >&2" }, context)).toMatch(/STDERR:\n\/[^\n]{2}\n\.\.\. /);
     expect(await callForText(createBashTool({ cwd: "sub" }), { command: "pwd" }, context)).toContain(
@@ -277,7 +277,7 @@ describe("its options", () => {
     );
     expect(await callForText(other, many, context)).toBe(`Exit code: 0\n\0\0\0${cut}`);
     await expect(callTool(other, { command: "curl x" }, context)).rejects.toThrow("contains 'curl'");
-    expect(other.confirm).toBe(true);
+    expect(other.needsApproval).toBe(true);
     expect(await measureTimeLimit(bash, { command: "sleep 1000" }, context)).toEqual({
       afterMs: 120_000,
       message: "Command timed out after 120s",

@@ -10,11 +10,11 @@ import { isThorough } from "../support/test-depth.ts";
 
 // The table of repair-call.ts, row by row: each repair, and the nearest case that is not repaired.
 
-const make = (name: string, parameters: z.ZodObject, aliases?: readonly string[]): ExecutableTool =>
+const make = (name: string, inputSchema: z.ZodObject, aliases?: readonly string[]): ExecutableTool =>
   defineTool({
     name,
     description: "",
-    parameters,
+    inputSchema,
     execute: () => "done",
     ...(aliases === undefined ? {} : { aliases }),
   });

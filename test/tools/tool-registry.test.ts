@@ -6,7 +6,7 @@ import { defineTool } from "../../src/tools/tool.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 
 const named = (name: string) =>
-  defineTool({ name, description: "", parameters: z.object({}), execute: () => "done" });
+  defineTool({ name, description: "", inputSchema: z.object({}), execute: () => "done" });
 
 describe("the default tools", () => {
   test("pin: six names, their replay classes, and which may run locally", () => {

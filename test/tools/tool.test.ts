@@ -10,7 +10,7 @@ const weather = defineTool({
   name: "weather",
   label: "Weather report",
   description: "Tells the weather of a city",
-  parameters: z.object({ city: z.string().describe("Its name"), days: z.number().optional() }),
+  inputSchema: z.object({ city: z.string().describe("Its name"), days: z.number().optional() }),
   execute: ({ city }) => {
     if (city === "Atlantis") throw new ToolError("failed", "There is no such city");
     return `Sunny in ${city}`;
@@ -29,7 +29,7 @@ describe("the parts of a tool", () => {
         required: ["city"],
       },
     });
-    const unnamed = defineTool({ name: "a", description: "", parameters: z.object({}), execute: () => "" });
+    const unnamed = defineTool({ name: "a", description: "", inputSchema: z.object({}), execute: () => "" });
     expect(unnamed.label).toBe("a");
   });
 
@@ -56,7 +56,7 @@ describe("the parts of a tool", () => {
     ["x".repeat(65), /use 1 to 64/],
     ["call-model", /taken by Holdfast/],
   ])("the name %j is rejected", (name, words) => {
-    const make = () => defineTool({ name, description: "", parameters: z.object({}), execute: () => "" });
+    const make = () => defineTool({ name, description: "", inputSchema: z.object({}), execute: () => "" });
     expect(make).toThrow(words);
   });
 
@@ -72,7 +72,7 @@ test("a model sees name, description and schema; its call reaches the tool of ex
     defineTool({
       name: "Weather",
       description: "Another",
-      parameters: z.object({ city: z.string() }),
+      inputSchema: z.object({ city: z.string() }),
       execute: () => "other",
     }),
   ];

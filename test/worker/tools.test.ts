@@ -14,7 +14,7 @@ import { listTools } from "../../src/worker/worker-tools.ts";
 
 const silent = { warn: () => undefined };
 const own = (name: string, text = "mine"): Tool =>
-  defineTool({ name, description: "x", parameters: z.object({}), execute: () => text });
+  defineTool({ name, description: "x", inputSchema: z.object({}), execute: () => text });
 
 function logger() {
   const lines: string[] = [];

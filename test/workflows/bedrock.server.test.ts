@@ -11,7 +11,7 @@ const KEY = "AKIDEXAMPLE:secret-key-0123456789:session-token-0123456789";
 const weather = defineTool({
   name: "weather",
   description: "The weather of a city",
-  parameters: z.object({ city: z.string() }),
+  inputSchema: z.object({ city: z.string() }),
   replay: "pure",
   execute: async ({ city }) => {
     if (city === "Atlantis") throw new Error("no such city");

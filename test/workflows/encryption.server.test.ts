@@ -18,7 +18,7 @@ Object.assign(process.env, createKeyEnvironment("TEST_CODEC_A", "TEST_CODEC_B"))
 const recite = defineTool({
   name: "recite",
   description: "Says a word",
-  parameters: z.object({ word: z.string() }),
+  inputSchema: z.object({ word: z.string() }),
   execute: ({ word }) => `${MARKER} ${word}`,
 });
 

@@ -18,7 +18,7 @@ const PADDING = "x".repeat(300);
 const blob = defineTool({
   name: "blob",
   description: "Gives back a lot",
-  parameters: z.object({ kilobytes: z.number(), note: z.string().default("") }),
+  inputSchema: z.object({ kilobytes: z.number(), note: z.string().default("") }),
   execute: ({ kilobytes }) =>
     PADDING + `${OUTPUT_MARKER} `.repeat((kilobytes * 1024) / (OUTPUT_MARKER.length + 1)),
 });

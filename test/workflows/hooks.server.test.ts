@@ -49,7 +49,7 @@ let seenByTool = 0;
 const talk = defineTool({
   name: "talk",
   description: "Prints its words",
-  parameters: z.object({ words: z.array(z.string()) }),
+  inputSchema: z.object({ words: z.array(z.string()) }),
   execute: async ({ words }, { onUpdate: update }) => {
     seenByTool = await eventsOf((await stage.transcript.readLoops(talking))[0]?.loopId);
     for (const word of words) update(word);

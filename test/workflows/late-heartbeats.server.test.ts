@@ -43,7 +43,7 @@ let executions = 0;
 const busy = defineTool({
   name: "busy",
   description: "Keeps its whole process busy",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   execute: async () => {
     executions += 1;
     block();
@@ -56,7 +56,7 @@ let patientExecutions = 0;
 const patient = defineTool({
   name: "patient",
   description: "Ends early when it is cancelled",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   execute: async (_, { signal }) => {
     patientExecutions += 1;
     await sleep(3000, undefined, { signal });
@@ -68,7 +68,7 @@ let stalledExecutions = 0;
 const stalled = defineTool({
   name: "stalled",
   description: "Keeps its process busy, then ends early when it is cancelled",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   execute: async (_, { signal }) => {
     stalledExecutions += 1;
     block();

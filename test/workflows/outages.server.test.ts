@@ -55,7 +55,7 @@ let payments = 0;
 const pay = defineTool({
   name: "pay",
   description: "Pays",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   replay: "unsafe",
   execute: async (_, { memo }) => {
     payments += 1;

@@ -27,7 +27,7 @@ class Shelf implements ToolSource {
       name,
       description,
       replay,
-      parameters: z.object({ book: z.string() }),
+      inputSchema: z.object({ book: z.string() }),
       execute: ({ book }) => `${String(data)} ${book}`,
     });
 

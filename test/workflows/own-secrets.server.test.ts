@@ -35,7 +35,7 @@ const keep = (...said: unknown[]) => logged.push(inspect(said, { depth: 9, maxSt
 const fail = defineTool({
   name: "fail",
   description: "Fails with what it must not say",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   replay: "pure",
   execute: () => {
     throw new Error(`No connection for ${SECRETS.join(" ")}`);

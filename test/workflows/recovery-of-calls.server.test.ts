@@ -13,7 +13,7 @@ const tally = defineTool({
   name: "add_up",
   description: "Adds numbers",
   aliases: ["sum"],
-  parameters: z.object({ numbers: z.array(z.number()), label: z.string().optional() }),
+  inputSchema: z.object({ numbers: z.array(z.number()), label: z.string().optional() }),
   replay: "pure",
   quick: true,
   execute: (parameters) => {

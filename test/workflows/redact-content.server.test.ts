@@ -19,7 +19,7 @@ const recite = (name: string, quick: boolean) =>
   defineTool({
     name,
     description: "Says a word",
-    parameters: z.object({ word: z.string() }),
+    inputSchema: z.object({ word: z.string() }),
     replay: "pure",
     quick,
     summarise: ({ word }) => word,

@@ -17,7 +17,7 @@ const ENDLESS = CORPUS.findIndex(([name]) => name === "OpenSSH");
 const leak = defineTool({
   name: "leak",
   description: "Prints keys",
-  parameters: z.object({ how: z.enum(["answers", "fails"]) }),
+  inputSchema: z.object({ how: z.enum(["answers", "fails"]) }),
   replay: "pure",
   execute: ({ how }, { onUpdate: update, onProgress: progress }) => {
     update(PRINTED);

@@ -14,7 +14,7 @@ let stage: TestEnvironment;
 const tick = defineTool({
   name: "tick",
   description: "Does nothing",
-  parameters: z.object({ n: z.number() }),
+  inputSchema: z.object({ n: z.number() }),
   replay: "pure",
   execute: ({ n }) => `tick ${n}`,
 });

@@ -38,7 +38,7 @@ const never = () => new Promise<never>(() => undefined);
 const stuck = defineTool({
   name: "stuck",
   description: "Never ends, and does not listen",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   execute: never,
 });
 

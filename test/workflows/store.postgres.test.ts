@@ -14,7 +14,7 @@ import { openTestEnvironment, type TestEnvironment } from "./support/test-enviro
 const double = defineTool({
   name: "double",
   description: "Doubles",
-  parameters: z.object({ n: z.number() }),
+  inputSchema: z.object({ n: z.number() }),
   replay: "pure",
   execute: async ({ n }) => `${2 * n}`,
 });

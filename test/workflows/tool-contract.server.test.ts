@@ -18,7 +18,7 @@ const UPDATES = 3000;
 const report = defineTool({
   name: "report",
   description: "Reports",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   execute: () => ({
     content: [{ type: "text", text: "WORDS-FOR-THE-MODEL" }],
     details: { secretly: ["DETAILS-FOR-PEOPLE", { nested: null }] },
@@ -30,7 +30,7 @@ const report = defineTool({
 const talk = defineTool({
   name: "talk",
   description: "Talks",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   execute: (_, { onUpdate: update, onProgress: progress }) => {
     progress("LINE-OF-PROGRESS");
     for (let count = 0; count < UPDATES; count += 1) update(`PART-${count};`);
@@ -43,7 +43,7 @@ const signals: { session: string; signal: AbortSignal }[] = [];
 const wait = defineTool({
   name: "wait",
   description: "Waits",
-  parameters: z.object({ session: z.string() }),
+  inputSchema: z.object({ session: z.string() }),
   execute: ({ session }, { signal }) =>
     new Promise<string>((_, reject) => {
       signals.push({ session, signal });

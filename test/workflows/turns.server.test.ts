@@ -15,7 +15,7 @@ const order: string[] = [];
 const meter = defineTool({
   name: "meter",
   description: "Waits for its siblings",
-  parameters: z.object({ label: z.string(), beside: z.number() }),
+  inputSchema: z.object({ label: z.string(), beside: z.number() }),
   replay: "pure",
   execute: async ({ label, beside }) => {
     running += 1;

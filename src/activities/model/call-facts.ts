@@ -83,6 +83,6 @@ function getTouched(tool: Tool, value: unknown): TouchedResources {
 }
 
 function isJudged(tool: Tool, { rules, otherwise }: PermissionPolicy): boolean {
-  if (rules.length > 0 || otherwise === "ask" || tool.confirm) return true;
+  if (rules.length > 0 || otherwise === "ask" || tool.needsApproval) return true;
   return otherwise === "ask-unsafe" && tool.replay === "unsafe";
 }

@@ -64,13 +64,13 @@ export function mergeLimits({ limits }: AgentDefinition, continuation: Continuat
 
 function buildToolFacts(tool: Tool, definition: AgentDefinition, children: ChildFacts): ToolFacts {
   const child = tool.kind === "agent" ? children.get(tool.name) : undefined;
-  const { replay, quick, confirm, kind } = tool;
+  const { replay, quick, needsApproval, kind } = tool;
   const timeoutMs = getTimeLimit(tool, definition);
   return {
     replay,
     quick,
     ...omitUndefined({ timeoutMs }),
-    ...(confirm ? { confirm } : {}),
+    ...(needsApproval ? { confirm: true } : {}),
     ...(kind === "view" ? { view: true as const } : {}),
     ...omitUndefined({ child }),
   };

@@ -22,11 +22,11 @@ export function createTool(
   return defineTool({
     name: tool.name,
     description: `The scenario's ${tool.name}`,
-    parameters: z.object(shape),
+    inputSchema: z.object(shape),
     replay: tool.replay,
     quick: tool.quick,
     ...omitUndefined({ timeoutMs: tool.timeoutMs }),
-    confirm: tool.confirm,
+    needsApproval: tool.confirm,
     touches: (value) => listTouched(tool, value),
     execute,
   });

@@ -21,7 +21,7 @@ export type BashOptions = {
   /** A command that contains one of these is rejected. This guards against slips, not against malice. */
   readonly denyPatterns?: readonly string[];
   /** Whether the user must approve each command that no permission rule allows. */
-  readonly confirm?: boolean;
+  readonly needsApproval?: boolean;
   /** Names of the worker's environment variables that the command receives besides PATH, HOME and the like. */
   readonly allowEnvironment?: readonly string[];
   /** The time between SIGTERM and SIGKILL when the command is cancelled or times out. */
@@ -87,12 +87,12 @@ export function createBashTool(options: BashOptions = {}): ExecutableTool {
     description:
       "Runs a command with bash in the workspace and returns its exit code, standard output and standard error. " +
       "Every process that the command starts ends with it. There is no terminal and no standard input.",
-    parameters: Parameters,
+    inputSchema: Parameters,
     replay: "unsafe",
     timeoutMs: timeoutMs + graceMs + TIMEOUT_MARGIN_MS,
     touches: ({ command }) => ({ command, ...omitUndefined({ cwd: options.cwd }) }),
     summarise: ({ command }) => command,
-    confirm: options.confirm ?? false,
+    needsApproval: options.needsApproval ?? false,
     async execute({ command }, context) {
       const denied = denyPatterns.find((pattern) => command.includes(pattern));
       if (denied !== undefined) {

@@ -33,7 +33,7 @@ export function createEditFileTool(): ExecutableTool {
     description:
       "Replaces one piece of text in a file. old_text must match exactly, including whitespace and indentation, " +
       "and occur only once.",
-    parameters: Parameters,
+    inputSchema: Parameters,
     replay: "idempotent",
     touches: ({ path }) => ({ paths: [path] }),
     summarise: ({ path }) => path,

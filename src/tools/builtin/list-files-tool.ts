@@ -42,7 +42,7 @@ export function createListFilesTool(options: ListFilesOptions = {}): ExecutableT
     name: "list_files",
     label: "List files",
     description: `Lists files below a folder, sorted by path. Skips ${SKIPPED_FOLDERS.join(", ")}.`,
-    parameters: Parameters,
+    inputSchema: Parameters,
     replay: "pure",
     quick: true,
     touches: ({ path = "." }) => ({ paths: [path] }),

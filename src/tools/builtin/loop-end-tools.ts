@@ -19,7 +19,7 @@ export function createLoopEndTools(): readonly ExecutableTool[] {
       label: "Hand off",
       description:
         "Hands the task over to a person, because you cannot or may not complete it yourself. Your work ends after this call. Say what is done and what is left before you call it.",
-      parameters: HandOffArguments,
+      inputSchema: HandOffArguments,
       replay: "pure",
       quick: true,
       summarise: ({ reason }) => reason,
@@ -33,7 +33,7 @@ export function createLoopEndTools(): readonly ExecutableTool[] {
       label: "Pause",
       description:
         "Pauses your work until something outside of your control has happened, such as a delivery or a decision. You continue after this call when you are told that it has happened.",
-      parameters: PauseArguments,
+      inputSchema: PauseArguments,
       replay: "pure",
       quick: true,
       summarise: ({ reason }) => reason,

@@ -29,7 +29,7 @@ export function createNextRoundTools(): readonly ExecutableTool[] {
     label: "Finish",
     description:
       "Declares that the whole task is complete or cannot be completed. Call this tool once, at the very end, then end your turn.",
-    parameters: FinishArguments,
+    inputSchema: FinishArguments,
     replay: "pure",
     quick: true,
     summarise: ({ summary }) => summary,
@@ -40,7 +40,7 @@ export function createNextRoundTools(): readonly ExecutableTool[] {
     label: "Sleep",
     description:
       "Pauses your work until the time has passed or you are woken earlier. Sleeping costs nothing. Use this tool when the work must wait for something, then end your turn.",
-    parameters: SleepArguments,
+    inputSchema: SleepArguments,
     replay: "pure",
     quick: true,
     summarise: ({ seconds, reason }) => `${seconds} s: ${reason}`,

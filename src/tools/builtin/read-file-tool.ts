@@ -50,7 +50,7 @@ export function createReadFileTool(options: ReadFileOptions = {}): ExecutableToo
     label: "Read file",
     description:
       "Reads a text file with line numbers, or an image. Read large files in parts with offset and limit.",
-    parameters: Parameters,
+    inputSchema: Parameters,
     replay: "pure",
     quick: true,
     touches: ({ path }) => ({ paths: [path] }),

@@ -17,7 +17,7 @@ export function createReadFullMessageTool(): ViewTool {
     name,
     label: "Read full message",
     description,
-    parameters: ReadFullMessageArguments,
+    inputSchema: ReadFullMessageArguments,
     replay: "pure",
     quick: true,
     summarise: ({ message, from = 0 }) => `message ${message} from ${from}`,

@@ -25,7 +25,7 @@ export function createRevertTool(): ViewTool {
     label: "Go back",
     description:
       "Goes back to an earlier entry of this conversation. Everything after that entry leaves your context, and you continue from there with your summary. Files and the effects of commands are not undone. You cannot go back past a message from a user.",
-    parameters: RevertArguments,
+    inputSchema: RevertArguments,
     replay: "pure",
     quick: true,
     summarise: ({ category, step }) => `${category}, to ${step}`,

@@ -44,7 +44,7 @@ export function createSearchTool(options: SearchOptions = {}): ExecutableTool {
     label: "Search",
     description:
       "Searches the content of files for a regular expression. Returns file:line:text for each match.",
-    parameters: Parameters,
+    inputSchema: Parameters,
     replay: "pure",
     quick: true,
     touches: ({ path = "." }) => ({ paths: [path] }),

@@ -10,7 +10,7 @@ export function createSubAgentTool({ name, description }: Pick<SubAgent, "name" 
   const tool = defineOfferedTool({
     name,
     description,
-    parameters: z.object({
+    inputSchema: z.object({
       task: z
         .string({ error: MISSING_TASK })
         .min(1, MISSING_TASK)

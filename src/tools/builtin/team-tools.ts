@@ -49,7 +49,7 @@ export function createTeamTools(): readonly TeamTool[] {
     defineTeamTool("delegate", {
       description:
         "Gives a task to one of your agents. The agent starts at once and works in parallel with you. Returns the agent's id.",
-      parameters: DelegateArguments,
+      inputSchema: DelegateArguments,
       // A repeated call finds the agent that the first one started.
       replay: "idempotent",
       summarise: ({ agent, task }) => `${agent}: ${task}`,
@@ -57,26 +57,26 @@ export function createTeamTools(): readonly TeamTool[] {
     defineTeamTool("check_agents", {
       description:
         "Returns the status of your agents, and the answers of those that have ended. Does not wait.",
-      parameters: CheckArguments,
+      inputSchema: CheckArguments,
       replay: "pure",
       summarise: ({ ids: agents }) => (agents ?? []).join(", "),
     }),
     defineTeamTool("wait_for_agents", {
       description: "Waits until the agents have ended, and returns their answers.",
-      parameters: WaitArguments,
+      inputSchema: WaitArguments,
       replay: "pure",
       summarise: ({ ids: agents }) => (agents ?? []).join(", "),
     }),
     defineTeamTool("steer_agent", {
       description: "Sends a message to a running agent.",
-      parameters: SteerArguments,
+      inputSchema: SteerArguments,
       // A message has an id: it is delivered once.
       replay: "idempotent",
       summarise: ({ id: agents, message }) => `${agents}: ${message}`,
     }),
     defineTeamTool("stop_agent", {
       description: "Stops a running agent. The text that it has produced so far is stored.",
-      parameters: StopArguments,
+      inputSchema: StopArguments,
       replay: "idempotent",
       summarise: ({ id: agents }) => agents,
     }),

@@ -17,7 +17,7 @@ export function createWriteFileTool(): ExecutableTool {
     name: "write_file",
     label: "Write file",
     description: "Writes a file and replaces any previous content. Creates missing parent directories.",
-    parameters: Parameters,
+    inputSchema: Parameters,
     replay: "idempotent",
     touches: ({ path }) => ({ paths: [path] }),
     summarise: ({ path }) => path,

@@ -12,7 +12,7 @@ const take = () => {
 export default defineTool({
   name: "hungry",
   description: "Takes all memory, once",
-  parameters: z.object({}),
+  inputSchema: z.object({}),
   // It may run again: only then can the run go on.
   replay: "idempotent",
   execute: async (_, { workspace }) => {

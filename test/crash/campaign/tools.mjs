@@ -10,7 +10,7 @@ function createEffectTool(name, replay, quick) {
   return defineTool({
     name,
     description: `Leaves a line; ${replay}`,
-    parameters: z.object({ label: z.string() }),
+    inputSchema: z.object({ label: z.string() }),
     replay,
     quick,
     execute: async ({ label }, { workspace, signal, onUpdate: update, idempotencyKey }) => {

@@ -10,7 +10,7 @@ function createWaitingTool(name, replay) {
   return defineTool({
     name,
     description: `Waits; ${replay}`,
-    parameters: z.object({ label: z.string() }),
+    inputSchema: z.object({ label: z.string() }),
     replay,
     execute: async ({ label }, { workspace, signal, onUpdate: update, idempotencyKey }) => {
       appendFileSync(join(workspace, `${label}.runs`), `${process.pid} ${idempotencyKey}\n`);
@@ -28,7 +28,7 @@ function createWaitingTool(name, replay) {
 const quickUnsafe = defineTool({
   name: "quick_unsafe",
   description: "Adds a line; unsafe",
-  parameters: z.object({ label: z.string() }),
+  inputSchema: z.object({ label: z.string() }),
   replay: "unsafe",
   execute: async ({ label }, { workspace, idempotencyKey }) => {
     appendFileSync(join(workspace, `${label}.runs`), `${process.pid} ${idempotencyKey}\n`);

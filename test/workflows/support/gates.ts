@@ -19,7 +19,7 @@ export class Gates {
     return defineTool({
       name: options.name ?? "hold",
       description: "Waits at a gate",
-      parameters: z.object({ gate: z.string() }),
+      inputSchema: z.object({ gate: z.string() }),
       replay: "pure",
       quick: options.quick ?? false,
       summarise: ({ gate }) => `at ${gate}`,

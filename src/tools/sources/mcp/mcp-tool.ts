@@ -73,7 +73,7 @@ export function toOfferedTool(
     timeoutMs: Math.max(timeoutMs, maxTimeoutMs) + TIMEOUT_MARGIN_MS,
     summarise: (value) => (JSON.stringify(value) ?? "").slice(0, MAX_SUMMARY_CHARS),
     touches: () => (transport.type === "http" ? { hosts: [transport.url] } : {}),
-    confirm,
+    needsApproval: confirm,
   };
 }
 

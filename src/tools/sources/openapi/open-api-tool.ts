@@ -26,7 +26,7 @@ export function createOpenApiTool(
     replay: pinned.replay,
     quick: false,
     timeoutMs: pinned.timeoutMs,
-    confirm: pinned.confirm ?? false,
+    needsApproval: pinned.confirm ?? false,
     touches: () => ({ hosts: [call.base] }),
     summarise: (value) => formatSummary(call, value),
     parse: (value) => parseCallArguments(call, value),

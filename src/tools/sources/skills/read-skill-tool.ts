@@ -47,7 +47,7 @@ export function createReadSkillTool(name: string, skills: readonly PinnedSkill[]
     name,
     label: "Read skill",
     description: READ_SKILL_DESCRIPTION,
-    parameters: Parameters,
+    inputSchema: Parameters,
     replay: "pure",
     quick: true,
     touches: (request) => {
