@@ -34,6 +34,7 @@ export {
   ToolSourceError,
 } from "./tools/sources/tool-source.ts";
 export { defineTool } from "./tools/tool.ts";
+export type { AgentFor, RegisteredName, Registry } from "./worker/agent-for.ts";
 export { createWorker } from "./worker/create-worker.ts";
 export type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";
 export { WORKER_SETTINGS } from "./worker/settings.ts";

@@ -169,9 +169,12 @@ export function assertNotReserved(name: string): void {
 }
 
 /** Creates a tool that a worker executes. Throws a `TypeError` if the spec is invalid. */
-export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): ExecutableTool {
+export function defineTool<Schema extends z.ZodObject, const Name extends string = string>(
+  spec: ToolSpec<Schema> & { readonly name: Name },
+): ExecutableTool & { readonly name: Name } {
   return {
     ...defineOfferedTool(spec),
+    name: spec.name,
     kind: "executable",
     execute: async (value, context) => {
       const output = await spec.execute(value as z.infer<Schema>, context);

@@ -1,0 +1,89 @@
+import type { AgentDefinitionInput } from "../schema/definition.ts";
+import type { HookPoint, HookUse } from "../schema/hooks.ts";
+import type { HoldfastWorkerOptions } from "./options.ts";
+
+/** The functions that a worker registers by name: the part of its options that definitions refer to. */
+export type Registry = Pick<
+  HoldfastWorkerOptions,
+  | "tools"
+  | "filters"
+  | "hooks"
+  | "transforms"
+  | "converters"
+  | "translations"
+  | "compactions"
+  | "reducers"
+  | "evaluationStrategies"
+>;
+
+/** The tools of every worker that does not set `builtInTools`, and their aliases. */
+type BuiltInTool =
+  | "bash"
+  | "read_file"
+  | "file_read"
+  | "write_file"
+  | "file_write"
+  | "edit_file"
+  | "list_files"
+  | "search"
+  | "prun"
+  | "prun_with_memo"
+  | "revert_to_state"
+  | "hand_off"
+  | "pause_work";
+
+type BuiltInStrategy = "block" | "summary" | "tiered";
+
+type RecordName = Exclude<keyof Registry, "tools">;
+
+/** The names under which a registry has functions of one kind, such as `"filters"`; none without the kind. */
+export type RegisteredName<R extends Registry, Kind extends RecordName> =
+  R extends Record<Kind, infer Functions> ? Extract<keyof NonNullable<Functions>, string> : never;
+
+type ToolName<R extends Registry> =
+  R extends Record<"tools", readonly (infer One)[]>
+    ? One extends { readonly name: infer Name }
+      ? Name
+      : never
+    : never;
+
+type HookUseFor<Name extends string> =
+  | Name
+  | (Omit<Extract<HookUse, { name: string }>, "name"> & { readonly name: Name })
+  | Extract<HookUse, { command: unknown }>;
+
+type ContextInput = NonNullable<AgentDefinitionInput["context"]>;
+type CompactionInput = NonNullable<ContextInput["compaction"]>;
+type SubAgentInput = NonNullable<AgentDefinitionInput["subAgents"]>[number];
+
+type ContextFor<R extends Registry> = Omit<ContextInput, "compaction"> & {
+  readonly compaction?: Omit<CompactionInput, "strategy"> & {
+    readonly strategy?: BuiltInStrategy | RegisteredName<R, "compactions">;
+  };
+};
+
+type NamedFields =
+  | "tools"
+  | "inputFilters"
+  | "hooks"
+  | "transformContext"
+  | "convertToLlm"
+  | "contextTranslation"
+  | "context"
+  | "subAgents";
+
+/**
+ * A definition whose names are all in a registry, or built in: `const agent = { … } satisfies AgentFor<typeof registry>`. The
+ * type checker then rejects the name of a tool, hook, filter, transform, converter or compaction strategy that no worker with
+ * these options has. Tools of MCP servers, APIs and skills are not named in `tools`.
+ */
+export type AgentFor<R extends Registry> = Omit<AgentDefinitionInput, NamedFields> & {
+  readonly tools?: (BuiltInTool | ToolName<R>)[];
+  readonly inputFilters?: RegisteredName<R, "filters">[];
+  readonly hooks?: { readonly [Point in HookPoint]?: HookUseFor<RegisteredName<R, "hooks">>[] };
+  readonly transformContext?: RegisteredName<R, "transforms">[];
+  readonly convertToLlm?: RegisteredName<R, "converters"> | null;
+  readonly contextTranslation?: "default" | RegisteredName<R, "translations"> | null;
+  readonly context?: ContextFor<R> | null;
+  readonly subAgents?: (Omit<SubAgentInput, "agent"> & { readonly agent: AgentFor<R> })[];
+};
