@@ -117,6 +117,12 @@ export type HoldfastWorkerOptions = {
   readonly temporal?: Partial<WorkerOptions>;
 };
 
+/** The options of what runs agents, whichever worker it runs in. */
+export type AgentHostOptions = Omit<
+  HoldfastWorkerOptions,
+  "address" | "namespace" | "connection" | "taskQueue" | "versioning" | "temporal"
+>;
+
 export type HoldfastWorker = {
   readonly id: string;
   readonly address: string;

@@ -9,7 +9,7 @@ import type { Logger } from "../../src/platform/log.ts";
 import { EvaluationStrategy } from "../../src/schema/evaluation.ts";
 import { defineTool, RESERVED_TOOL_NAMES, type Tool } from "../../src/tools/tool.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
-import { registerWithBuiltIns } from "../../src/worker/create-worker.ts";
+import { registerWithBuiltIns } from "../../src/worker/agent-host.ts";
 import { listTools } from "../../src/worker/worker-tools.ts";
 
 const silent = { warn: () => undefined };
