@@ -9,9 +9,9 @@ import { Connection } from "@temporalio/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   findMissingSearchAttributes,
-  findSearchAttributeGaps,
   registerSearchAttributes,
 } from "../../src/client/connection/search-attributes.ts";
+import { findSearchAttributeGaps } from "../../src/config/search-attribute-gaps.ts";
 import { findReadinessProblem, isListening } from "../../src/devserver/server-readiness.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
 import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";

@@ -1,14 +1,11 @@
+import { findSearchAttributeGaps, type SearchAttributeGaps } from "../../config/search-attribute-gaps.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { describeTranscript } from "../../store/transcript/describe-transcript.ts";
 import { getErrorMessage } from "../holdfast-error.ts";
 import { formatRegisterCommand } from "../runs/check-search-attributes.ts";
 import { findWriteProblem } from "../sessions/store-health.ts";
 import type { ClientLink } from "./client-link.ts";
-import {
-  findSearchAttributeGaps,
-  registerSearchAttributes,
-  type SearchAttributeGaps,
-} from "./search-attributes.ts";
+import { registerSearchAttributes } from "./search-attributes.ts";
 
 export type HealthOptions = {
   /** Registers the missing search attributes. */

@@ -1,7 +1,7 @@
+import { findSearchAttributeGaps, type SearchAttributeGaps } from "../../config/search-attribute-gaps.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from "../../schema/search-attributes.ts";
 import type { ClientLink } from "../connection/client-link.ts";
-import { findSearchAttributeGaps, type SearchAttributeGaps } from "../connection/search-attributes.ts";
 import { getErrorMessage, HoldfastError } from "../holdfast-error.ts";
 
 const checkedNamespaces = new WeakSet<ClientLink["connection"]>();

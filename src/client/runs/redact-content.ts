@@ -1,18 +1,14 @@
+import { readRedactContent } from "../../config/redact-content.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-
-/** Controls whether the texts that Temporal displays for new runs contain message text. */
-const REDACT_CONTENT_VARIABLE = "HOLDFAST_REDACT_CONTENT";
 
 /** @returns Nothing where texts are displayed, the default. Throws for an invalid value, so that it never displays texts. */
 export function readRedactionFromEnvironment(
   env: NodeJS.ProcessEnv = process.env,
 ): Pick<RunSettings, "redactContent"> {
-  const setting = (env[REDACT_CONTENT_VARIABLE] ?? "").trim();
-  if (setting === "" || setting === "off") return {};
-  if (setting === "on") return { redactContent: true };
-  throw new HoldfastError(
-    "configuration-invalid",
-    `${REDACT_CONTENT_VARIABLE} has the value "${setting}"; valid values are on and off.`,
-  );
+  try {
+    return readRedactContent(env);
+  } catch (error) {
+    throw new HoldfastError("configuration-invalid", (error as Error).message);
+  }
 }
