@@ -13,6 +13,7 @@ import type { LoopDigest, ToolDigest } from "../core/machine/state/digest.ts";
 import type { TaskReport } from "../core/machine/state/task.ts";
 import type { StepActivities, StepInput } from "../core/machine/steps.ts";
 import type { TaskInput } from "../core/machine/task.ts";
+import type { AgentDefinitionInput } from "../schema/definition.ts";
 
 // The payloads that cross history. The inputs are commands without the fields that only the driver needs.
 
@@ -30,8 +31,40 @@ export type RecordInput = StepInput<"record">;
 
 export type ToolInput = Omit<
   CallToolCommand,
-  "isLocal" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
-> & { readonly session?: string };
+  "isLocal" | "session" | "timeoutMs" | "queue" | "summary" | "toolName" | "isUnregistered"
+> & {
+  readonly session?: string;
+  /** The tool's name, when the activity's type is not the name. */
+  readonly tool?: string;
+};
+
+/** An agent that another workflow starts. This is the input of a local activity, which no history contains. */
+export type PrepareAgentInput = {
+  /** The name of an agent that the worker was given, or a definition. */
+  readonly agent: string | AgentDefinitionInput;
+  readonly prompt: string;
+};
+/** The settings of an agent's run that the options of a worker change. */
+export type AgentRunSettings = {
+  readonly localSteps?: boolean;
+  readonly searchAttributes?: boolean;
+  readonly rotateAfterEvents?: number;
+  readonly redactContent?: boolean;
+};
+export type PreparedAgent = {
+  readonly definitionHash: string;
+  readonly agentName: string;
+  /** The hash of the prompt in the transcript. */
+  readonly prompt: string;
+  readonly settings: AgentRunSettings;
+};
+export type StoreMessageInput = { readonly text: string };
+export type StoredMessage = {
+  /** The hash of the text in the transcript. */
+  readonly ref: string;
+  /** The estimated tokens of the text. */
+  readonly tokens: number;
+};
 
 /** A sub-agent that ended without a report. */
 export type InspectChildInput = { readonly session: string };
@@ -102,6 +135,9 @@ type ActivitySignatures = Omit<StepActivities, "open-loop"> & {
   readonly "prepare-judge": (input: PrepareJudgeCommand) => Promise<JudgeDigest>;
   readonly "select-branch": (input: SelectBranchCommand) => Promise<SelectedBranchDigest>;
   readonly "apply-retention": (input: RetentionInput) => Promise<RetentionDigest>;
+  readonly "prepare-agent": (input: PrepareAgentInput) => Promise<PreparedAgent>;
+  readonly "store-message": (input: StoreMessageInput) => Promise<StoredMessage>;
+  readonly "call-tool": ToolActivity;
 };
 
 /** The activities by type. Every other type is the name of a tool, with `ToolInput` and `ToolDigest`. */

@@ -9,9 +9,11 @@ import type { Outages } from "../models/outages.ts";
 import type { ProviderRegistry } from "../models/provider-registry.ts";
 import type { SecretSource } from "../models/secrets.ts";
 import type { Logger } from "../platform/log.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
 import type { StreamHub } from "../store/stream/stream-hub.ts";
 import type { Transcript } from "../store/transcript/transcript.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
+import type { AgentRunSettings } from "./activity-types.ts";
 import type { Conversations } from "./step/conversations.ts";
 import type { Definitions } from "./step/definitions.ts";
 
@@ -37,5 +39,11 @@ export type Dependencies = {
   readonly process: string;
   /** The workspace of runs whose definition names no folder. */
   readonly defaultWorkspace: string;
+  /** The tools that are activities of the worker, by name. Absent: the worker answers every activity type. */
+  readonly registeredTools?: ReadonlySet<string>;
+  /** The agents that workflows of the application start by name. */
+  readonly agents?: Readonly<Record<string, AgentDefinition>>;
+  /** The settings of these agents' runs. */
+  readonly agentSettings?: AgentRunSettings;
   readonly log: Logger;
 };

@@ -16,16 +16,18 @@ import { callModel } from "./model/call-model.ts";
 import { openLoop } from "./open-loop/open-loop.ts";
 import { redactAnswer, redactResult } from "./redact-content.ts";
 import { applyRetention } from "./retain/apply-retention.ts";
+import { prepareAgent, storeMessage } from "./start-agent/prepare-agent.ts";
 import { withHeartbeat } from "./step/heartbeat.ts";
 import { callTool } from "./tool/call-tool.ts";
 import { updateDefinition } from "./update-definition/update-definition.ts";
 
 const getNoDetails = () => undefined;
 
-/** Creates the activities of a worker. `default` receives every tool call: its activity type is the tool's own name. */
+/** The activities of a worker, and what answers every tool call, whose activity type is the tool's own name. */
 export function createActivities(
   dependencies: Dependencies,
 ): Activities & { readonly default: ToolActivity } {
+  const answerToolCall = async (input: ToolInput) => redactResult(input, await callTool(input, dependencies));
   return {
     "open-loop": (input) => withHeartbeat(getNoDetails, () => openLoop(input, dependencies)),
     "call-model": async (input) => redactAnswer(input, await callModel(input, dependencies)),
@@ -44,6 +46,9 @@ export function createActivities(
     "select-branch": (input) => withHeartbeat(getNoDetails, () => selectBranch(input, dependencies)),
     "apply-retention": (input) => applyRetention(input, dependencies),
     record: (input) => withHeartbeat(getNoDetails, () => recordOutbox(input, dependencies)),
-    default: async (input: ToolInput) => redactResult(input, await callTool(input, dependencies)),
+    "prepare-agent": (input) => prepareAgent(input, dependencies),
+    "store-message": (input) => storeMessage(input, dependencies),
+    "call-tool": answerToolCall,
+    default: answerToolCall,
   };
 }

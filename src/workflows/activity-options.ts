@@ -27,6 +27,9 @@ const TOOL_MARGIN_MS = 24 * 60 * 60 * 1000;
 /** A local step that is not done by then runs on another path: until it ends, it delays signals (design 3.17). */
 const LOCAL_TIMEOUT = "2 seconds";
 
+/** The workflow task timeout of agents: a kill during a local step waits for it (design 3.18). */
+export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
+
 /** A dead worker is no failure of the vendor: the machine dispatches the command again (design 3.12). */
 const DEAD_WORKER_FAILURES = ["TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"];
 
@@ -68,6 +71,20 @@ export function buildWriteOptions(summary: string): ActivityOptions {
   return {
     startToCloseTimeout: "5 minutes",
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    retry: { initialInterval: "200 milliseconds", maximumInterval: "10 seconds" },
+    cancellationType: "WAIT_CANCELLATION_COMPLETED",
+    summary,
+  };
+}
+
+/**
+ * Returns the options of local activities that only store a text. Their retries wait in timers, so that a workflow task
+ * of the application does not stay open while the store is unavailable.
+ */
+export function buildStoreOptions(summary: string): LocalActivityOptions {
+  return {
+    startToCloseTimeout: "10 seconds",
+    localRetryThreshold: "1 second",
     retry: { initialInterval: "200 milliseconds", maximumInterval: "10 seconds" },
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
     summary,

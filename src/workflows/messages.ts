@@ -16,6 +16,8 @@ export type MessageInput =
       readonly text?: string;
       /** SHA-256 of a text that was stored in the transcript first, because it is over 32 KiB. */
       readonly ref?: string;
+      /** The estimated tokens of the stored text; without them it counts as 32 KiB. */
+      readonly tokens?: number;
     };
 
 export const steerSignal = defineSignal<[MessageInput]>("steer");
@@ -93,6 +95,18 @@ export const statusQuery = defineQuery<Status>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";
+
+/** The names of all workflow types. A worker of an application cannot have others of these names. */
+export const WORKFLOW_NAMES: readonly string[] = [
+  AGENT_WORKFLOW,
+  "autonomous",
+  "evaluation",
+  "fanOut",
+  "pipeline",
+  "retention",
+  "supervisor",
+  "wakeJob",
+];
 
 /** The name of the workflow type by which a schedule wakes a job. */
 export const WAKE_WORKFLOW = "wakeJob";

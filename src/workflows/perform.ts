@@ -1,4 +1,5 @@
 import { scheduleActivity, scheduleLocalActivity, workflowInfo } from "@temporalio/workflow";
+import { CALL_TOOL } from "../core/machine/activity-names.ts";
 import type { CallToolCommand, StepCommand } from "../core/machine/state/command.ts";
 import type { ToolDigest } from "../core/machine/state/digest.ts";
 import type { RunEvent } from "../core/machine/state/run-event.ts";
@@ -42,13 +43,18 @@ export function runStep(command: StepCommand, model: string | undefined): Promis
   );
 }
 
-/** Runs one tool call. The activity's type is the tool's own name, which the timeline and the metrics display. */
+/**
+ * Runs one tool call. The activity's type is the tool's own name, which the timeline and the metrics display, unless
+ * the worker that opened the loop has no activity of that name.
+ */
 export function runTool(command: CallToolCommand): Promise<UntimedEvent> {
-  const { isLocal, timeoutMs, queue, summary, toolName, ...input } = omitOwnSession(command);
-  const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
+  const { isLocal, timeoutMs, queue, summary, toolName, isUnregistered, ...own } = omitOwnSession(command);
+  const [activity, input, name] =
+    isUnregistered === true ? [CALL_TOOL, { ...own, tool: toolName }, toolName] : [toolName, own, ""];
+  const label = [`turn ${command.turn}`, name, summary].filter((text) => text !== "").join(" · ");
   const result = isLocal
-    ? scheduleLocalActivity<ToolDigest>(toolName, [input], buildLocalOptions(label))
-    : scheduleActivity<ToolDigest>(toolName, [input], buildToolOptions(timeoutMs, queue, label));
+    ? scheduleLocalActivity<ToolDigest>(activity, [input], buildLocalOptions(label))
+    : scheduleActivity<ToolDigest>(activity, [input], buildToolOptions(timeoutMs, queue, label));
   return result.then(
     (digest) => ({ type: "tool-finished", call: command.call, digest }),
     (error) => ({ type: "tool-failed", call: command.call, failure: toStepFailure(error, isLocal) }),

@@ -86,11 +86,14 @@ export function findPromptProblem(prompt: unknown): string | undefined {
 export function toInboundMessage(input: MessageInput | undefined, atMs: number): InboundMessage | undefined {
   if (typeof input === "string") return !isFilled(input) ? undefined : { id: uuid4(), text: input, atMs };
   if (!isMessageInput(input)) return undefined;
-  const { id, text, ref } = input as Exclude<MessageInput, string>;
+  const { id, text, ref, tokens } = input as Exclude<MessageInput, string>;
   return {
     id: isFilled(id) && id.length <= MAX_MESSAGE_ID_CHARS ? id : uuid4(),
     ...(isFilled(text) ? { text } : {}),
     ...(isFilled(ref) ? { ref } : {}),
+    ...(isFilled(ref) && Number.isSafeInteger(tokens) && Number(tokens) >= 0
+      ? { tokens: Number(tokens) }
+      : {}),
     atMs,
   };
 }

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { ClientLink } from "../../src/client/connection/client-link.ts";
 import { resolveSessionId } from "../../src/client/resolve-session-id.ts";
-import { createMessageInput, INLINE_BYTES, MAX_MESSAGE_BYTES } from "../../src/client/runs/message-input.ts";
+import { createMessageInput, INLINE_BYTES } from "../../src/client/runs/message-input.ts";
 import { buildStartAttributes, formatSummary } from "../../src/client/runs/run-labels.ts";
+import { MAX_MESSAGE_BYTES } from "../../src/core/machine/append-message.ts";
 
 /** A link whose transcript accepts texts and nothing else. */
 function linkWithTexts(): { link: ClientLink; texts: string[] } {

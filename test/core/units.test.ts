@@ -138,6 +138,7 @@ describe("estimates", () => {
       expect(estimateBody(body)).toBe(estimateMessage(message));
     }
     expect(estimateBody({ type: "user", message: { id: "m", ref: "r", atMs: 0 } })).toBe(8196);
+    expect(estimateBody({ type: "user", message: { id: "m", ref: "r", tokens: 7, atMs: 0 } })).toBe(11);
     expect(estimateBody({ type: "no-answer", stopReason: "error", errorMessage: "long" })).toBe(0);
   });
 });

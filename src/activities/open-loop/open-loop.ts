@@ -81,7 +81,10 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     return {
       ...opened,
       ...omitUndefined({ view }),
-      ...buildPinnedDigest(runs.definition, kept, runs.tools, children, continuation),
+      ...buildPinnedDigest(runs.definition, kept, runs.tools, children, {
+        continuation,
+        registeredTools: dependencies.registeredTools,
+      }),
       warnings,
     } as LoopDigest;
   } catch (error) {

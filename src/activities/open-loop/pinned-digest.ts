@@ -11,8 +11,14 @@ import {
 } from "../../schema/definition.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { findHookPoints } from "../hooks/ask-hooks.ts";
 import { type ChildFacts, getDelegation } from "./child-definitions.ts";
+
+type PinnedDigestOptions = {
+  readonly continuation?: Continuation | undefined;
+  readonly registeredTools?: Dependencies["registeredTools"] | undefined;
+};
 
 /** Builds the part of a definition that the machine decides by. */
 export function buildPinnedDigest(
@@ -20,7 +26,7 @@ export function buildPinnedDigest(
   definitionHash: string,
   tools: readonly Tool[],
   children: ChildFacts,
-  continuation?: Continuation,
+  { continuation, registeredTools }: PinnedDigestOptions = {},
 ): PinnedDigest {
   const { context, nudges } = definition;
   const hooks = findHookPoints(definition);
@@ -45,7 +51,9 @@ export function buildPinnedDigest(
       : {}),
     ...omitUndefined({ hooks }),
     ...(definition.inputFilters.length > 0 ? { hasFilters: true } : {}),
-    tools: Object.fromEntries(tools.map((tool) => [tool.name, buildToolFacts(tool, definition, children)])),
+    tools: Object.fromEntries(
+      tools.map((tool) => [tool.name, buildToolFacts(tool, definition, children, registeredTools)]),
+    ),
     ...(children.size === 0 ? {} : { delegation: getDelegation(definition) }),
   };
 }
@@ -62,7 +70,12 @@ export function mergeLimits({ limits }: AgentDefinition, continuation: Continuat
   return { ...limits, ...continuation?.limits } as Limits;
 }
 
-function buildToolFacts(tool: Tool, definition: AgentDefinition, children: ChildFacts): ToolFacts {
+function buildToolFacts(
+  tool: Tool,
+  definition: AgentDefinition,
+  children: ChildFacts,
+  registered: ReadonlySet<string> | undefined,
+): ToolFacts {
   const child = tool.kind === "agent" ? children.get(tool.name) : undefined;
   const { replay, quick, needsApproval, kind } = tool;
   const timeoutMs = getTimeLimit(tool, definition);
@@ -72,6 +85,7 @@ function buildToolFacts(tool: Tool, definition: AgentDefinition, children: Child
     ...omitUndefined({ timeoutMs }),
     ...(needsApproval ? { confirm: true } : {}),
     ...(kind === "view" ? { view: true as const } : {}),
+    ...(registered?.has(tool.name) === false && child === undefined ? { isUnregistered: true as const } : {}),
     ...omitUndefined({ child }),
   };
 }

@@ -40,7 +40,7 @@ export async function callTool(input: ToolInput, dependencies: Dependencies): Pr
       () => undefined,
       async () => {
         const definition = await dependencies.definitions.read(input.definitionHash);
-        const tool = findTool(info.activityType, definition, dependencies.tools);
+        const tool = findTool(getToolName(input), definition, dependencies.tools);
         // A quick tool only reads: there is nothing to take over from a lost execution, so it needs no claim.
         if (info.isLocal && tool?.replay === "pure") return await runReader(tool, input, dependencies);
         return await runClaimed(tool, input, dependencies);
@@ -49,6 +49,10 @@ export async function callTool(input: ToolInput, dependencies: Dependencies): Pr
   } catch (error) {
     throw toFailure(error);
   }
+}
+
+function getToolName({ tool }: ToolInput): string {
+  return tool ?? Context.current().info.activityType;
 }
 
 async function runReader(tool: Tool, input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
@@ -240,7 +244,7 @@ async function buildStepResult(
     return { result: { branch: "", isError: false, tokens: 0, preview: "", question: asks }, entries: [] };
   }
   const definition = await definitions.read(input.definitionHash);
-  const tool = findTool(Context.current().info.activityType, definition, tools);
+  const tool = findTool(getToolName(input), definition, tools);
   const { message, digest } = buildToolResult(call, execution, {
     turnId: { loopId: input.loopId, turnIndex: input.turn },
     mask: createOutputMask(

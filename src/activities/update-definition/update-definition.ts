@@ -76,7 +76,7 @@ async function pinDefinition(
   const result: DefinitionUpdateDigest = {
     branch: "",
     type: "updated",
-    pinned: buildPinnedDigest(to, definitionHash, tools, children),
+    pinned: buildPinnedDigest(to, definitionHash, tools, children, dependencies),
     limits,
     changes,
     warnings,

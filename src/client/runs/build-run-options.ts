@@ -1,10 +1,8 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
+import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { buildStartAttributes, formatDetails, formatSummary } from "./run-labels.ts";
-
-/** A kill during a local step waits for the workflow task's timeout (design 3.18). */
-export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
 
 /** Builds the options with which every run is started. */
 export function buildRunOptions(

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { MAX_MESSAGE_BYTES } from "../../core/machine/append-message.ts";
 import { MAX_MESSAGE_ID_CHARS } from "../../core/machine/queue-size.ts";
 import { getKind } from "../../schema/check.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
@@ -8,9 +9,6 @@ import { HoldfastError } from "../holdfast-error.ts";
 
 /** Texts of up to this many bytes of UTF-8 are sent inline; longer ones are stored first (design 3.2). */
 export const INLINE_BYTES = 32 * 1024;
-
-/** The maximum size of a message in bytes of UTF-8: more than any model reads. */
-export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type MessageWithId = Exclude<MessageInput, string> & { readonly id: string };
 

@@ -73,7 +73,7 @@ async function decodeWait(
   const context = { type: "workflow", namespace: options.namespace, workflowId } as const;
   try {
     let payloads = heartbeatDetails?.payloads ?? [];
-    for (const codec of payloadCodecs) payloads = await codec.decode(payloads, context);
+    for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads, context);
     const [payload] = payloads;
     const heartbeat = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
     const { wait } = (heartbeat ?? {}) as { wait?: StepWait };
@@ -106,7 +106,7 @@ async function decodeFailureMessage(
   const context = { type: "workflow", namespace: client.options.namespace, workflowId } as const;
   try {
     let payloads = [failure.encodedAttributes];
-    for (const codec of payloadCodecs) payloads = await codec.decode(payloads, context);
+    for (const codec of payloadCodecs.toReversed()) payloads = await codec.decode(payloads, context);
     const [payload] = payloads;
     const message = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
     return (message as { message?: string } | undefined)?.message ?? failure.message ?? undefined;

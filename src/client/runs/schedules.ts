@@ -8,13 +8,14 @@ import {
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { WorkModeInput } from "../../schema/mode.ts";
+import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import { AGENT_WORKFLOW, WAKE_WORKFLOW } from "../../workflows/messages.ts";
 import type { StartRequest } from "../../workflows/run-input.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { buildJobRequest } from "./build-job-request.ts";
-import { getRunSettings, WORKFLOW_TASK_TIMEOUT } from "./build-run-options.ts";
+import { getRunSettings } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
 import { assertFitsInline, INLINE_BYTES } from "./message-input.ts";
 import { checkWorkspace, validateDefinition } from "./pin-definition.ts";

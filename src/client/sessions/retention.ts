@@ -2,13 +2,13 @@ import { ScheduleNotFoundError, ScheduleOverlapPolicy } from "@temporalio/client
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
 import { RetentionPolicy } from "../../schema/retention.ts";
+import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import type { RetentionRequest, RetentionResult } from "../../workflows/retention.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "../runs/build-run-options.ts";
-import { setSessionRetained } from "../runs/set-retained.ts";
 
 const RETENTION_WORKFLOW = "retention";
 

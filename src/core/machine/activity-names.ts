@@ -1,6 +1,16 @@
 import { STEPS, type StepActivities } from "./steps.ts";
 
-/** Our activities that are not steps of a run: those of jobs, evaluations and retention. */
+/** The activity type of calls of tools that have none of their own, which are the tools of a source in a worker of others. */
+export const CALL_TOOL = "call-tool";
+
+/** The activities by which other workflows start agents and send them texts. */
+export const PREPARE_AGENT = "prepare-agent";
+export const STORE_MESSAGE = "store-message";
+
+/**
+ * Our activities that are not steps of a run: those of jobs, evaluations and retention, and those that only workers of
+ * other applications need.
+ */
 const OTHER_ACTIVITIES = [
   "inspect-child",
   "terminate-part",
@@ -11,6 +21,9 @@ const OTHER_ACTIVITIES = [
   "prepare-judge",
   "select-branch",
   "apply-retention",
+  PREPARE_AGENT,
+  STORE_MESSAGE,
+  CALL_TOOL,
 ] as const;
 
 export type ActivityName = keyof StepActivities | (typeof OTHER_ACTIVITIES)[number];

@@ -64,10 +64,13 @@ export function estimateBody(body: OutboxBody): number {
   }
 }
 
-function estimateInboundMessage({ text, filtered }: InboundMessage): number {
-  const tokens = text === undefined ? INLINE_BYTES / 4 : estimateText(text);
+function estimateInboundMessage({ text, tokens: known, filtered }: InboundMessage): number {
+  const tokens = text === undefined ? (known ?? INLINE_BYTES / 4) : estimateText(text);
   return filtered?.warning === undefined ? tokens : tokens + estimateText(filtered.warning);
 }
+
+/** The longest user message in bytes of UTF-8: more than any model reads. */
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** The longest user message that travels in history (design 3.2). Longer texts are stored first. */
 export const INLINE_BYTES = 32 * 1024;

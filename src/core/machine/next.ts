@@ -242,6 +242,7 @@ function buildToolCommands(state: State, phase: PhaseOf<"calling-tools">): reado
         changedArguments: call.changedArguments,
         questions: call.questions,
       }),
+      ...omitUndefined({ isUnregistered: getToolFacts(state, call.name)?.isUnregistered }),
       ...(getToolFacts(state, call.name)?.view === true ? { view: buildToolView(state, phase) } : {}),
       summary: call.summary,
       ...getCaller(state),

@@ -117,6 +117,8 @@ export type CallToolCommand = WriteCommand & {
   readonly call: number;
   readonly toolCallId: string;
   readonly toolName: string;
+  /** The call's activity is `call-tool`, and not of the tool's name. */
+  readonly isUnregistered?: true;
   /** The position of the assistant message, which has the arguments. */
   readonly answer: number;
   /** The position of the result. */

@@ -36,6 +36,8 @@ export type ToolFacts = {
   readonly confirm?: boolean;
   /** The tool receives the view and may request another one; such calls of one answer run one after the other. */
   readonly view?: true;
+  /** The worker has no activity of the tool's name: the activity of a call is `call-tool`. */
+  readonly isUnregistered?: true;
   /** The tool is an agent: a call is a run of its own. */
   readonly child?: {
     readonly definitionHash: string;

@@ -10,6 +10,8 @@ export type InboundMessage = {
   readonly id: string;
   readonly text?: string;
   readonly ref?: string;
+  /** The estimated tokens of the stored text, when the sender knows them. */
+  readonly tokens?: number;
   /** The text is a task, and is in the record of the calling agent. */
   readonly task?: TaskRef;
   readonly atMs: number;

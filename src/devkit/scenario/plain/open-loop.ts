@@ -64,13 +64,9 @@ async function buildOpening(stage: Stage, command: OpenLoopCommand) {
   const digest = {
     ...loop,
     ...omitUndefined({ view }),
-    ...buildPinnedDigest(
-      definition,
-      stage.definitionHash,
-      resolved.tools,
-      buildChildFacts(definition),
+    ...buildPinnedDigest(definition, stage.definitionHash, resolved.tools, buildChildFacts(definition), {
       continuation,
-    ),
+    }),
     warnings: resolved.warnings,
   };
   return { type: "loop-opened" as const, digest };
