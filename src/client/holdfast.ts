@@ -71,9 +71,9 @@ export class Holdfast {
     return checkHealth(this.#link, options);
   }
 
-  /** Closes this connection. Runs continue. */
+  /** Closes this connection, unless it belongs to a client that `connect` was given. Runs continue. */
   async close(): Promise<void> {
     await this.#link.storage.close();
-    await this.#link.connection.close();
+    if (this.#link.keepsConnection !== true) await this.#link.connection.close();
   }
 }

@@ -6,6 +6,8 @@ import type { Storage } from "../sessions/storage.ts";
 export type ClientLink = {
   readonly client: Client;
   readonly connection: Connection;
+  /** The connection is the application's own, and stays open. */
+  readonly keepsConnection?: boolean;
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;

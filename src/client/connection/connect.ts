@@ -17,12 +17,18 @@ import { Holdfast } from "../holdfast.ts";
 import { getErrorMessage, HoldfastError } from "../holdfast-error.ts";
 import { readRedactionFromEnvironment } from "../runs/redact-content.ts";
 import { Storage } from "../sessions/storage.ts";
+import { checkClientEncryption, getClientTarget } from "./adopt-client.ts";
 import { checkSameKeys } from "./check-same-keys.ts";
 import { GRPC, getGrpcCode } from "./grpc-status.ts";
 import { loadProfile } from "./load-profile.ts";
 import { isProxied, probeAddress } from "./probe-address.ts";
 
 export type ConnectOptions = {
+  /**
+   * A client that exists. It determines address and namespace, and `close()` leaves its connection open. With encryption, it
+   * needs `plugins: [holdfastPlugin()]`.
+   */
+  readonly client?: Client;
   /** `host:port`. Default: the Temporal profile or `TEMPORAL_ADDRESS`, then `127.0.0.1:7233`. */
   readonly address?: string;
   /** Default: the profile or `TEMPORAL_NAMESPACE`, then `default`. */
@@ -54,7 +60,48 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Connects to a Temporal server, and checks that it answers and has the namespace. */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   const settings = { ...readRedactionFromEnvironment(), ...options.settings };
-  const encryption = createEncryption(options.encryption);
+  const wanted = createEncryption(options.encryption);
+  const { client, target, encryption } =
+    options.client === undefined
+      ? await openClient(options, wanted)
+      : await adoptClient(options.client, options, wanted);
+  const { transcript, hub } = options;
+  return new Holdfast({
+    client,
+    connection: client.connection as Connection,
+    ...(options.client === undefined ? {} : { keepsConnection: true }),
+    address: target.address,
+    namespace: target.namespace,
+    taskQueue: target.taskQueue,
+    storage: new Storage(
+      resolveHome(options.home),
+      { transcript, hub },
+      getDatabaseUrl(options.database),
+      options.encryption,
+    ),
+    searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
+    settings,
+    isEncrypted: encryption.payloads,
+  });
+}
+
+type Connected = {
+  readonly client: Client;
+  readonly target: ConnectionTarget;
+  /** What the client encrypts. */
+  readonly encryption: Encryption;
+};
+
+async function adoptClient(client: Client, options: ConnectOptions, wanted: Encryption): Promise<Connected> {
+  const target = getClientTarget(client, options);
+  const encryption = checkClientEncryption(client, wanted);
+  const connection = client.connection as Connection;
+  await checkNamespace(connection, target, CONNECT_TIMEOUT_MS);
+  await checkSameKeys(connection, target, encryption);
+  return { client, target, encryption };
+}
+
+async function openClient(options: ConnectOptions, encryption: Encryption): Promise<Connected> {
   const { connectionOptions, namespace: fromProfile } = loadProfile(options.profile);
   const { address: profileAddress, tls, apiKey, metadata } = connectionOptions;
   const target = resolveConnectionTarget(options, { address: profileAddress, namespace: fromProfile });
@@ -81,27 +128,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     await connection.close();
     throw error;
   }
-  const { transcript, hub } = options;
-  return new Holdfast({
-    client: new Client({
-      connection,
-      namespace: target.namespace,
-      dataConverter: { payloadCodecs: [new EncryptionCodec(encryption)] },
-    }),
-    connection,
-    address: target.address,
-    namespace: target.namespace,
-    taskQueue: target.taskQueue,
-    storage: new Storage(
-      resolveHome(options.home),
-      { transcript, hub },
-      getDatabaseUrl(options.database),
-      options.encryption,
-    ),
-    searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
-    settings,
-    isEncrypted: encryption.payloads,
-  });
+  const dataConverter = { payloadCodecs: [new EncryptionCodec(encryption)] };
+  return {
+    client: new Client({ connection, namespace: target.namespace, dataConverter }),
+    target,
+    encryption,
+  };
 }
 
 function createEncryption(options: EncryptionOptions | undefined): Encryption {

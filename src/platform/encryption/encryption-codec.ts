@@ -20,12 +20,14 @@ const SCHEDULE_SUFFIX = /^-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
  * to, if the workflow is known; a codec server does not know it.
  */
 export class EncryptionCodec implements PayloadCodec {
+  readonly encryption: Encryption;
   readonly #ring: KeyRing | undefined;
   readonly #encrypts: boolean;
 
-  constructor({ ring, payloads }: Encryption) {
-    this.#ring = ring;
-    this.#encrypts = payloads;
+  constructor(encryption: Encryption) {
+    this.encryption = encryption;
+    this.#ring = encryption.ring;
+    this.#encrypts = encryption.payloads;
   }
 
   async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
