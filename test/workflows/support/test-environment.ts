@@ -138,7 +138,7 @@ export async function openTestEnvironment(options: TestEnvironmentOptions = {}):
 
 let isQuiet = false;
 
-function silenceTemporal(): void {
+export function silenceTemporal(): void {
   if (isQuiet) return;
   isQuiet = true;
   Runtime.install({ logger: new DefaultLogger("ERROR") });
