@@ -16,7 +16,7 @@ const note = (line) => appendFileSync(LEDGER, `${line}\n`);
 const departureDay = defineTool({
   name: "departure_day",
   description: "Says on which day an item leaves the store",
-  parameters: z.object({ item: z.string() }),
+  inputSchema: z.object({ item: z.string() }),
   execute: ({ item }) => {
     note(`looked up ${item}`);
     return "Thursday";

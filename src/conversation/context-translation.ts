@@ -1,9 +1,7 @@
+import { DEFAULT_TRANSLATION } from "../schema/context.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 
 type TranslationSetting = Pick<AgentDefinition, "contextTranslation">;
-
-/** The name of the translation that the adapters do by themselves. */
-export const DEFAULT_TRANSLATION = "default";
 
 /** Reports whether adapters send messages as they are: translated already, or not to be translated (XLAT-02). */
 export function isTranslated({ contextTranslation }: TranslationSetting): boolean {

@@ -10,6 +10,9 @@ export const CompactionScope = z.discriminatedUnion("type", [
 ]);
 export type CompactionScope = z.infer<typeof CompactionScope>;
 
+/** The translation of contexts that the vendors' adapters do by themselves. */
+export const DEFAULT_TRANSLATION = "default";
+
 /** The strategies that need no registration. */
 export const BUILT_IN_STRATEGIES = ["block", "summary", "tiered"] as const;
 

@@ -162,7 +162,8 @@ function createMessages(session: string, run: Signals): AgentMessages {
     session,
     steer: (text) => sendText(steerSignal, text),
     followUp: (text) => sendText(followUpSignal, text),
-    stop: (reason) => inOrder(() => (reason === undefined ? run.signal(stopSignal) : run.signal(stopSignal, reason))),
+    stop: (reason) =>
+      inOrder(() => (reason === undefined ? run.signal(stopSignal) : run.signal(stopSignal, reason))),
   };
 }
 

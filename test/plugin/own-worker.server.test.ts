@@ -40,7 +40,7 @@ const gates = new Gates();
 const lookUp = defineTool({
   name: "look_up",
   description: "Looks up a word",
-  parameters: z.object({ word: z.string() }),
+  inputSchema: z.object({ word: z.string() }),
   replay: "pure",
   execute: ({ word }) => `${word} is known`,
 });

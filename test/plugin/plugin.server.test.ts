@@ -134,7 +134,7 @@ describe("with encryption", () => {
         expect(history).toContain("binary/encrypted");
       }
       const holdfast = await connectWith({ client, encryption: KEYS });
-      expect((await holdfast.status(session)).outcome).toMatchObject({ type: "answered" });
+      expect((await holdfast.session(session).status()).outcome).toMatchObject({ type: "answered" });
       await holdfast.close();
       await expect(connectWith({ client: stage.client })).rejects.toMatchObject({ code: "key-mismatch" });
     });

@@ -37,6 +37,7 @@ export async function addTotals<Result extends RunResult>(
   const recorded = transcript && loop && (await readLoopTotals(transcript, loop));
   const used = report?.used;
   const known = { usage: { ...NO_USAGE, totalTokens: used?.tokens ?? 0 }, durationMs: 0 };
-  const reported = used === undefined ? { costUsd: null, turns: 0 } : { costUsd: toUsd(used.nanoUsd), turns: used.turns };
+  const reported =
+    used === undefined ? { costUsd: null, turns: 0 } : { costUsd: toUsd(used.nanoUsd), turns: used.turns };
   return { ...result, ...known, ...recorded, ...reported };
 }

@@ -8,7 +8,7 @@ import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
-import { WORKFLOW_TASK_TIMEOUT } from "../runs/build-run-options.ts";
+import { setSessionRetained } from "../runs/set-retained.ts";
 
 const RETENTION_WORKFLOW = "retention";
 
