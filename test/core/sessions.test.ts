@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
@@ -75,6 +76,7 @@ describe("a start without a prompt", () => {
       type: "finish",
       branch: "main",
       last: { outcome: { type: "delivered", messages: 2 } },
+      totals: { usage: NO_USAGE, costUsd: 0, turns: 0, durationMs: 0 },
     });
   });
 
@@ -94,6 +96,7 @@ describe("a start without a prompt", () => {
       type: "finish",
       branch: "main",
       last: { outcome: { type: "delivered", messages: 0 } },
+      totals: { usage: NO_USAGE, costUsd: 0, turns: 0, durationMs: 0 },
     });
   });
 
@@ -205,12 +208,18 @@ describe("an interactive run", () => {
     expect(JSON.stringify(run.state).length).toBeLessThan(5000);
   });
 
-  test("adds up turns and cost over its loops", async () => {
+  test("adds up turns, cost, usage and time over its loops", async () => {
     const run = play({
       mode: "interactive",
       replies: [{ ...calls("bash"), costUsd: 1 }, says("a"), says("b", { costUsd: 2 })],
     });
     await run.settle().prompt("x").settle();
-    expect(run.state.totals).toEqual({ loops: 2, turns: 3, costUsd: 3 });
+    expect(run.state.totals).toEqual({
+      loops: 2,
+      turns: 3,
+      costUsd: 3,
+      usage: expect.objectContaining({ input: 30, output: 15, totalTokens: 45 }),
+      durationMs: expect.any(Number),
+    });
   });
 });

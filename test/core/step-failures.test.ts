@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { play } from "./support/run.ts";
-import { calls, says } from "./support/script.ts";
+import { calls, says, usageOf } from "./support/script.ts";
 
 describe("a lost model call", () => {
   test("is dispatched again with the same number and a higher generation [RIG-04.2]", async () => {
@@ -197,6 +197,7 @@ describe("steps that only write", () => {
         type: "finish",
         branch: "main",
         last: { outcome: { type: "failed", fault: "definition", message: "no such tool" } },
+        totals: { usage: usageOf(0, 0), costUsd: 0, turns: 0, durationMs: 0 },
       });
       run.checkEnd();
     }

@@ -9,13 +9,14 @@ import { getRetryingTranscript } from "./retry-outage.ts";
 
 /** Returns what a loop has used, by its record. */
 export async function readLoopTotals(transcript: Transcript, loop: LoopRecord): Promise<RunTotals> {
-  const end = (await transcript.readEvents(loop.loopId, 0)).findLast(({ body }) => body.type === "AgentEnd");
-  const endedAtMs = end?.atMs ?? loop.endedAtMs ?? loop.startedAtMs;
+  const events = await transcript.readEvents(loop.loopId, 0);
+  const startedAtMs = events.find(({ body }) => body.type === "AgentStart")?.atMs ?? loop.startedAtMs;
+  const endedAtMs = events.findLast(({ body }) => body.type === "AgentEnd")?.atMs ?? startedAtMs;
   return {
     usage: loop.usage ?? NO_USAGE,
     costUsd: loop.costUsd ?? null,
     turns: loop.turns ?? 0,
-    durationMs: endedAtMs - loop.startedAtMs,
+    durationMs: endedAtMs - startedAtMs,
   };
 }
 
