@@ -75,7 +75,7 @@ export type { StreamEvent } from "./read/stream-event.ts";
 export type { AcceptResult } from "./runs/accept-definition.ts";
 export type { AnswerOptions } from "./runs/answer-call.ts";
 export type { AnswerResult, ApproveOptions, DenyOptions } from "./runs/approve-call.ts";
-export type { CompactResult } from "./runs/compact-session.ts";
+export type { CompactOptions, CompactResult } from "./runs/compact-session.ts";
 export type { ContinueOptions, RerunOptions } from "./runs/continue-session.ts";
 export { type EvaluateOptions, Evaluation, type EvaluationOutcome, evaluate } from "./runs/evaluate.ts";
 export {

@@ -8,7 +8,7 @@ import { type EventsOptions, type SessionEvent, streamSessionEvents } from "./re
 import type { StreamEvent } from "./read/stream-event.ts";
 import { streamSession, streamText } from "./read/stream-session.ts";
 import { awaitResult } from "./runs/await-result.ts";
-import { type CompactResult, compactSession } from "./runs/compact-session.ts";
+import { type CompactOptions, type CompactResult, compactSession } from "./runs/compact-session.ts";
 import { type ContinueOptions, continueSession, raiseLimits } from "./runs/continue-session.ts";
 import { addTotals } from "./runs/loop-totals.ts";
 import { type PromptOptions, type PromptResult, promptSession } from "./runs/prompt-session.ts";
@@ -92,8 +92,8 @@ export class Session<Output = unknown> {
     return updateSession(this.#link, this.id, definition, options);
   }
 
-  /** Compacts the context: an open run does so before its next answer, an idle session at once. */
-  compact(options?: { readonly focus?: string }): Promise<CompactResult> {
+  /** Compacts the context: an open run does so before its next answer, an idle session at once. `undo` removes it. */
+  compact(options?: CompactOptions): Promise<CompactResult> {
     return compactSession(this.#link, this.id, options);
   }
 

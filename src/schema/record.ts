@@ -25,7 +25,8 @@ export const ContinuationKind = z.discriminatedUnion("type", [
   z.object({ type: z.literal("default") }),
   z.object({ type: z.literal("rerun"), tag: z.string() }),
   z.object({ type: z.literal("branch"), tag: z.string() }),
-  z.object({ type: z.literal("compaction") }),
+  /** `removes`: the compaction is removed, and the model sees every entry of the branch again (CMP-01). */
+  z.object({ type: z.literal("compaction"), removes: z.literal(true).optional() }),
 ]);
 export type ContinuationKind = z.infer<typeof ContinuationKind>;
 

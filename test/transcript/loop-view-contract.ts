@@ -54,6 +54,19 @@ export function testLoopViewContract(make: () => Promise<TranscriptFixture>): vo
       );
     };
 
+    test("is removed by an edit that removes the compaction, from there on; an earlier position keeps it [CMP-01]", async () => {
+      await close("s.v.m.1", "main", 4, SPANS);
+      expect(await open()).toMatchObject({ view: { spans: SPANS } });
+      const edited = { session: "s", key: "k1", atMs: 900, at: "head", messages: [] } as const;
+      await transcript.archive.edit({ ...edited, kind: { type: "compaction", removes: true } });
+      expect(await open()).not.toHaveProperty("view");
+      expect(await open({ branch: "main", position: 4 })).toMatchObject({ view: { spans: SPANS } });
+      expect((await transcript.readLoops("s")).map(({ kind }) => kind)).toContainEqual({
+        type: "compaction",
+        removes: true,
+      });
+    });
+
     test("comes with grants, which apply to the session until a loop replaces them", async () => {
       const closing = (grants?: readonly Grant[]) => {
         const loop = { loopId: `s.v.m.${loops}`, branch: "main", base: 4 };

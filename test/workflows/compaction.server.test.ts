@@ -1,16 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { compactSignal } from "../../src/workflows/messages.ts";
 import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import { listRequestMessages } from "./support/test-session.ts";
 
 let stage: TestEnvironment;
+let client: Holdfast;
 
 beforeAll(async () => {
   stage = await openTestEnvironment();
+  client = await connectClient(stage);
 });
-afterAll(() => stage.close());
+afterAll(async () => {
+  await client.close();
+  await stage.close();
+});
 
 const LONG = "All work and no play makes a long day. ".repeat(60);
 const look = (path: string) => ({ text: LONG, toolCalls: [{ name: "list_files", arguments: { path } }] });
@@ -121,7 +128,7 @@ describe("a context that grows", () => {
   });
 });
 
-describe("the strategy that asks a model", () => {
+describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
   const asksForNotes = ({ body }: { body: Record<string, unknown> | undefined }) =>
     JSON.stringify(body?.["system"] ?? "").includes("You shorten the record");
 
@@ -220,4 +227,48 @@ describe("a context that does not fit", () => {
       expect(session.listRequests()).toHaveLength(1);
     },
   );
+});
+
+describe("a compaction that is removed", () => {
+  test("leaves the model the whole conversation again, and the record without blocks [CMP-01, PHI-07]", async () => {
+    const session = stage.session({
+      replies: [...turns(5), { text: "Whole.", usage }],
+      agent: { tools: ["list_files"], context: { ...SMALL, maxContextTokens: 100_000 } },
+    });
+    await session.run("Go");
+    const { id } = session;
+    const compacted = await runCommandLine(stage, "compact", id);
+    expect(compacted).toMatchObject({ code: 0, out: expect.stringContaining("context: about") });
+    expect((await client.session(id).record()).loops[0]).toHaveProperty("compactionBlock");
+
+    const undone = await runCommandLine(stage, "compact", id, "--undo");
+    expect(undone).toMatchObject({ code: 0, out: "removed: the next run sees every message again\n" });
+    const record = await client.session(id).record();
+    expect(record.loops.filter(({ compactionBlock }) => compactionBlock !== undefined)).toEqual([]);
+    expect(record.loops.at(-1)?.continuationKind).toEqual({ type: "compaction", removes: true });
+    await session.run("After?", { continuation: { kind: { type: "default" } } });
+    expect(session.listSeenMessages(5)).toEqual([
+      ...session.listSeenMessages(4),
+      "assistant: Done.",
+      "user: After?",
+    ]);
+
+    const { messages } = await client.session(id).messages.request({});
+    // A prompt, four answers with their results, an answer, and the new prompt.
+    expect(messages).toHaveLength(11);
+    expect(JSON.stringify(messages)).not.toContain("[Summary]");
+  });
+
+  thoroughTest("is refused while a run is open, and with a focus", async () => {
+    const session = stage.session({ replies: [{ text: "Held.", holdUntil: "undo" }] });
+    await session.start("Go");
+    await stage.model.waitForHold("undo");
+    await expect(client.session(session.id).compact({ undo: true })).rejects.toMatchObject({
+      code: "session-busy",
+    });
+    stage.model.release("undo");
+    await session.readResult();
+    const both = await runCommandLine(stage, "compact", session.id, "--undo", "--focus", "x");
+    expect(both).toMatchObject({ code: 2, err: expect.stringContaining("give one of the two") });
+  });
 });

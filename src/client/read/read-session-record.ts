@@ -164,14 +164,21 @@ async function* readAgentEvents(
     yield item.type === "group" ? item.event : await events.complete(item);
 }
 
-/** Returns what the last compaction of each loop retains of it and of earlier loops (PER-03). */
+/**
+ * Returns what the last compaction of each loop retains of it and of earlier loops (PER-03), unless that compaction was
+ * removed since.
+ */
 async function readCompactionBlocks(
   transcript: Transcript,
   { id }: SessionRecord,
   loops: readonly StoredLoop[],
 ): Promise<ReadonlyMap<string, RecordedLoop["compactionBlock"]>> {
   const blocks = new Map<string, RecordedLoop["compactionBlock"]>();
+  const records = loops.map(({ loop }) => loop);
   for (const { loop, events } of loops) {
+    if (loop.kind.type === "compaction" && loop.kind.removes === true) {
+      for (const { loopId } of buildLoopChain(records, loop.loopId)) blocks.delete(loopId);
+    }
     const last = events.findLast(({ body }) => body.type === "CompactionEnded");
     if (last?.body.type !== "CompactionEnded") continue;
     const entries = await transcript.readEntries(id, loop.branch, 0, last.body.position + 1);

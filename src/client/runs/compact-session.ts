@@ -2,6 +2,7 @@ import { compactSignal } from "../../workflows/messages.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { removeCompaction } from "../sessions/edit-session.ts";
 import { getSessionRecord } from "./get-session-record.ts";
 import { sessionExists } from "./queue-message.ts";
 import { continueByHash } from "./start-run.ts";
@@ -9,19 +10,29 @@ import { continueByHash } from "./start-run.ts";
 /** A run ignores a longer focus. */
 const MAX_FOCUS_BYTES = 2048;
 
-/** `open-run`: an open run does it before its next answer. `own-loop`: a new run was started for it. */
-export type CompactResult = { readonly by: "open-run" } | { readonly by: "own-loop"; readonly runId: string };
-
 /**
- * Starts the compaction of a session's context, and does not wait for its end.
- *
- * @param options.focus - What matters most, for the model that writes the summary.
+ * `open-run`: an open run does it before its next answer. `own-loop`: a new run was started for it. `removal`: the
+ * compaction was removed, as this loop of the record says.
  */
+export type CompactResult =
+  | { readonly by: "open-run" }
+  | { readonly by: "own-loop"; readonly runId: string }
+  | { readonly by: "removal"; readonly loopId: string };
+
+export type CompactOptions = {
+  /** What matters most, for the model that writes the summary. */
+  readonly focus?: string;
+  /** Removes the compaction of an idle session instead: its next run sees every message again. */
+  readonly undo?: boolean;
+};
+
+/** Starts the compaction of a session's context, and does not wait for its end. */
 export async function compactSession(
   link: ClientLink,
   session: string,
-  { focus }: { readonly focus?: string } = {},
+  { focus, undo = false }: CompactOptions = {},
 ): Promise<CompactResult> {
+  if (undo) return { by: "removal", loopId: (await removeCompaction(link, session)).loopId };
   const bytes = focus === undefined ? 0 : Buffer.byteLength(focus, "utf8");
   if (bytes > MAX_FOCUS_BYTES) {
     throw new HoldfastError(

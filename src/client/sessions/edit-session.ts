@@ -54,6 +54,15 @@ export async function appendMessages(
   });
 }
 
+/** Lets the model see every message of an idle session again that a compaction has replaced (CMP-01). */
+export async function removeCompaction(link: ClientLink, session: string): Promise<EditResult> {
+  return await applyEdit(link, session, {
+    at: "head",
+    kind: { type: "compaction", removes: true },
+    messages: [],
+  });
+}
+
 export async function clearMessages(link: ClientLink, session: string): Promise<EditResult> {
   return await applyEdit(link, session, { at: "empty", kind: createBranchKind(), messages: [] });
 }

@@ -53,7 +53,9 @@ export function rebuildView(
   const ends: LoopEndView[] = branches.flatMap(getInheritedEnd);
   let seen: ViewState | undefined;
   loops.forEach((loop, index) => {
-    const begun = buildStartState(loop, seen, ends, loops.slice(0, index), branches);
+    const begun = removesCompaction(loop)
+      ? buildWholeState(loop)
+      : buildStartState(loop, seen, ends, loops.slice(0, index), branches);
     const isAsked = index === loops.length - 1;
     seen = replayLoop(begun, loop, isAsked ? selectEventsBefore(loop, answer) : loop.events);
     const end = loop.events.findLast((body) => body.type === "AgentEnd");
@@ -127,6 +129,15 @@ function buildStartState(
   return pruned === undefined
     ? extendTo({ ...run, length: 0, view: { branch, spans: [] } }, from)
     : { ...run, view: { branch, ...pruned } };
+}
+
+/** Reports whether the loop only removes the compaction of the loops before it. */
+function removesCompaction({ events: [first] }: LoopTrace): boolean {
+  return first?.type === "AgentStart" && first.kind.type === "compaction" && first.kind.removes === true;
+}
+
+function buildWholeState({ branches, from }: LoopTrace): ViewState {
+  return extendTo({ length: 0, turns: 0, view: { branch: branches[0] ?? "", spans: [] } }, from);
 }
 
 /** Returns the newest end; among ends at the same position, that of the loop that began last. */

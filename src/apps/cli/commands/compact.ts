@@ -1,9 +1,10 @@
 import type { Command } from "commander";
-import type { Holdfast } from "../../../client/index.ts";
+import type { CompactOptions, CompactResult, Holdfast } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
+import { UsageError } from "../usage-error.ts";
 
 export function addCompactCommand(
   program: Command,
@@ -14,29 +15,32 @@ export function addCompactCommand(
     .description("Compact a session's context; the record keeps every message")
     .argument("<session>", "the session's id")
     .option("--focus <text>", "what the summary should concentrate on")
+    .option("--undo", "remove the compaction of an idle session: its next run sees every message again")
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast compact 5f0c…
   $ holdfast compact 5f0c… --focus "Keep what was found out about the login bug"
+  $ holdfast compact 5f0c… --undo
 
 An open run compacts before its next model call. An idle session is compacted immediately.`,
     )
-    .action(async (session: string, flags: { readonly focus?: string }) =>
+    .action(async (session: string, flags: CompactOptions) =>
       runAction((context) => compact(context, session, flags)),
     );
 }
 
-async function compact(
-  context: Context,
-  session: string,
-  { focus }: { readonly focus?: string },
-): Promise<number> {
+async function compact(context: Context, session: string, { focus, undo }: CompactOptions): Promise<number> {
+  if (focus !== undefined && undo === true) {
+    throw new UsageError(
+      "--undo removes a compaction, so there is nothing for --focus: give one of the two.",
+    );
+  }
   const stack = await openStack(context);
   try {
     const { holdfast } = stack;
-    const { by } = await holdfast.session(session).compact(omitUndefined({ focus }));
+    const { by } = await holdfast.session(session).compact(omitUndefined({ focus, undo }));
     const sizes = by === "own-loop" ? await readSizes(holdfast, session) : undefined;
     if (context.json) context.printJson({ type: "compact", session, by, ...sizes });
     else context.print(formatCompaction(by, sizes));
@@ -57,7 +61,8 @@ async function readSizes(holdfast: Holdfast, session: string): Promise<Compactio
   return { tokensBefore: ended.estimatedTokensBefore, tokensAfter: ended.estimatedTokensAfter };
 }
 
-function formatCompaction(by: "open-run" | "own-loop", sizes: CompactionSizes | undefined): string {
+function formatCompaction(by: CompactResult["by"], sizes: CompactionSizes | undefined): string {
+  if (by === "removal") return "removed: the next run sees every message again";
   if (by === "open-run") return "requested: the run compacts its context before the next model call";
   if (sizes === undefined) return "nothing to compact";
   const { tokensBefore, tokensAfter } = sizes;

@@ -8,6 +8,7 @@ import { markForEncryption } from "./encrypted-columns.ts";
 import { putEntries } from "./entries.ts";
 import { findLastNumber } from "./evaluations.ts";
 import { addRun, putEvents } from "./events.ts";
+import { saveView } from "./loop-views.ts";
 import { assertVisible } from "./session-visibility.ts";
 import { abortRunningLoops, createSession, MAIN_BRANCH } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
@@ -67,6 +68,9 @@ export function* editSession(change: SessionEdit): Work<EditResult> {
   }));
   yield* putEntries(session, start, run, entries);
   yield* writeLoopEvents(change, run, { loopId, parent, from });
+  // Without a view, the next loop sees the whole branch.
+  if (change.kind.type === "compaction")
+    yield* saveView(loopId, { branch: start.id, to: from + messages.length });
   yield* exec(
     `UPDATE sessions SET head_branch = ?, last_loop_id = ?, loops = loops + 1, last_active_at_ms = ?,
        status = 'completed' WHERE id = ?`,
