@@ -47,11 +47,13 @@ export function parseTag({
   return category === undefined ? undefined : { category, target: Number(found[1]) };
 }
 
-export function isFaded(entry: Entry, faded: FadedBefore | undefined): boolean {
+export function isFaded(
+  entry: Entry,
+  faded: { readonly [Category in RevertCategory]?: number } | undefined,
+): boolean {
   if (faded === undefined) return false;
-  const category = parseTag(entry)?.category;
-  if (category === undefined || !isFading(category)) return false;
-  return entry.position < (faded[category] ?? 0);
+  const tag = parseTag(entry);
+  return tag !== undefined && entry.position < (faded[tag.category] ?? 0);
 }
 
 /** Returns the fading tag that going back leaves at this position, or nothing when its category does not fade. */
