@@ -1,3 +1,4 @@
+import { NO_USAGE } from "../core/budget/usage.ts";
 import { isObject, type JsonObject } from "../platform/text/json.ts";
 
 // The format of messages in files (PER-02): camelCase except for the counters of usage; an application's message is flat.
@@ -30,14 +31,6 @@ const ALTERNATE_KEYS: Readonly<Record<string, string>> = {
 
 const PART_TYPES: Readonly<Record<string, string>> = { tool_call: "toolCall", toolcall: "toolCall" };
 const ROLES: Readonly<Record<string, string>> = { tool_result: "toolResult", toolresult: "toolResult" };
-const NO_USAGE: JsonObject = {
-  input: 0,
-  output: 0,
-  reasoning: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-};
 
 /** Converts a message to its form in a file. */
 export function encodeMessage(message: object): object {

@@ -6,9 +6,8 @@ import {
   fallbackPurpose,
   ModelFallback,
   Outcome,
-  PositionRange,
   RejectedMessage,
-  RevertCategory,
+  Revert,
   TurnTrigger,
 } from "./record.ts";
 
@@ -163,12 +162,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("RevertApplied"),
     loopId,
-    category: RevertCategory,
-    target: z.number().int().optional(),
-    abandoned: PositionRange.optional(),
-    summary: z.string().optional(),
-    applied: z.boolean(),
-    reason: z.string().optional(),
+    ...Revert.shape,
   }),
   /** Another model gives the next answer, or a compaction's texts, because the models before it failed. */
   z.object({

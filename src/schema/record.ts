@@ -115,7 +115,7 @@ export const RevertCategory = z.enum(["failure", "tangent", "completion", "step-
 export type RevertCategory = z.infer<typeof RevertCategory>;
 
 /** Positions from `from` (inclusive) to `to` (exclusive). */
-export const PositionRange = z.object({
+const PositionRange = z.object({
   from: z.number().int().nonnegative(),
   to: z.number().int().nonnegative(),
 });
@@ -150,6 +150,20 @@ export const RejectedMessage = z.object({
   queue: z.enum(["steering", "follow-up"]),
   waiting: z.object({ messages: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() }),
   rejected: z.number().int().positive(),
+});
+
+/** A model's request to go back to an earlier entry. */
+export const Revert = z.object({
+  category: RevertCategory,
+  /** The entry to which the model went back; absent when it named no existing one. */
+  target: z.number().int().optional(),
+  /** What was abandoned on the previous branch. */
+  abandoned: PositionRange.optional(),
+  /** At most 1 KiB, free of secrets; complete in the call's arguments. */
+  summary: z.string().optional(),
+  applied: z.boolean(),
+  /** Why it was not applied. */
+  reason: z.string().optional(),
 });
 
 /** A model other than the agent's own has answered. */
@@ -259,16 +273,7 @@ export const EventBody = z.discriminatedUnion("type", [
   /** The model requests to go back to an earlier entry. From here on, positions are those of the new branch. */
   z.object({
     type: z.literal("RevertApplied"),
-    category: RevertCategory,
-    /** The entry to which the model went back; absent when it named no existing one. */
-    target: z.number().int().optional(),
-    /** What was abandoned on the previous branch. */
-    abandoned: PositionRange.optional(),
-    /** At most 1 KiB, free of secrets; complete in the call's arguments. */
-    summary: z.string().optional(),
-    applied: z.boolean(),
-    /** Why it was not applied. */
-    reason: z.string().optional(),
+    ...Revert.shape,
   }),
   /** A fallback gives the next answer; why the models before it failed, each in at most 160 bytes. */
   z.object({
