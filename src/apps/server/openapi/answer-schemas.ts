@@ -102,17 +102,20 @@ export const SessionList = z.looseObject({
       z.looseObject({
         session,
         status,
+        source: z.enum(["server", "transcript"]).describe("Where the status comes from."),
         agent: z.string().optional(),
         model: z.string().optional(),
+        createdAt: timestamp,
+        lastActiveAt: timestamp,
+        loops: count.optional(),
         turns: count.optional(),
         costUsd,
+        scope: z.enum(["ephemeral", "persistent"]).optional(),
+        calledBy: z.string().optional().describe("The session of the calling agent."),
         root: z.string().optional().describe("The session at the root of its tree."),
-        startedAt: timestamp,
-        closedAt: timestamp.optional(),
-        source: z.enum(["server", "transcript"]),
       }),
     )
-    .describe("The newest first."),
+    .describe("The most recently active first."),
 });
 
 export const StartedRun = z.looseObject({ session, runId: z.string() });
