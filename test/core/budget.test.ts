@@ -270,6 +270,13 @@ describe("reservations for children that start together", () => {
   });
 });
 
+test("an amount is divided among none, equal caps, and the largest amount", () => {
+  expect(computeFairShares(10, [], 1)).toEqual([]);
+  expect(computeFairShares(10, [3, 3, 3], 0)).toEqual([3, 3, 3]);
+  expect(computeFairShares(11, [null, null, null], 1)).toEqual([2, 3, 3]);
+  expect(computeFairShares(Number.MAX_SAFE_INTEGER, [null, 1], 0)).toEqual([Number.MAX_SAFE_INTEGER - 1, 1]);
+});
+
 test("an exhausted budget is described in a message, for the agent's own limits and the parent's share", () => {
   const { account } = begin(openAccount(allowed({ tokens: 900 })), [{ tokens: 400 }]);
   expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 499 }, 0)).toBeUndefined();

@@ -11,9 +11,10 @@ export function computeFairShares(
   caps: readonly (number | null)[],
   reservedShares: number,
 ): readonly number[] {
-  const capOf = (index: number) => caps[index] ?? Number.POSITIVE_INFINITY;
-  const fromLowest = [...caps.keys()].sort((a, b) => compareCaps(capOf(a), capOf(b)) || a - b);
-  const shares = caps.map(() => 0);
+  // No amount is larger.
+  const capOf = (index: number) => caps[index] ?? Number.MAX_SAFE_INTEGER;
+  const fromLowest = [...caps.keys()].sort((a, b) => capOf(a) - capOf(b));
+  const shares: number[] = [];
   let rest = amount;
   let remainingCount = caps.length + reservedShares;
   for (const index of fromLowest) {
@@ -23,9 +24,4 @@ export function computeFairShares(
     remainingCount -= 1;
   }
   return shares;
-}
-
-/** Infinity minus itself is not a number. */
-function compareCaps(a: number, b: number): number {
-  return a === b ? 0 : a < b ? -1 : 1;
 }
