@@ -32,6 +32,9 @@ const KEYS = { keys: "k1=env:TEST_PLUGIN_A" };
 const OTHER_KEYS = { keys: "k2=env:TEST_PLUGIN_B" };
 Object.assign(process.env, createKeyEnvironment("TEST_PLUGIN_A", "TEST_PLUGIN_B"));
 
+/** Bundling takes long on a busy machine. */
+const BUNDLING_TIMEOUT_MS = 120_000;
+
 let stage: TestEnvironment;
 let connection: Connection;
 beforeEach(async () => {
@@ -40,7 +43,8 @@ beforeEach(async () => {
 afterEach(() => stage.close());
 beforeAll(async () => {
   connection = await Connection.connect({ address: inject("temporal").address });
-});
+  await bundleOwnWorkflows();
+}, BUNDLING_TIMEOUT_MS);
 afterAll(() => connection.close());
 
 /** Runs work while a worker of the application runs. */
