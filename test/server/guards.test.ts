@@ -6,8 +6,11 @@ import { bearer, sendRawRequest, startServer, type TestApiServer, TOKEN } from "
 let server: TestApiServer;
 afterEach(() => server.close());
 
-/** Supports only `list`. */
-const asked = { list: async () => [], namespace: "default" } as unknown as Holdfast;
+/** Supports only `sessions.list`. */
+const asked = {
+  sessions: { list: async () => ({ sessions: [] }) },
+  namespace: "default",
+} as unknown as Holdfast;
 const LIST = "/v1/sessions";
 
 describe("the token", () => {

@@ -26,7 +26,7 @@ function telling(
   const session = {
     id: "s",
     status: async () => status,
-    messages: async () => [],
+    messages: { list: async () => [] },
     async *events({ from, signal }: { from?: string; signal: AbortSignal }) {
       for await (const one of tell(from, signal)) yield { session: "s", ...one };
     },

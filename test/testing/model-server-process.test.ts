@@ -15,10 +15,14 @@ const children: ChildProcess[] = [];
 /** The server's process runs JavaScript; the test does not wait for the build. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-model-server-"));
-  const source = join(ROOT, "src/testing/model-server");
-  await mkdir(join(folder, "js"));
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
+  for (const room of ["testing/model-server", "platform/text"]) await transpile(room);
+});
+
+async function transpile(room: string): Promise<void> {
+  const source = join(ROOT, "src", room);
+  await mkdir(join(folder, room), { recursive: true });
   for (const file of await readdir(source)) {
     const { outputText } = ts.transpileModule(await readFile(join(source, file), "utf8"), {
       compilerOptions: {
@@ -29,9 +33,9 @@ beforeAll(async () => {
       },
       fileName: file,
     });
-    await writeFile(join(folder, "js", file.replace(/\.ts$/, ".js")), outputText);
+    await writeFile(join(folder, room, file.replace(/\.ts$/, ".js")), outputText);
   }
-});
+}
 
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -47,7 +51,15 @@ function run(args: string[]): ChildProcess {
 async function startProcess(script: unknown, log: string): Promise<{ url: string; child: ChildProcess }> {
   const file = join(folder, "script.json");
   await writeFile(file, JSON.stringify(script));
-  const child = run([join(folder, "js/main.js"), "--script", file, "--port", "0", "--log", log]);
+  const child = run([
+    join(folder, "testing/model-server/main.js"),
+    "--script",
+    file,
+    "--port",
+    "0",
+    "--log",
+    log,
+  ]);
   const [line] = (await once(createInterface(child.stdout!), "line")) as [string];
   return { url: (JSON.parse(line) as { url: string }).url, child };
 }
@@ -107,7 +119,7 @@ test("it survives a killed client, is controlled over HTTP, and writes a log", a
 });
 
 test("an unreadable script ends it with a reason", async () => {
-  const child = run([join(folder, "js/main.js"), "--script", join(folder, "none.json")]);
+  const child = run([join(folder, "testing/model-server/main.js"), "--script", join(folder, "none.json")]);
   const [reason] = (await once(child.stderr!, "data")) as [Buffer];
   expect(reason.toString()).toContain("none.json");
   expect((await once(child, "exit"))[0]).toBe(1);

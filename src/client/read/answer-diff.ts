@@ -27,9 +27,9 @@ export type AnswerDiff = {
   readonly parts: readonly AnswerPart[];
 };
 
-export function diffUpdate(sentParts: readonly AnswerPart[], { message, delta }: Update): AnswerDiff {
+export function diffUpdate(sentParts: readonly AnswerPart[], { message }: Update): AnswerDiff {
   const parts = message.content.flatMap(toAnswerParts);
-  const pieces = diffParts(sentParts, parts, delta.delta);
+  const pieces = diffParts(sentParts, parts);
   if (pieces !== undefined) return { isReset: false, deltas: pieces, parts };
   return { isReset: true, deltas: diffParts([], parts) ?? [], parts };
 }
@@ -45,11 +45,10 @@ export function diffFinalAnswer(sentParts: readonly AnswerPart[], message: Assis
   return { isReset: true, deltas: diffParts([], parts) ?? [], parts };
 }
 
-/** Returns nothing if the parts do not continue the sent ones. @param newest - The last chunk, which avoids a comparison. */
+/** Returns nothing if the parts do not continue the sent ones. */
 function diffParts(
   sentParts: readonly AnswerPart[],
   parts: readonly AnswerPart[],
-  newest?: string,
 ): readonly PartDelta[] | undefined {
   if (parts.length < sentParts.length) return undefined;
   const pieces: PartDelta[] = [];
@@ -58,9 +57,8 @@ function diffParts(
     if (before === undefined) pieces.push({ ...part, index, isFirst: true });
     else if (before.type !== part.type || before.toolCallId !== part.toolCallId) return undefined;
     else if (before.text !== part.text) {
-      const grownByNewest = newest !== undefined && part.text.length === before.text.length + newest.length;
-      if (!grownByNewest && !part.text.startsWith(before.text)) return undefined;
-      const text = grownByNewest ? newest : part.text.slice(before.text.length);
+      if (!part.text.startsWith(before.text)) return undefined;
+      const text = part.text.slice(before.text.length);
       pieces.push({ ...part, text, index, isFirst: false });
     }
   }

@@ -1,5 +1,5 @@
 import { isUserDenial } from "../../core/machine/denial-texts.ts";
-import type { AgentEvent, StreamDelta } from "../../schema/agent-event.ts";
+import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { AssistantMessage, Content } from "../../schema/message.ts";
 import type { StreamEvent } from "./stream-event.ts";
 
@@ -54,7 +54,7 @@ export class StreamEventBuilder {
         return [{ type: "finish-step", loopId, turn, finishReason: message.stopReason, usage }];
       }
       case "MessageUpdate":
-        return this.#deliver(event.loopId, readParts(event.message), event.delta);
+        return this.#deliver(event.loopId, readParts(event.message));
       case "MessageEnd":
         return event.message.role === "assistant" ? this.#endAnswer(event.loopId, event.message) : [];
       case "ToolExecutionUpdate": {
@@ -93,18 +93,12 @@ export class StreamEventBuilder {
     return [...this.#deliver(loopId, { ...recorded, thinking }), ...calls];
   }
 
-  /**
-   * Delivers what is new in an answer. An answer that does not continue the earlier one replaces it.
-   *
-   * @param added - The piece that it ends with, if that is known: then only the lengths are compared.
-   */
-  #deliver(loopId: string, now: Delivered, added?: StreamDelta): readonly StreamEvent[] {
+  /** Delivers what is new in an answer. An answer that does not continue the earlier one replaces it. */
+  #deliver(loopId: string, now: Delivered): readonly StreamEvent[] {
     const loop = this.#getLoop(loopId);
     const before = loop.delivered;
     loop.delivered = now;
-    const isContinued =
-      (added !== undefined && isExtendedBy(before, now, added)) ||
-      (now.text.startsWith(before.text) && now.thinking.startsWith(before.thinking));
+    const isContinued = now.text.startsWith(before.text) && now.thinking.startsWith(before.thinking);
     const start = isContinued ? before : NOTHING;
     return [
       ...(isContinued ? [] : [{ type: "attempt-discarded" as const, loopId, turn: loop.turn }]),
@@ -133,13 +127,6 @@ export class AnswerText {
     this.#isSeparate = false;
     return [separator + event.text];
   }
-}
-
-function isExtendedBy(before: Delivered, now: Delivered, { type, delta }: StreamDelta): boolean {
-  return (
-    now.text.length === before.text.length + (type === "text" ? delta.length : 0) &&
-    now.thinking.length === before.thinking.length + (type === "thinking" ? delta.length : 0)
-  );
 }
 
 function toDelta(type: DeltaType, loopId: string, text: string): readonly StreamEvent[] {
