@@ -113,14 +113,14 @@ export const createBashReply = (command) => ({ toolCalls: [{ name: "bash", argum
 export const DONE = { text: "Done." };
 
 /**
- * How a run has ended, or that it has not: `{ status, outcome?, error?, gaveUp }`. `gaveUp` is how often `result` left its
+ * How a run has ended, or that it has not: `{ status, outcome?, error?, gaveUp }`. `gaveUp` is how often `tryResult` left its
  * caller alone because the server was away.
  */
 export async function waitForEnd(session, limitMs) {
   const signal = AbortSignal.timeout(limitMs);
   for (let gaveUp = 0; ; gaveUp += 1) {
     try {
-      const { outcome, text } = await session.result({ signal });
+      const { outcome, text } = await session.tryResult({ signal });
       return { status: "ended", outcome, text, gaveUp };
     } catch (error) {
       if (signal.aborted) return { status: "open", gaveUp };

@@ -44,7 +44,7 @@ export default {
       const forged = join(stage.folder, `${name}.jsonl`);
       writeFileSync(forged, forge(lines, grants));
       const id = `forged-${name}`;
-      const imported = await agents.client
+      const imported = await agents.client.sessions
         .import(forged, { as: id })
         .catch((error) => ({ error: error.message }));
       if (imported.error !== undefined) return { name, refused: imported.error };
