@@ -77,7 +77,7 @@ export async function runStory(stage, { model: modelName }, teller) {
     }
   })();
   const result = await Promise.race([
-    Promise.all([session.result({ signal }), watching]).then(([ended]) => ended),
+    Promise.all([session.tryResult({ signal }), watching]).then(([ended]) => ended),
     striker.failed,
     keeper.failed,
   ]);
