@@ -145,7 +145,8 @@ thoroughTest(
 );
 
 thoroughTest("without search attributes, pending calls of sub-agents are still found", async () => {
-  const bare = await connect({ ...stage, searchAttributes: false });
+  const { address, namespace, home, taskQueue } = stage;
+  const bare = await connect({ address, namespace, home, taskQueue, searchAttributes: false });
   const root = createAgentTree(
     stage,
     [{ toolCalls: [createTaskCall("left", "pay ann")] }, { text: "Paid." }],

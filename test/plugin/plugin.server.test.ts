@@ -1,6 +1,8 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Client, Connection } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
 import {
@@ -16,6 +18,7 @@ import { createTestAgent } from "../../src/testing/test-agent.ts";
 import { type HoldfastPluginOptions, holdfastPlugin } from "../../src/worker/plugin.ts";
 import { createKeyEnvironment } from "../codec/key-environment.ts";
 import { createStdioServer, MISBEHAVING_SERVER } from "../mcp/support/mcp-servers.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { listTexts } from "../workflows/support/list-texts.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 import {
@@ -144,7 +147,7 @@ describe("with encryption", () => {
     });
   });
 
-  test("failures are encrypted, those of the application's own workflows too", async () => {
+  thoroughTest("failures are encrypted, those of the application's own workflows too", async () => {
     const plugin = holdfastPlugin({ encryption: KEYS });
     const client = new Client({ connection, namespace: stage.namespace, plugins: [plugin] });
     const activities = {
@@ -199,44 +202,50 @@ describe("Worker.create", () => {
     ).rejects.toThrow(/exports pipeline, which is a workflow of Holdfast/);
   });
 
-  test("bundles a payload converter of the application, and Holdfast's workflows still ignore what it cannot decode", async () => {
-    const dataConverter = { payloadConverterPath: CONVERTER };
-    const options = { workflowBundle: undefined as never, workflowsPath: WORKFLOWS, dataConverter };
-    await withWorker({}, options, async () => {
-      const session = stage.session({ replies: [{ text: "converted" }] });
-      // A signal that an operator typed by hand, and that is not JSON.
-      await stage.client.connection.workflowService.signalWithStartWorkflowExecution({
-        namespace: stage.namespace,
-        workflowId: session.id,
-        workflowType: { name: "agent" },
-        taskQueue: { name: stage.taskQueue },
-        requestId: session.id,
-        input: {
-          payloads: [defaultPayloadConverter.toPayload({ definition: session.definition, prompt: "Hi" })],
-        },
-        signalName: "steer",
-        signalInput: {
-          payloads: [{ metadata: { encoding: Buffer.from("json/plain") }, data: Buffer.from("{not JSON") }],
-        },
+  thoroughTest(
+    "bundles a payload converter of the application, and Holdfast's workflows still ignore what it cannot decode",
+    async () => {
+      const dataConverter = { payloadConverterPath: CONVERTER };
+      const options = { workflowBundle: undefined as never, workflowsPath: WORKFLOWS, dataConverter };
+      await withWorker({}, options, async () => {
+        const session = stage.session({ replies: [{ text: "converted" }] });
+        // A signal that an operator typed by hand, and that is not JSON.
+        await stage.client.connection.workflowService.signalWithStartWorkflowExecution({
+          namespace: stage.namespace,
+          workflowId: session.id,
+          workflowType: { name: "agent" },
+          taskQueue: { name: stage.taskQueue },
+          requestId: session.id,
+          input: {
+            payloads: [defaultPayloadConverter.toPayload({ definition: session.definition, prompt: "Hi" })],
+          },
+          signalName: "steer",
+          signalInput: {
+            payloads: [{ metadata: { encoding: Buffer.from("json/plain") }, data: Buffer.from("{not JSON") }],
+          },
+        });
+        expect(await session.readResult()).toMatchObject({ text: "converted" });
+        const { events } = await session.handle.fetchHistory();
+        const result = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0];
+        expect(Buffer.from(result?.metadata?.["converted-by"] ?? []).toString()).toBe("the application");
       });
-      expect(await session.readResult()).toMatchObject({ text: "converted" });
-      const { events } = await session.handle.fetchHistory();
-      const result = events?.at(-1)?.workflowExecutionCompletedEventAttributes?.result?.payloads?.[0];
-      expect(Buffer.from(result?.metadata?.["converted-by"] ?? []).toString()).toBe("the application");
-    });
-  });
+    },
+  );
 
-  test("rejects a bundle that was built without the plugin, and accepts one that was built with it", async () => {
-    const logger = new DefaultLogger("ERROR");
-    const without = await bundleWorkflowCode({ workflowsPath: CLASHING_WORKFLOWS, logger });
-    await expect(startOwnWorker(stage, {}, { workflowBundle: without })).rejects.toThrow(
-      /does not contain Holdfast's workflows/,
-    );
-    await withWorker({}, { workflowBundle: await bundleOwnWorkflows() }, async () => {
-      const session = stage.session({ replies: [{ text: "from the bundle" }] });
-      expect(await session.run("Hi")).toMatchObject({ text: "from the bundle" });
-    });
-  });
+  thoroughTest(
+    "rejects a bundle that was built without the plugin, and accepts one that was built with it",
+    async () => {
+      const logger = new DefaultLogger("ERROR");
+      const without = await bundleWorkflowCode({ workflowsPath: CLASHING_WORKFLOWS, logger });
+      await expect(startOwnWorker(stage, {}, { workflowBundle: without })).rejects.toThrow(
+        /does not contain Holdfast's workflows/,
+      );
+      await withWorker({}, { workflowBundle: await bundleOwnWorkflows() }, async () => {
+        const session = stage.session({ replies: [{ text: "from the bundle" }] });
+        expect(await session.run("Hi")).toMatchObject({ text: "from the bundle" });
+      });
+    },
+  );
 
   test("rejects an agent whose definition is not valid", async () => {
     await expect(startOwnWorker(stage, { agents: { half: {} as never } })).rejects.toThrow(
@@ -244,7 +253,7 @@ describe("Worker.create", () => {
     );
   });
 
-  test("accepts the plugin from the connection, and from worker and connection at once", async () => {
+  thoroughTest("accepts the plugin from the connection, and from worker and connection at once", async () => {
     const plugin = holdfastPlugin(buildPluginOptions(stage, {}));
     const native = await NativeConnection.connect({ address: stage.address, plugins: [plugin] });
     const worker = await Worker.create({
@@ -302,8 +311,17 @@ test("a worker that has ended has closed its stores, and not those that it was g
   await withWorker({ home }, {}, async () => undefined);
   await withWorker({ home, transcript }, {}, async () => undefined);
   expect(closed).toEqual([]);
-  const open = readdirSync("/proc/self/fd").map((fd) => readLink(`/proc/self/fd/${fd}`));
-  expect(open.filter((path) => path.startsWith(home))).toEqual([]);
+  const listOpen = () => {
+    collectGarbage();
+    return readdirSync("/proc/self/fd")
+      .map((fd) => readLink(`/proc/self/fd/${fd}`))
+      .filter((path) => path.startsWith(home));
+  };
+  // SQLite keeps the files of a closed connection until its statements are collected. A store that was not closed keeps a
+  // thread, whose connection no collection ends.
+  const collectGarbage = () => (runInNewContext("gc") as () => void)();
+  setFlagsFromString("--expose-gc");
+  await expect.poll(listOpen, { timeout: 10_000 }).toEqual([]);
   rmSync(home, { recursive: true, force: true });
 });
 

@@ -50,20 +50,23 @@ test("steering that arrives while a tool runs is seen by the next model call, af
   expect(session.listRequests()).toHaveLength(2);
 });
 
-thoroughTest("a plain text, as an operator types it into the Temporal UI, steers (STEER-01.2)", async () => {
-  const gate = freshGate();
-  const session = stage.session({
-    replies: [{ toolCalls: [hold(gate)] }, { text: "Done." }],
-    agent: { tools: ["hold"] },
-  });
-  await session.start("Go");
-  await gates.get(gate).arrived;
-  await session.handle.signal("steer", "plain words");
-  await queued(session, { steering: 1 });
-  gates.get(gate).open();
-  await session.readResult();
-  expect(session.listSeenMessages(1).at(-1)).toBe("user: plain words [TEST-06.4]");
-});
+thoroughTest(
+  "a plain text, as an operator types it into the Temporal UI, steers [STEER-01.2, TEST-06.4]",
+  async () => {
+    const gate = freshGate();
+    const session = stage.session({
+      replies: [{ toolCalls: [hold(gate)] }, { text: "Done." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.start("Go");
+    await gates.get(gate).arrived;
+    await session.handle.signal("steer", "plain words");
+    await queued(session, { steering: 1 });
+    gates.get(gate).open();
+    await session.readResult();
+    expect(session.listSeenMessages(1).at(-1)).toBe("user: plain words");
+  },
+);
 
 test("a follow-up waits until the agent would stop, and continues the same loop (STEER-10.1-2, LOOP-21.1)", async () => {
   const session = stage.session({
