@@ -23,7 +23,7 @@ export type { PartProgress } from "../core/evaluation/evaluation-progress.ts";
 export type { JobResult, PartResult } from "../core/job/job-result.ts";
 export type { JobStatus, PartStatus } from "../core/job/job-status.ts";
 export type { PendingApproval } from "../core/machine/approvals.ts";
-export type { StatusCode } from "../core/machine/status.ts";
+export type { StatusCode } from "../core/machine/status-code.ts";
 export type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";

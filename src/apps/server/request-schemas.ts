@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { STATUS_CODES } from "../../core/machine/status-code.ts";
 
 // The queries and bodies of requests. An unknown field is rejected by name. The descriptions are those of the OpenAPI
 // document.
@@ -102,21 +103,7 @@ export const DenyBody = z.strictObject({
 const MAX_LISTED = 500;
 
 export const ListQuery = z.strictObject({
-  status: z
-    .enum([
-      "running",
-      "waiting",
-      "needs-approval",
-      "stopping",
-      "completed",
-      "limit-reached",
-      "failed",
-      "stopped",
-      "paused",
-      "handoff",
-    ])
-    .optional()
-    .describe("Only sessions with this status."),
+  status: z.enum(STATUS_CODES).optional().describe("Only sessions with this status."),
   agent: z.string().optional().describe("Only sessions of the agent with this name."),
   limit: z.coerce
     .number()

@@ -1,5 +1,5 @@
 import type { Cost } from "../../core/budget/usage.ts";
-import type { StatusCode } from "../../core/machine/status.ts";
+import type { StatusCode } from "../../core/machine/status-code.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ListedSession } from "../../store/transcript/archive.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";

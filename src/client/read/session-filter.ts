@@ -1,4 +1,4 @@
-import type { StatusCode } from "../../core/machine/status.ts";
+import type { StatusCode } from "../../core/machine/status-code.ts";
 import type { SessionFilter } from "../../store/transcript/archive.ts";
 
 /** Which sessions are wanted. */

@@ -1,6 +1,6 @@
 import type { WorkflowExecutionInfo } from "@temporalio/client";
 import type { Cost } from "../../core/budget/usage.ts";
-import type { StatusCode } from "../../core/machine/status.ts";
+import type { StatusCode } from "../../core/machine/status-code.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { AGENT_WORKFLOW, EVALUATION_WORKFLOW, isPartWorkflow } from "../../workflows/messages.ts";
 import type { ClientLink } from "../connection/client-link.ts";

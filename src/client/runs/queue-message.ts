@@ -1,4 +1,5 @@
 import { hasRoomFor, MAX_WAITING_MESSAGES } from "../../core/machine/queue-size.ts";
+import { OPEN_STATUS_CODES } from "../../core/machine/status-code.ts";
 import type { QueueMode } from "../../schema/definition.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
 import {
@@ -27,7 +28,6 @@ import { checkSearchAttributes } from "./check-search-attributes.ts";
 import { endIfUnreadable } from "./end-unreadable-run.ts";
 import { createMessageInput, type MessageWithId } from "./message-input.ts";
 import { askStatus } from "./open-runs.ts";
-import { OPEN_STATUSES } from "./session-status.ts";
 
 export type SendOptions = {
   /** Waits until a run has accepted the message. An idle session stores it in its inbox without an acknowledgement. */
@@ -91,7 +91,7 @@ export async function assertQueueHasRoom(
   message: MessageWithId,
 ): Promise<void> {
   const status = await askStatus(link, session, QUEUE_STATUS_TIMEOUT_MS);
-  if (status !== undefined && OPEN_STATUSES.some((openStatus) => openStatus === status.status)) {
+  if (status !== undefined && OPEN_STATUS_CODES.some((openStatus) => openStatus === status.status)) {
     const { steering, followUps, bytes = 0 } = status.queued;
     const waiting = { messages: steering + followUps, bytes };
     if (!hasRoomFor(waiting, message)) throw createQueueFullError(session, waiting);

@@ -1,6 +1,8 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { EvaluationStatus } from "../../core/evaluation/evaluation-progress.ts";
-import type { Status, StatusCode } from "../../core/machine/status.ts";
+import type { Status } from "../../core/machine/status.ts";
+import type { StatusCode } from "../../core/machine/status-code.ts";
+import { OPEN_STATUS_CODES, STATUS_CODES } from "../../core/machine/status-code.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { LoopStatus, Outcome } from "../../schema/record.ts";
@@ -109,23 +111,12 @@ function toRunDescription(description: WorkflowExecutionDescription, session: st
   };
 }
 
-export const OPEN_STATUSES = ["running", "waiting", "needs-approval", "stopping"] as const;
-const STATUS_OF_EXECUTION = [
-  ...OPEN_STATUSES,
-  "completed",
-  "limit-reached",
-  "failed",
-  "stopped",
-  "paused",
-  "handoff",
-] as const satisfies readonly StatusCode[];
-
 /** Returns the run's own status, unless the run was ended from outside and could not update it. */
 export function toStatus(
   temporal: WorkflowExecutionDescription["status"]["name"],
   attribute: string | undefined,
 ): StatusCode {
-  const own = STATUS_OF_EXECUTION.find((status) => status === attribute);
+  const own = STATUS_CODES.find((status) => status === attribute);
   switch (temporal) {
     case "RUNNING":
     case "PAUSED":
@@ -138,7 +129,7 @@ export function toStatus(
     case "CANCELLED":
       return "stopped";
     default:
-      return own === undefined || OPEN_STATUSES.some((status) => status === own) ? "completed" : own;
+      return own === undefined || OPEN_STATUS_CODES.some((status) => status === own) ? "completed" : own;
   }
 }
 

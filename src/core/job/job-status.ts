@@ -6,7 +6,8 @@ import { NO_SPENDING } from "../budget/limits.ts";
 import { buildBudget } from "../budget/loop-budget.ts";
 import type { Cost } from "../budget/usage.ts";
 import { getOutcomeCode } from "../machine/outcome-code.ts";
-import type { Status, StatusCode } from "../machine/status.ts";
+import type { Status } from "../machine/status.ts";
+import type { StatusCode } from "../machine/status-code.ts";
 import {
   getSpentByJob,
   type JobMode,

@@ -10,23 +10,13 @@ import { countContextTokens } from "./compact-view.ts";
 import { getOutcomeCode } from "./outcome-code.ts";
 import { measureQueues } from "./queue-size.ts";
 import type { CallStatus } from "./state/call-status.ts";
-import type { OutcomeCode } from "./state/ended-children.ts";
 import type { RejectedMessages } from "./state/inbound-message.ts";
 import type { State } from "./state/state.ts";
+import type { StatusCode } from "./status-code.ts";
 import { formatVendorWait } from "./vendor-wait.ts";
 
 /** The maximum size of a text in the status. */
 const SHOWN_BYTES = 256;
-
-/** A single-word code for the state of a run, as in the search attribute `HoldfastStatus`. */
-export type StatusCode =
-  | "running"
-  | "waiting"
-  | "needs-approval"
-  | "stopping"
-  | OutcomeCode
-  | "paused"
-  | "handoff";
 
 /** A call that is running. */
 type RunningCall = {

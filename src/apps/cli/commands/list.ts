@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { StatusCode } from "../../../client/index.ts";
+import { STATUS_CODES } from "../../../core/machine/status-code.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
@@ -12,19 +13,6 @@ import { UsageError } from "../usage-error.ts";
 
 type Flags = { readonly status?: string; readonly agent?: string; readonly limit: string };
 
-export const STATUSES = [
-  "running",
-  "waiting",
-  "needs-approval",
-  "stopping",
-  "completed",
-  "limit-reached",
-  "failed",
-  "stopped",
-  "paused",
-  "handoff",
-] as const satisfies readonly StatusCode[];
-
 export function addListCommand(
   program: Command,
   runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
@@ -33,7 +21,7 @@ export function addListCommand(
     .command("list")
     .alias("ls")
     .description("List sessions, the most recently active first")
-    .option("--status <status>", STATUSES.join(", "))
+    .option("--status <status>", STATUS_CODES.join(", "))
     .option("--agent <name>", "only sessions of this agent")
     .option("-n, --limit <n>", "the maximum number of sessions", "20")
     .addHelpText(
@@ -81,10 +69,10 @@ async function list(context: Context, flags: Flags): Promise<number> {
 }
 
 export function parseStatus(text: string): StatusCode {
-  const status = STATUSES.find((one) => one === text);
+  const status = STATUS_CODES.find((one) => one === text);
   if (status !== undefined) return status;
-  const near = findNearestName(text, STATUSES);
+  const near = findNearestName(text, STATUS_CODES);
   throw new UsageError(
-    `--status "${text}" is not a status. ${near === undefined ? `Use one of ${STATUSES.join(", ")}.` : `Did you mean "${near}"?`}`,
+    `--status "${text}" is not a status. ${near === undefined ? `Use one of ${STATUS_CODES.join(", ")}.` : `Did you mean "${near}"?`}`,
   );
 }

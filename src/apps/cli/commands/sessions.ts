@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { FindOptions, StatusCode } from "../../../client/index.ts";
+import { STATUS_CODES } from "../../../core/machine/status-code.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
@@ -9,7 +10,7 @@ import { stripControls } from "../palette.ts";
 import { formatTable } from "../table.ts";
 import { formatCostCell } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
-import { parseStatus, STATUSES } from "./list.ts";
+import { parseStatus } from "./list.ts";
 
 type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type FindFlags = {
@@ -66,7 +67,7 @@ function addFilterOptions(command: Command, limit: string): Command {
   return command
     .option("--agent <name>", "only sessions of this agent")
     .option("--model <id>", "only sessions of this model")
-    .option("--status <status>", STATUSES.join(", "))
+    .option("--status <status>", STATUS_CODES.join(", "))
     .option("--since <time>", "only sessions active since: 30m, 12h, 7d, or a date")
     .option("--until <time>", "only sessions active before this time")
     .option("--cost-over <usd>", "only sessions that cost more")
