@@ -1,36 +1,41 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import { addUsage, NO_USAGE } from "../../core/budget/usage.ts";
-import type { Usage } from "../../schema/message.ts";
+import type { RunTotals } from "../../core/machine/state/run-totals.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { ClientLink } from "../connection/client-link.ts";
+import { readLoopTotals } from "./loop-totals.ts";
 
-/** What a run has used in all its loops. */
-export type RunTotals = {
-  /** The tokens of its own requests, without those of sub-agents. Absent if its loops are not in this transcript. */
-  readonly usage?: Usage;
-  /** From the run's start to its end. */
-  readonly durationMs?: number;
-};
+/** Absent if there is no record of a loop. */
+type RecordedTotals = Partial<Pick<RunTotals, "usage" | "durationMs">>;
 
 /** Sums what a run that has ended has used. A run that continued as new counts from its first part on. */
 export async function readRunTotals(
   link: ClientLink,
   description: WorkflowExecutionDescription,
+  transcript: Transcript,
   loops: readonly LoopRecord[],
-): Promise<RunTotals> {
-  const { closeTime } = description;
-  if (closeTime === undefined) return {};
+): Promise<RecordedTotals> {
+  if (description.closeTime === undefined) return {};
   const startMs = (await findChainStart(link, description)).getTime();
-  return {
-    ...sumLoopUsage(loops.filter(({ startedAtMs }) => startedAtMs >= startMs)),
-    durationMs: closeTime.getTime() - startMs,
-  };
+  return await sumLoopTotals(
+    transcript,
+    loops.filter(({ startedAtMs }) => startedAtMs >= startMs),
+  );
 }
 
-/** Sums the usage of ended loops; of an interrupted one it is not recorded. */
-export function sumLoopUsage(loops: readonly LoopRecord[]): { readonly usage?: Usage } {
+/** The usage of an interrupted loop is not recorded; it is absent if no loop has one. */
+export async function sumLoopTotals(
+  transcript: Transcript,
+  loops: readonly LoopRecord[],
+): Promise<RecordedTotals> {
+  if (loops.length === 0) return {};
+  const totals = await Promise.all(loops.map((loop) => readLoopTotals(transcript, loop)));
   const usages = loops.flatMap(({ usage }) => usage ?? []);
-  return usages.length === 0 ? {} : { usage: usages.reduce(addUsage, NO_USAGE) };
+  return {
+    ...(usages.length === 0 ? {} : { usage: usages.reduce(addUsage, NO_USAGE) }),
+    durationMs: totals.reduce((sum, { durationMs }) => sum + durationMs, 0),
+  };
 }
 
 async function findChainStart(

@@ -23,7 +23,7 @@ import {
 } from "./open-runs.ts";
 import { listPendingActivities, type PendingActivity } from "./pending-activity.ts";
 import { KEYS } from "./run-labels.ts";
-import { type RunTotals, readRunTotals, sumLoopUsage } from "./run-totals.ts";
+import { readRunTotals, sumLoopTotals } from "./run-totals.ts";
 
 export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
   Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
@@ -38,7 +38,7 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
     readonly closedAt?: Date;
     /** The tokens of the ended run's own requests, without those of sub-agents. Absent while a run is open. */
     readonly usage?: Usage;
-    /** From the start of the ended run to its end. */
+    /** The milliseconds that the ended run's loops took, without the waits for prompts between them. */
     readonly durationMs?: number;
     readonly pending: readonly PendingActivity[];
     /** The number of pending calls of agents below it; absent for none. */
@@ -137,12 +137,12 @@ async function readEndedLoops(
   link: ClientLink,
   description: WorkflowExecutionDescription,
   session: string,
-): Promise<RunTotals & { outcome?: Outcome; loopId?: string }> {
+): Promise<Pick<SessionStatus, "outcome" | "loopId" | "usage" | "durationMs">> {
   const transcript = await link.storage.openExistingTranscript();
   if (transcript !== undefined) await readRefreshedSession(link, transcript, session);
   const loops = (await transcript?.readLoops(session)) ?? [];
   const last = findNewestLoop(loops);
-  const totals = await readRunTotals(link, description, loops);
+  const totals = transcript && (await readRunTotals(link, description, transcript, loops));
   return { ...omitUndefined({ loopId: last?.loopId }), ...getOutcome(last), ...totals };
 }
 
@@ -163,8 +163,7 @@ async function readStatusFromTranscript(link: ClientLink, session: string): Prom
     costUsd: sumRecordedCost(loops),
     startedAt: new Date(record.createdAtMs),
     closedAt: new Date(record.lastActiveAtMs),
-    durationMs: record.lastActiveAtMs - record.createdAtMs,
-    ...sumLoopUsage(loops),
+    ...(await sumLoopTotals(transcript, loops)),
     pending: [],
     ...omitUndefined({ loopId: last?.loopId }),
     ...getOutcome(last),

@@ -23,7 +23,11 @@ const totals = {
     "The tokens of the ended run's own requests, without those of sub-agents.",
   ),
   costUsd: costUsd.optional(),
-  durationMs: count.optional().describe("From the start of the ended run to its end."),
+  durationMs: count
+    .optional()
+    .describe(
+      "The milliseconds that the ended run's loops took, without the waits for prompts between them.",
+    ),
   loopId: z.string().optional().describe("The newest loop."),
   outcome: Outcome.optional().describe("How the newest loop ended."),
 };
