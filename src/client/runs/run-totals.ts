@@ -9,19 +9,22 @@ import { readLoopTotals } from "./loop-totals.ts";
 /** Absent if there is no record of a loop. */
 type RecordedTotals = Partial<Pick<RunTotals, "usage" | "durationMs">>;
 
-/** Sums what a run that has ended has used. A run that continued as new counts from its first part on. */
+/**
+ * Sums what the loops of a run that has ended have used. A run that continued as new counts from its first part on. A job has
+ * no loops of its own: it has the time from its start to its end.
+ */
 export async function readRunTotals(
   link: ClientLink,
   description: WorkflowExecutionDescription,
-  transcript: Transcript,
+  transcript: Transcript | undefined,
   loops: readonly LoopRecord[],
 ): Promise<RecordedTotals> {
-  if (description.closeTime === undefined) return {};
+  const { closeTime } = description;
+  if (closeTime === undefined) return {};
   const startMs = (await findChainStart(link, description)).getTime();
-  return await sumLoopTotals(
-    transcript,
-    loops.filter(({ startedAtMs }) => startedAtMs >= startMs),
-  );
+  const ownLoops = loops.filter(({ startedAtMs }) => startedAtMs >= startMs);
+  if (transcript === undefined || ownLoops.length === 0) return { durationMs: closeTime.getTime() - startMs };
+  return await sumLoopTotals(transcript, ownLoops);
 }
 
 /** The usage of an interrupted loop is not recorded; it is absent if no loop has one. */
@@ -29,7 +32,6 @@ export async function sumLoopTotals(
   transcript: Transcript,
   loops: readonly LoopRecord[],
 ): Promise<RecordedTotals> {
-  if (loops.length === 0) return {};
   const totals = await Promise.all(loops.map((loop) => readLoopTotals(transcript, loop)));
   const usages = loops.flatMap(({ usage }) => usage ?? []);
   return {

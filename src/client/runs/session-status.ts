@@ -142,7 +142,7 @@ async function readEndedLoops(
   if (transcript !== undefined) await readRefreshedSession(link, transcript, session);
   const loops = (await transcript?.readLoops(session)) ?? [];
   const last = findNewestLoop(loops);
-  const totals = transcript && (await readRunTotals(link, description, transcript, loops));
+  const totals = await readRunTotals(link, description, transcript, loops);
   return { ...omitUndefined({ loopId: last?.loopId }), ...getOutcome(last), ...totals };
 }
 
