@@ -4,7 +4,8 @@ import { AgentMessage, Content, Usage } from "../../../schema/message.ts";
 import { Entry, Outcome } from "../../../schema/record.ts";
 import { SentSessionEvent } from "../../../schema/session-event.ts";
 import * as answers from "./answer-schemas.ts";
-import { OPERATIONS, type Operation, type OperationAnswer } from "./operations.ts";
+import type { Operation, OperationAnswer } from "./operation.ts";
+import { OPERATIONS } from "./operations.ts";
 import { groupProblems, Problem } from "./problem-schema.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
-import type { ZodObject, ZodType } from "zod";
+import type { ZodType } from "zod";
 import { ChatRequest } from "../chat-request.ts";
-import type { ProblemCode } from "../problem.ts";
 import {
   AnswerBody,
   ApproveBody,
@@ -32,6 +31,7 @@ import {
   StartedRun,
   StoppedRun,
 } from "./answer-schemas.ts";
+import type { Operation, OperationAnswer } from "./operation.ts";
 import {
   BODY_PROBLEMS,
   QUERY_PROBLEMS,
@@ -39,34 +39,6 @@ import {
   RUN_PROBLEMS,
   START_PROBLEMS,
 } from "./problem-schema.ts";
-
-type Tag = "Sessions" | "Messages" | "Approvals" | "Chat" | "Codec" | "Server";
-
-export type OperationAnswer = {
-  readonly description: string;
-  /** JSON of this schema. */
-  readonly schema?: ZodType;
-  /** A stream of server-sent events, in place of JSON. */
-  readonly stream?: "session-events" | "chat";
-  readonly headers?: Readonly<Record<string, string>>;
-};
-
-/** What the OpenAPI document says about one route. */
-export type Operation = {
-  readonly id: string;
-  readonly method: "get" | "post" | "delete";
-  /** With its parameters in braces. */
-  readonly path: string;
-  readonly tag: Tag;
-  readonly summary: string;
-  /** Needs no token. */
-  readonly isPublic?: true;
-  readonly query?: ZodObject;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: ZodType;
-  readonly answers: Readonly<Record<number, OperationAnswer>>;
-  readonly problems: readonly ProblemCode[];
-};
 
 const json = (description: string, schema: ZodType): OperationAnswer => ({ description, schema });
 
