@@ -2,6 +2,7 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig, type Plugin } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BUILT_MODES } from "./test/support/built-files.ts";
 import { SkipReporter } from "./test/support/report-skips.ts";
 import { SERVER_SUFFIXES } from "./test/support/test-suffixes.ts";
 
@@ -51,11 +52,12 @@ class LongestFirst extends BaseSequencer {
 
 /**
  * One project for all tests: vitest gives each project processes and a module graph of its own, and waits for one before
- * it begins the next. Mode `all` is `npm run test:all` (see test/support/test-depth.ts), mode `unit` leaves out what needs a server.
+ * it begins the next. Mode `quick` is `npm test`, mode `all` is `npm run test:all` (see test/support/test-depth.ts); mode `unit`
+ * leaves out what needs a server. Without a mode, tests import the sources, so that a change needs no build.
  */
 export default defineConfig(({ mode }) => ({
   plugins: [
-    ...(mode === "all" ? [builtFiles] : []),
+    ...(BUILT_MODES.includes(mode) ? [builtFiles] : []),
     {
       name: "properties-at-the-depth-of-the-run",
       enforce: "pre",
