@@ -12,7 +12,7 @@ import {
 } from "fast-check";
 import { expect, test } from "vitest";
 import type { Allowance } from "../../src/core/budget/account-state.ts";
-import { getRunCount } from "../support/test-depth.ts";
+import { getRunCount, thoroughTest } from "../support/test-depth.ts";
 import { answer, MachineTree, type Move } from "./machine-tree.ts";
 
 /** One tree costs as much as twenty runs of the other properties. */
@@ -81,7 +81,7 @@ test(
   60_000 + RUNS * 100,
 );
 
-test("a good share of the generated trees is deep and wide", async () => {
+thoroughTest("a good share of the generated trees is deep and wide", async () => {
   const trees: MachineTree[] = [];
   for (const told of sample(story, { numRuns: 60, seed: 3 })) trees.push(await played(told));
   const share = (is: (tree: MachineTree) => boolean) => trees.filter(is).length / trees.length;

@@ -4,7 +4,7 @@ import type { Amounts } from "../../src/core/budget/account-state.ts";
 import { addAmounts, NO_AMOUNTS, toUsd } from "../../src/core/budget/amounts.ts";
 import type { Usage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import { getRunCount, isThorough } from "../support/test-depth.ts";
+import { getRunCount, thoroughTest } from "../support/test-depth.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { play, type Run } from "./support/run.ts";
 import { NO_LIMITS, TOOLS } from "./support/script.ts";
@@ -61,16 +61,22 @@ describe("any script", () => {
 });
 
 describe("sub-agents", () => {
-  test("are in a good share of the stories, in parallel and with nested ones", async () => {
-    const scripts = sample(tuple(settings, anyActions), { numRuns: isThorough ? 500 : 150, seed: 5 });
-    const stories: Run["seen"][] = [];
-    for (const [setting, actions] of scripts) stories.push((await playAll(setting, actions)).seen);
-    const share = (is: (seen: Run["seen"]) => boolean) => stories.filter(is).length / stories.length;
-    expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
-    expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);
-    expect(share(({ settled }) => settled.some(({ used }) => used.children > 1))).toBeGreaterThan(0.05);
-    expect(share(({ moves }) => [...moves].some((move) => / child-lost /.test(move)))).toBeGreaterThan(0.05);
-  }, 120_000);
+  thoroughTest(
+    "are in a good share of the stories, in parallel and with nested ones",
+    async () => {
+      const scripts = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 });
+      const stories: Run["seen"][] = [];
+      for (const [setting, actions] of scripts) stories.push((await playAll(setting, actions)).seen);
+      const share = (is: (seen: Run["seen"]) => boolean) => stories.filter(is).length / stories.length;
+      expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
+      expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);
+      expect(share(({ settled }) => settled.some(({ used }) => used.children > 1))).toBeGreaterThan(0.05);
+      expect(share(({ moves }) => [...moves].some((move) => / child-lost /.test(move)))).toBeGreaterThan(
+        0.05,
+      );
+    },
+    120_000,
+  );
 });
 
 describe("crashes", () => {

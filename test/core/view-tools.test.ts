@@ -7,7 +7,7 @@ import { addLabels, parseLabel } from "../../src/core/view/labels.ts";
 import { sumViewTokens } from "../../src/core/view/view.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
-import { getRunCount, isThorough } from "../support/test-depth.ts";
+import { getRunCount, thoroughTest } from "../support/test-depth.ts";
 import { type Action, act, anyActions, finish, settings } from "./actions.ts";
 import { throughJson } from "./support/invariants.ts";
 import { toPrunedState } from "./support/pruned-state.ts";
@@ -84,18 +84,22 @@ describe("whatever a model prunes and wherever it reverts to", () => {
     120_000 + RUNS * 100,
   );
 
-  test("prunes and reverts occur in enough of the stories", async () => {
-    const numRuns = isThorough ? 2000 : 200;
-    let pruned = 0;
-    let reverted = 0;
-    for (const story of fc.sample(fc.tuple(settings, replies, actions), { numRuns, seed: 7 })) {
-      const counts = await playStory(...story);
-      pruned += counts.pruned;
-      reverted += counts.reverted;
-    }
-    expect(pruned).toBeGreaterThan(numRuns / 10);
-    expect(reverted).toBeGreaterThan(numRuns / 50);
-  }, 120_000);
+  thoroughTest(
+    "prunes and reverts occur in enough of the stories",
+    async () => {
+      const numRuns = 2000;
+      let pruned = 0;
+      let reverted = 0;
+      for (const story of fc.sample(fc.tuple(settings, replies, actions), { numRuns, seed: 7 })) {
+        const counts = await playStory(...story);
+        pruned += counts.pruned;
+        reverted += counts.reverted;
+      }
+      expect(pruned).toBeGreaterThan(numRuns / 10);
+      expect(reverted).toBeGreaterThan(numRuns / 50);
+    },
+    120_000,
+  );
 });
 
 describe("pruning", () => {
