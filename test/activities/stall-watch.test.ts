@@ -50,3 +50,15 @@ test("a step that was queued here during the stall is lost, and a later one is n
   pass(1500);
   expect(watch.mayHaveLost(watch.tick())).toBe(false);
 });
+
+test("a step that is given back waits until the next one is certainly not of the time before the stall", () => {
+  const { watch, pass, stall } = createWatch();
+  expect(watch.computeSafeDelayMs()).toBe(0);
+  stall(20_000);
+  expect(watch.mayHaveLost(watch.tick())).toBe(true);
+  const delayMs = watch.computeSafeDelayMs();
+  expect(delayMs).toBeLessThanOrEqual(1001);
+  pass(delayMs, delayMs);
+  expect(watch.mayHaveLost(watch.tick())).toBe(false);
+  expect(watch.computeSafeDelayMs()).toBe(0);
+});

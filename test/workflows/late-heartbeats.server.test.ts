@@ -107,6 +107,12 @@ thoroughTest(
     expect(await session.run("Go")).toMatchObject({ text: "Good." });
     expect((await session.readConversation())[2]).toBe("toolResult: done in time");
     expect(patientExecutions).toBe(1);
+    const { events = [] } = await session.handle.fetchHistory();
+    const dispatches = (events ?? []).filter(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === "patient",
+    );
+    // The one that was lost, one that waited in the queue during the stall, and the one that ran.
+    expect(dispatches.length).toBeLessThanOrEqual(3);
   },
   40_000,
 );

@@ -32,7 +32,8 @@ test("the timeline: activity types are steps and tools' own names, summaries giv
     const data = event.userMetadata?.summary?.data;
     return type ? [`${type} • ${data ? JSON.parse(Buffer.from(data).toString()) : ""}`] : [];
   });
-  expect(bars).toEqual([
+  // A call whose worker was stalled when it began has a second bar, with the same words.
+  expect([...new Set(bars)]).toEqual([
     "open-loop • opens the loop",
     "call-model • turn 0 · test-model",
     "hold • turn 0 · at timeline",

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Context } from "@temporalio/activity";
 import { NotBegunError } from "./failure.ts";
 import { StallWatch } from "./stall-watch.ts";
@@ -46,7 +47,15 @@ export async function withHeartbeat<Result>(
   );
   try {
     return await work();
+  } catch (error) {
+    if (error instanceof NotBegunError) await waitForSafeDispatch(context);
+    throw error;
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Waits before a step is given back: dispatched again at once, it would be given back again until the time is over. */
+async function waitForSafeDispatch({ cancellationSignal: signal }: Context): Promise<void> {
+  await sleep(watch?.computeSafeDelayMs(), undefined, { signal }).catch(() => undefined);
 }

@@ -43,4 +43,9 @@ export class StallWatch {
     this.tick();
     return this.#stallEndedMs >= beganMs - MAX_QUEUED_MS;
   }
+
+  /** Returns the milliseconds until a step that begins here was certainly taken after the last stall. */
+  computeSafeDelayMs(): number {
+    return Math.max(0, this.#stallEndedMs + MAX_QUEUED_MS + 1 - this.tick());
+  }
 }
