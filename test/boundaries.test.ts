@@ -191,7 +191,7 @@ describe("the boundary rules", () => {
     );
     for (const [path, text] of [...PLANTED, ...ALLOWED]) write(`src/${path}`, text);
     violations = violationsIn(folder);
-  }, 60_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -93,7 +93,7 @@ test("an imported agent is rejected by client, command line and worker until it 
   await holdfast.session(copy).prompt("On");
   expect(await holdfast.session(copy).result()).toMatchObject({ text: "Two." });
   expect(await holdfast.sessions.acceptDefinition(copy)).toMatchObject({ wasAccepted: true });
-}, 90_000);
+});
 
 test("a file with a forged grant is rejected, and starts no run", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });

@@ -92,7 +92,7 @@ test("a run whose queue is full rejects one more message: by update, before a si
     body.type === "MessageRejected" ? [body] : [],
   );
   expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", rejected: 1 }]);
-}, 60_000);
+});
 
 thoroughTest("a session whose inbox is full accepts no further message while no run is open", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });

@@ -157,7 +157,6 @@ thoroughTest(
     for (const [key, times] of Object.entries(ran)) expect(runs(workspace)[key]).toBe(times);
     expect(Object.values(runs(workspace))).toEqual([1, 1, 1]);
   },
-  60_000,
 );
 
 thoroughTest(
@@ -176,23 +175,18 @@ thoroughTest(
       .prompt("Go on with what there is", { agent: agent(workspace, session) });
     expect(await machine.holdfast.session(session).tryResult()).toMatchObject({ text: "All done." });
   },
-  60_000,
 );
 
-thoroughTest(
-  "no transcript at all: the run reports it and ends",
-  async () => {
-    const session = "gone";
-    const { copies } = await twoBackups(session);
-    const home = join(await folder(), "home");
-    await command("restore", join(copies, "late"), "--home", home, "--only", "server");
-    const machine = await startMachine(home);
-    const { outcome } = await machine.holdfast.session(session).tryResult();
-    expect(outcome).toMatchObject({ type: "failed" });
-    expect(JSON.stringify(outcome)).toMatch(/behind/);
-  },
-  60_000,
-);
+thoroughTest("no transcript at all: the run reports it and ends", async () => {
+  const session = "gone";
+  const { copies } = await twoBackups(session);
+  const home = join(await folder(), "home");
+  await command("restore", join(copies, "late"), "--home", home, "--only", "server");
+  const machine = await startMachine(home);
+  const { outcome } = await machine.holdfast.session(session).tryResult();
+  expect(outcome).toMatchObject({ type: "failed" });
+  expect(JSON.stringify(outcome)).toMatch(/behind/);
+});
 
 thoroughTest(
   "no store of the server: sessions and results are readable, and continue with the next prompt",
@@ -210,7 +204,6 @@ thoroughTest(
     await machine.holdfast.session(session).prompt("Go on", { agent: agent(workspace, session) });
     expect(await machine.holdfast.session(session).result()).toMatchObject({ text: "All done." });
   },
-  60_000,
 );
 
 thoroughTest(
@@ -254,7 +247,6 @@ thoroughTest(
     );
     expect(words).toEqual(["First", "One.", "Second", "Two.", "Something else", "Three."]);
   },
-  90_000,
 );
 
 test("neither a backup nor a restore overwrites anything; a damaged backup is rejected", async () => {
@@ -284,4 +276,4 @@ test("neither a backup nor a restore overwrites anything; a damaged backup is re
   expect((await runHoldfast(["restore", join(copies, "empty"), "--home", other])).err).toContain(
     "is not a backup",
   );
-}, 30_000);
+});

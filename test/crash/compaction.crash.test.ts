@@ -79,7 +79,6 @@ thoroughTest(
     await expectSmaller(session);
     expect(session.listRequests().filter(asksForNotes)).toHaveLength(2);
   },
-  60_000,
 );
 
 thoroughTest(
@@ -104,5 +103,4 @@ thoroughTest(
     await expectSmaller(session);
     expect(session.listRequests().filter(asksForNotes)).toHaveLength(1);
   },
-  60_000,
 );

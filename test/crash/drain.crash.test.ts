@@ -30,7 +30,7 @@ test("SIGTERM: a command that ends in time keeps its result, and the next worker
   expect((await session.readConversation())[2]).toContain("finished");
   expect(stage.countRuns("short")).toBe(1);
   await expectComplete(stage, session);
-}, 40_000);
+});
 
 thoroughTest(
   "SIGTERM: a command that does not end in time is released with an unknown outcome, and never run again",
@@ -55,7 +55,6 @@ thoroughTest(
     expect(stage.countRuns("long")).toBe(1);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 /** The sentences in a worker's log, one per line. */
@@ -88,7 +87,6 @@ thoroughTest(
     expect(words.at(-1)).toBe("Ended: 0 steps finished, 1 released");
     expect(await session.readResult()).toMatchObject({ text: "I look." });
   },
-  40_000,
 );
 
 thoroughTest(
@@ -117,7 +115,6 @@ thoroughTest(
     expect(stage.countRuns("hurry")).toBe(1);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -139,5 +136,4 @@ thoroughTest(
     expect(await session.readResult()).toMatchObject({ text: "At last." });
     await expectComplete(stage, session);
   },
-  60_000,
 );

@@ -58,5 +58,4 @@ thoroughTest(
     // The main branch, a branch for each agent, and the judge's: no agent had to leave its branch.
     expect(await stage.transcript.readBranches(contest.id)).toHaveLength(4);
   },
-  90_000,
 );

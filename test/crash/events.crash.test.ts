@@ -79,7 +79,6 @@ thoroughTest(
     for (const text of texts) expect("one two three four five six".startsWith(text)).toBe(true);
     await eventually(async () => (await liveBytes()) === 0, { what: "the removal of what is recorded" });
   },
-  60_000,
 );
 
 thoroughTest(
@@ -100,7 +99,6 @@ thoroughTest(
     const rest = await read(session, middle.at(-1)?.cursor ?? "");
     await expectOnce(session, [...before, ...middle, ...rest]);
   },
-  60_000,
 );
 
 thoroughTest(
@@ -116,5 +114,4 @@ thoroughTest(
     await expectOnce(session, whole);
     expect(whole.filter(({ event }) => event.type === "MessageStart")).toHaveLength(2);
   },
-  60_000,
 );

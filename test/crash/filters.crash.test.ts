@@ -45,5 +45,4 @@ thoroughTest(
     ]);
     await expectComplete(stage, session);
   },
-  40_000,
 );

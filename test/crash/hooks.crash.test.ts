@@ -51,7 +51,6 @@ thoroughTest(
     expect(lines("killed.asked")[1]?.split(" ")[1]).toBe(id);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -79,7 +78,6 @@ thoroughTest(
     expect(lines("stored.asked")).toHaveLength(1);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 thoroughTest.each(["before-turn", "after-turn"] as const)(
@@ -104,5 +102,4 @@ thoroughTest.each(["before-turn", "after-turn"] as const)(
     expect(await session.readConversation()).toEqual(["user: Go", "assistant: Fine."]);
     await expectComplete(stage, session);
   },
-  40_000,
 );

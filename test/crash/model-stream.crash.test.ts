@@ -40,7 +40,6 @@ for (const holdAt of ["head", "middle"] as const) {
       expect(await session.readConversation()).toEqual(["user: Go", "assistant: The whole answer."]);
       await expectComplete(stage, session);
     },
-    40_000,
   );
 }
 
@@ -61,7 +60,6 @@ thoroughTest(
     expect(await session.readConversation()).toEqual(["user: Go", "assistant: Unread."]);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -87,7 +85,6 @@ thoroughTest(
     expect(session.listRequests()).toHaveLength(1);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -106,7 +103,6 @@ thoroughTest(
     expect(await session.readResult()).toMatchObject({ text: "Late." });
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -125,5 +121,4 @@ thoroughTest(
     expect(readResult?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
     expect(session.listRequests()).toHaveLength(3);
   },
-  60_000,
 );

@@ -48,36 +48,31 @@ thoroughTest(
     expect(await stage.transcript.readLoops(session.id)).toHaveLength(1);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
-thoroughTest(
-  "killed during close-loop: the loop is closed once, with its terminal event",
-  async () => {
-    const proxy = await startProxy(stage.address);
-    const session = stage.session({ replies: [{ text: "One.", holdUntil: "closing" }] });
-    const first = await stage.startWorker({ address: proxy.address });
-    await session.start("Go");
-    await stage.model.waitForHold("closing");
-    proxy.stall();
-    stage.model.release("closing");
-    await eventually(async () =>
-      (await stage.transcript.readSteps(session.id)).some(
-        ({ kind, storedAtMs }) => kind === "call-model" && storedAtMs,
-      ),
-    );
-    const unlock = lockTranscript(stage.home);
-    proxy.resume();
-    await runningActivity(session, "close-loop");
-    await session.handle.signal(steerSignal, { id: "late", text: "Too late" });
-    await first.kill("SIGKILL");
-    unlock();
-    await proxy.close();
-    await stage.startWorker();
-    expect(await session.readResult()).toMatchObject({ text: "One.", outcome: { type: "answered" } });
-    expect((await stage.transcript.readInbox(session.id)).map(({ id }) => id)).toEqual(["late"]);
-    expect(session.listRequests()).toHaveLength(1);
-    await expectComplete(stage, session);
-  },
-  40_000,
-);
+thoroughTest("killed during close-loop: the loop is closed once, with its terminal event", async () => {
+  const proxy = await startProxy(stage.address);
+  const session = stage.session({ replies: [{ text: "One.", holdUntil: "closing" }] });
+  const first = await stage.startWorker({ address: proxy.address });
+  await session.start("Go");
+  await stage.model.waitForHold("closing");
+  proxy.stall();
+  stage.model.release("closing");
+  await eventually(async () =>
+    (await stage.transcript.readSteps(session.id)).some(
+      ({ kind, storedAtMs }) => kind === "call-model" && storedAtMs,
+    ),
+  );
+  const unlock = lockTranscript(stage.home);
+  proxy.resume();
+  await runningActivity(session, "close-loop");
+  await session.handle.signal(steerSignal, { id: "late", text: "Too late" });
+  await first.kill("SIGKILL");
+  unlock();
+  await proxy.close();
+  await stage.startWorker();
+  expect(await session.readResult()).toMatchObject({ text: "One.", outcome: { type: "answered" } });
+  expect((await stage.transcript.readInbox(session.id)).map(({ id }) => id)).toEqual(["late"]);
+  expect(session.listRequests()).toHaveLength(1);
+  await expectComplete(stage, session);
+});

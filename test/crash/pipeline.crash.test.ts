@@ -60,7 +60,6 @@ thoroughTest(
     expect(stage.model.answersRepaid()).toBe(0);
     await holdfast.close();
   },
-  60_000,
 );
 
 async function closedLoop(session: string): Promise<void> {

@@ -61,7 +61,6 @@ describeIf(findPostgresBinaries() !== undefined, NO_POSTGRES)("runs whose store 
       await expectComplete(stage, session);
       await second.kill();
     },
-    60_000,
   );
 
   thoroughTest(
@@ -128,6 +127,5 @@ describeIf(findPostgresBinaries() !== undefined, NO_POSTGRES)("runs whose store 
       await expectComplete(stage, session);
       await worker.kill();
     },
-    60_000,
   );
 });

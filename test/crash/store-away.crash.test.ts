@@ -54,19 +54,15 @@ async function away(gate: string, takeAway: () => () => void, words: RegExp) {
   return doctor;
 }
 
-thoroughTest(
-  "a locked transcript is reported, waited for, and seen by the doctor",
-  async () => {
-    const doctor = await away(
-      "locked",
-      () => lockTranscript(stage.home),
-      /stayed locked for \d+ ms.*Steps that wait for it: 1; they continue by themselves/,
-    );
-    expect(doctor.code).toBe(1);
-    expect(doctor.out).toMatch(/fail +transcript +.*locked/);
-  },
-  60_000,
-);
+thoroughTest("a locked transcript is reported, waited for, and seen by the doctor", async () => {
+  const doctor = await away(
+    "locked",
+    () => lockTranscript(stage.home),
+    /stayed locked for \d+ ms.*Steps that wait for it: 1; they continue by themselves/,
+  );
+  expect(doctor.code).toBe(1);
+  expect(doctor.out).toMatch(/fail +transcript +.*locked/);
+});
 
 thoroughTest(
   "a call that is about to begin while the transcript is unavailable waits for it, is displayed as waiting in status, and runs once; the model is not informed",
@@ -107,7 +103,6 @@ thoroughTest(
     expect(told).not.toMatch(/unknown|worker|transcript/i);
     await worker.kill("SIGTERM");
   },
-  60_000,
 );
 
 thoroughTest(
@@ -126,5 +121,4 @@ thoroughTest(
     );
     expect(doctor.out).toMatch(/transcript +.*\(created when needed\)/);
   },
-  60_000,
 );

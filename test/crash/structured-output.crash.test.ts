@@ -58,5 +58,4 @@ thoroughTest(
     ]);
     await expectComplete(stage, session);
   },
-  60_000,
 );

@@ -57,5 +57,4 @@ thoroughTest(
     expect(await countTimedOutTasks(stage, parent.id)).toBe(0);
     await expectComplete(stage, parent);
   },
-  60_000,
 );

@@ -100,5 +100,4 @@ thoroughTest(
     const exported = await runCommandLine(stage, "export", session.id);
     expect(exported.out).toContain("Your name?");
   },
-  90_000,
 );

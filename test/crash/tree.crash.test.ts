@@ -125,7 +125,6 @@ thoroughTest(
     expect((await root.readConversation()).slice(2, 4)).toEqual(["toolResult: first", "toolResult: second"]);
     await expectTreeWhole(root, 2);
   },
-  90_000,
 );
 
 thoroughTest(
@@ -152,5 +151,4 @@ thoroughTest(
       expect(await stage.transcript.readLoops(id)).toMatchObject([{ outcome: { type: "stopped" } }]);
     }
   },
-  60_000,
 );

@@ -70,5 +70,4 @@ thoroughTest(
     expect((await stage.transcript.readSession(session.id))?.definitionHash).toBe(definitionHash);
     await expectComplete(stage, session);
   },
-  90_000,
 );

@@ -128,7 +128,6 @@ thoroughTest(
     await prompted(fresh, 2);
     for (const session of [old, fresh]) expect(await failedTasks(session)).toBe(0);
   },
-  90_000,
 );
 
 const DEPLOYMENT = "upgrades";
@@ -183,5 +182,4 @@ thoroughTest(
     await prompted(fresh, 2);
     for (const session of [old, fresh]) expect(await failedTasks(session)).toBe(0);
   },
-  90_000,
 );

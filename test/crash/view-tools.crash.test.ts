@@ -66,7 +66,6 @@ thoroughTest(
     expect(await session.readEntries("main")).toHaveLength(5);
     expect(await session.readEntries(branches[1]?.id)).toHaveLength(3);
   },
-  90_000,
 );
 
 thoroughTest(
@@ -117,5 +116,4 @@ thoroughTest(
     ).toBeLessThan(2);
     await expectComplete(stage, session);
   },
-  90_000,
 );

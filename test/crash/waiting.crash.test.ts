@@ -32,7 +32,6 @@ thoroughTest(
     expect(session.listRequests()).toHaveLength(2);
     await expectComplete(stage, session);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -68,5 +67,4 @@ thoroughTest(
     expect(compactions).toHaveLength(1);
     expect((await session.readEventTypes()).filter((type) => type === "CompactionEnded")).toHaveLength(1);
   },
-  40_000,
 );

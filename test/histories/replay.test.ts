@@ -36,7 +36,7 @@ async function mismatches(bundle: string): Promise<{ names: string[]; message: s
 
 test("every recorded run replays against the current workflow (design 3.15) [TMP-02]", async () => {
   expect(await replayHistories(recorded)).toEqual(files.map((file) => file.replace(/\.json$/, "")));
-}, 60_000);
+});
 
 test("the recordings cover every shape of run, and stay small", () => {
   for (const shape of [
@@ -90,11 +90,11 @@ test("replay detects a change in the driver: an activity of another name", async
   expect(names).toContain("one-turn");
   expect(message).toMatch(/RULES/);
   expect(message).toMatch(/patched\(\)/);
-}, 60_000);
+});
 
 test("replay detects a change in the machine, by exactly those runs that the change affects", async () => {
   const bundle = changedBundle("machine", /case "parallel":\s+return calls;/, 'case "parallel": return 1;');
   const { names } = await mismatches(bundle);
   expect(names).toContain("tools");
   expect(names).not.toContain("one-turn");
-}, 60_000);
+});

@@ -402,22 +402,18 @@ describe("a server's lifetime", () => {
     expect(await call(patient, "ok")).toBe("fine");
   });
 
-  thoroughTest(
-    "a server that cannot start is retried with growing delays",
-    async () => {
-      const folder = createTemporaryFolder();
-      closing.push(folder.remove);
-      const log = join(folder.path, "log");
-      const { kept } = nasty({ args: [`log=${log}`, "die=7"] });
-      for (let tries = 0; tries < 5; tries += 1)
-        await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
-      await expect(call(kept, "ok")).rejects.toThrow(
-        /is retried in \d+ s; at the last attempt it ended with exit code 7/,
-      );
-      expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
-    },
-    30_000,
-  );
+  thoroughTest("a server that cannot start is retried with growing delays", async () => {
+    const folder = createTemporaryFolder();
+    closing.push(folder.remove);
+    const log = join(folder.path, "log");
+    const { kept } = nasty({ args: [`log=${log}`, "die=7"] });
+    for (let tries = 0; tries < 5; tries += 1)
+      await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
+    await expect(call(kept, "ok")).rejects.toThrow(
+      /is retried in \d+ s; at the last attempt it ended with exit code 7/,
+    );
+    expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
+  });
 
   test("a secret that is not set, a missing program and a missing folder are named", async () => {
     const { pool } = createPool();

@@ -181,5 +181,4 @@ testIf(findPostgresBinaries() !== undefined, NO_POSTGRES)(
       await server.stop();
     }
   },
-  40_000,
 );

@@ -53,4 +53,4 @@ test("SIGKILL during a write leaves the old content or the new, and the next exe
   await callTool(createWriteFileTool(), { path: "file.txt", content: "last" }, again);
   expect(await readdir(workspace)).toEqual(["file.txt"]);
   expect(await readFile(join(workspace, "file.txt"), "utf8")).toBe("last");
-}, 60_000);
+});

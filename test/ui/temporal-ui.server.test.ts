@@ -79,7 +79,7 @@ describeIf(BROWSER !== undefined, NO_BROWSER)("what an operator sees in the Temp
     browser = await chromium.launch({ executablePath: BROWSER as string, args: QUIET });
     page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
     mkdirSync(PICTURES, { recursive: true });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

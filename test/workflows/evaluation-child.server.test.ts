@@ -33,4 +33,4 @@ test("an application's workflow compares agents through a child workflow of the 
   );
   expect(answer).toBe("1: and two");
   await connection.close();
-}, 60_000);
+});

@@ -523,5 +523,4 @@ thoroughTest(
     const [few = 0, many = 0] = bytes;
     expect((many - few) / 48).toBeLessThan(5_000);
   },
-  90_000,
 );

@@ -94,7 +94,6 @@ thoroughTest(
     expect((await session.readConversation())[2]).toBe("toolResult: done after all");
     expect(executions).toBe(1);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -114,7 +113,6 @@ thoroughTest(
     // The one that was lost, one that waited in the queue during the stall, and the one that ran.
     expect(dispatches.length).toBeLessThanOrEqual(3);
   },
-  40_000,
 );
 
 thoroughTest(
@@ -128,5 +126,4 @@ thoroughTest(
     expect((await session.readConversation())[2]).toBe("toolResult: done all the same");
     expect(stalledExecutions).toBe(1);
   },
-  40_000,
 );

@@ -89,7 +89,6 @@ thoroughTest(
       HoldfastTurns: [TURNS],
     });
   },
-  60_000,
 );
 
 thoroughTest("a message id is remembered across continue-as-new", async () => {

@@ -395,7 +395,6 @@ describe.each(STOP_METHODS)("%s", (_, stop) => {
       for (const session of closed) await expectClosed(session);
       behind?.();
     },
-    60_000,
   );
 });
 
