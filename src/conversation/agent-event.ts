@@ -57,6 +57,7 @@ export function buildAgentEvent(
         continuationKind: body.kind,
         ...omitUndefined({ configSnapshot: place.config }),
         timestamp,
+        ...omitUndefined({ metadata: body.metadata }),
       };
     }
     case "AgentEnd": {

@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { AgentMessage, AssistantMessage, Content, Message, ToolResultMessage, Usage } from "./message.ts";
+import {
+  AgentMessage,
+  AssistantMessage,
+  Content,
+  Message,
+  MessageMetadata,
+  ToolResultMessage,
+  Usage,
+} from "./message.ts";
 import {
   ContinuationKind,
   DefinitionUpdated,
@@ -63,7 +71,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     continuationKind: z.preprocess((kind) => kind ?? { type: "initial" }, ContinuationKind),
     configSnapshot: ConfigSnapshot.optional(),
     timestamp,
-    metadata: z.record(z.string(), z.unknown()).optional(),
+    /** The metadata of the prompt that began the loop. */
+    metadata: MessageMetadata.optional(),
   }),
   z.object({
     type: z.literal("AgentEnd"),

@@ -100,11 +100,19 @@ export type TurnId = z.infer<typeof TurnId>;
 
 const timestamp = z.number().int();
 
+/**
+ * What a sender notes about a message for programs, such as the id of a request or of a trace. Holdfast stores it and
+ * never sends it to a model.
+ */
+export const MessageMetadata = z.record(z.string(), z.unknown());
+export type MessageMetadata = z.infer<typeof MessageMetadata>;
+
 export const UserMessage = z.object({
   role: z.literal("user"),
   content: z.array(Content),
   /** Unix milliseconds. The order in a view comes from the position, never from this. */
   timestamp,
+  metadata: MessageMetadata.optional(),
   turnId: TurnId.optional(),
 });
 export type UserMessage = z.infer<typeof UserMessage>;

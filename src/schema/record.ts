@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentMessage, StopReason, Usage } from "./message.ts";
+import { AgentMessage, MessageMetadata, StopReason, Usage } from "./message.ts";
 
 // The content of the transcript. Positions count the entries of a branch from 0, including its ancestors' entries.
 
@@ -183,7 +183,12 @@ export const fallbackPurpose = { for: z.literal("compaction").optional() };
  * `loopId` belongs to the record, so no event repeats it.
  */
 export const EventBody = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("AgentStart"), kind: ContinuationKind, parentLoopId: z.string().optional() }),
+  z.object({
+    type: z.literal("AgentStart"),
+    kind: ContinuationKind,
+    parentLoopId: z.string().optional(),
+    metadata: MessageMetadata.optional(),
+  }),
   z.object({
     type: z.literal("AgentEnd"),
     /** The loop's messages are the entries from `from` (inclusive) to `to` (exclusive). */

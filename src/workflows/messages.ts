@@ -2,6 +2,7 @@ import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
 import type { ToolListChange } from "../core/machine/state/run-event.ts";
 import type { Status } from "../core/machine/status.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
+import type { MessageMetadata } from "../schema/message.ts";
 
 // The signals, updates and queries of a run. Tests pin the wire names.
 
@@ -18,6 +19,8 @@ export type MessageInput =
       readonly ref?: string;
       /** The estimated tokens of the stored text; without them it counts as 32 KiB. */
       readonly tokens?: number;
+      /** Stored with the message and never sent to a model. A run ignores more than 2 KiB as JSON. */
+      readonly metadata?: MessageMetadata;
     };
 
 export const steerSignal = defineSignal<[MessageInput]>("steer");

@@ -1,11 +1,14 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/account-state.ts";
 import type { LoopPart } from "../core/evaluation/loop-part.ts";
-import { MAX_MESSAGE_ID_CHARS } from "../core/machine/queue-size.ts";
+import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../core/machine/queue-size.ts";
 import type { InboundMessage } from "../core/machine/state/inbound-message.ts";
 import type { State } from "../core/machine/state/state.ts";
 import type { TaskRequest } from "../core/machine/state/task.ts";
+import { countUtf8Bytes } from "../core/view/estimate.ts";
+import { isObject } from "../platform/text/json.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { MessageMetadata } from "../schema/message.ts";
 import type { MessageInput } from "./messages.ts";
 
 /** Settings that a run gives its worker. They are small, and continue-as-new passes them on. */
@@ -86,7 +89,7 @@ export function findPromptProblem(prompt: unknown): string | undefined {
 export function toInboundMessage(input: MessageInput | undefined, atMs: number): InboundMessage | undefined {
   if (typeof input === "string") return !isFilled(input) ? undefined : { id: uuid4(), text: input, atMs };
   if (!isMessageInput(input)) return undefined;
-  const { id, text, ref, tokens } = input as Exclude<MessageInput, string>;
+  const { id, text, ref, tokens, metadata } = input as Exclude<MessageInput, string>;
   return {
     id: isFilled(id) && id.length <= MAX_MESSAGE_ID_CHARS ? id : uuid4(),
     ...(isFilled(text) ? { text } : {}),
@@ -94,8 +97,14 @@ export function toInboundMessage(input: MessageInput | undefined, atMs: number):
     ...(isFilled(ref) && Number.isSafeInteger(tokens) && Number(tokens) >= 0
       ? { tokens: Number(tokens) }
       : {}),
+    ...(isStorableMetadata(metadata) ? { metadata } : {}),
     atMs,
   };
+}
+
+/** Returns whether metadata has a form and a size that a run accepts. */
+function isStorableMetadata(metadata: unknown): metadata is MessageMetadata {
+  return isObject(metadata) && countUtf8Bytes(JSON.stringify(metadata)) <= MAX_METADATA_BYTES;
 }
 
 /** Returns whether a value contains a message. Creates no id, because validators do not run again on replay. */

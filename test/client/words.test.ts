@@ -15,7 +15,7 @@ function linkWithTexts(): { link: ClientLink; texts: string[] } {
 test("texts up to 32 KiB of UTF-8 travel inline, and never touch the transcript", async () => {
   const { link, texts } = linkWithTexts();
   const text = "x".repeat(INLINE_BYTES);
-  expect(await createMessageInput(link, text, "prompt", "id-1")).toEqual({ id: "id-1", text });
+  expect(await createMessageInput(link, text, "prompt", { id: "id-1" })).toEqual({ id: "id-1", text });
   expect(texts).toEqual([]);
 });
 
@@ -23,7 +23,10 @@ test("a text that is one byte longer is stored first: bytes count, not character
   const { link, texts } = linkWithTexts();
   const text = `${"é".repeat(INLINE_BYTES / 2)}x`;
   expect(text.length).toBeLessThan(INLINE_BYTES);
-  expect(await createMessageInput(link, text, "prompt", "id-2")).toEqual({ id: "id-2", ref: "hash-1" });
+  expect(await createMessageInput(link, text, "prompt", { id: "id-2" })).toEqual({
+    id: "id-2",
+    ref: "hash-1",
+  });
   expect(texts).toEqual([text]);
 });
 
@@ -42,8 +45,36 @@ test.each(["", "  \n "])("an empty text (%j) is rejected", async (text) => {
   );
 });
 
+test("metadata travels with the message, as JSON has it", async () => {
+  const metadata = { request: "r-17", at: new Date(0), nothing: undefined };
+  expect(await createMessageInput(linkWithTexts().link, "Go", "prompt", { id: "m", metadata })).toEqual({
+    id: "m",
+    text: "Go",
+    metadata: { request: "r-17", at: "1970-01-01T00:00:00.000Z" },
+  });
+});
+
+test.each([
+  ["is not an object", ["r-17"] as never, "must be an object"],
+  ["has a cycle", cycle(), "must be an object that JSON can express"],
+  ["is longer than 2 KiB as JSON", { x: "é".repeat(1021) }, "has 2050 bytes as JSON; the maximum is 2048"],
+])("metadata that %s is rejected, and nothing is stored", async (_, metadata, problem) => {
+  const { link, texts } = linkWithTexts();
+  const sent = createMessageInput(link, "x".repeat(INLINE_BYTES + 1), "prompt", { metadata });
+  await expect(sent).rejects.toThrow(problem);
+  expect(texts).toEqual([]);
+});
+
+function cycle(): Record<string, unknown> {
+  const metadata: Record<string, unknown> = {};
+  metadata["self"] = metadata;
+  return metadata;
+}
+
 test("an id that no store accepts is rejected", async () => {
-  await expect(createMessageInput(linkWithTexts().link, "words", "prompt", "a\0b")).rejects.toMatchObject({
+  await expect(
+    createMessageInput(linkWithTexts().link, "words", "prompt", { id: "a\0b" }),
+  ).rejects.toMatchObject({
     code: "input-invalid",
     message: expect.stringContaining('"a\\u0000b"'),
   });

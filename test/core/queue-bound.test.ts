@@ -28,6 +28,16 @@ function send(state: State, count: number, way: "steered" | "followed-up" = "ste
   );
 }
 
+test("metadata counts among the bytes that wait, as JSON", async () => {
+  const metadata = { request: "é".repeat(1000) };
+  const one = { ...message("m", { text: "xyz" }), metadata };
+  const state = apply(await asking(), { type: "steered", message: one, atMs: 2 });
+  expect(measureQueues(state.queues)).toEqual({
+    messages: 1,
+    bytes: 3 + Buffer.byteLength(JSON.stringify(metadata)),
+  });
+});
+
 const refusals = (state: State) =>
   state.outbox.events.flatMap(({ body }) => (body.type === "MessageRejected" ? [body] : []));
 

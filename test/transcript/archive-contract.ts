@@ -41,7 +41,7 @@ export async function writeSampleSession(transcript: Transcript, session = "s"):
   const beside = { loopId: second.loopId, branch: second.branch, base: 1 };
   await transcript.store(write(beside, { step: createStep(4), entries: [entry(1, "a second try")] }));
   await transcript.storeInbox(write({ ...beside, base: 2 }, { step: createStep(5) }), [
-    message(`${session}-w`, "waits"),
+    { ...message(`${session}-w`, "waits"), metadata: { loopId: `${session}.theirs` } },
   ]);
   await closeLoop(transcript, { ...beside, base: 2 }, createStep(6), 2);
 }

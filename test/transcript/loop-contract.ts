@@ -173,6 +173,21 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
       expect(await transcript.readInbox("s")).toEqual([]);
     });
 
+    test("metadata stays with a message, in the inbox and in the conversation", async () => {
+      const metadata = { request: "r-17", loopId: "theirs", nested: { list: [1, null] } };
+      const outside = { loopId: "", branch: "main", base: 0 };
+      await transcript.storeInbox(write(outside), [{ ...message("i1"), metadata }, message("i2")]);
+      expect((await transcript.readInbox("s")).map((one) => one.metadata)).toEqual([metadata, undefined]);
+      const prompts = [{ ...message("m1"), metadata: { request: "r-18" } }];
+      await transcript.openLoop(opening({ step: step({ number: 2 }), prompts }));
+      const entries = await transcript.readEntries("s", "main", 0, 9);
+      expect(entries.map(({ message: one }) => ("metadata" in one ? one.metadata : undefined))).toEqual([
+        metadata,
+        undefined,
+        { request: "r-18" },
+      ]);
+    });
+
     test("a message that is in the conversation is neither added nor put into the inbox again", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };

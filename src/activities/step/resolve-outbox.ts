@@ -41,7 +41,8 @@ export async function resolveOutbox(
 const LONG_CHARS = 1024 * 1024;
 
 export async function resolveMessage(message: InboundMessage, transcript: Transcript): Promise<NewMessage> {
-  return { id: message.id, text: await readMessageText(message, transcript), atMs: message.atMs };
+  const { id, atMs, metadata } = message;
+  return { id, text: await readMessageText(message, transcript), atMs, ...omitUndefined({ metadata }) };
 }
 
 async function readMessageText({ text, ref, task }: InboundMessage, transcript: Transcript): Promise<string> {

@@ -13,6 +13,11 @@ export function readJsonObject(option: string, argument: string): JsonObject {
   throw new UsageError(`${option} takes one JSON object, such as ${option} '{"path":"notes.md"}'.`);
 }
 
+/** Reads what a command's `--metadata` specifies. */
+export function readMetadata({ metadata }: { readonly metadata?: string }): JsonObject | undefined {
+  return metadata === undefined ? undefined : readJsonObject("--metadata", metadata);
+}
+
 function readFileText(option: string, path: string): string {
   try {
     return readFileSync(path, "utf8");

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { STATUS_CODES } from "../../core/machine/status-code.ts";
+import { MessageMetadata } from "../../schema/message.ts";
 
 // The queries and bodies of requests. An unknown field is rejected by name. The descriptions are those of the OpenAPI
 // document.
@@ -30,6 +31,9 @@ const mode = z
   .enum(["run", "interactive"])
   .optional()
   .describe("`run` (default) ends with the answer; `interactive` waits for further prompts.");
+const metadata = MessageMetadata.optional().describe(
+  "Notes for programs, such as the id of a request: at most 2 KiB as JSON. Stored with the message, never sent to a model.",
+);
 const idleTimeoutMs = z
   .number()
   .positive()
@@ -48,9 +52,10 @@ export const StartBody = z.strictObject({
   mode,
   idleTimeoutMs,
   messageId,
+  metadata,
 });
 
-export const PromptBody = z.strictObject({ text, agent, mode, idleTimeoutMs, messageId });
+export const PromptBody = z.strictObject({ text, agent, mode, idleTimeoutMs, messageId, metadata });
 
 export const SendBody = z.strictObject({
   ...PromptBody.shape,
@@ -63,6 +68,7 @@ export const SendBody = z.strictObject({
 export const MessageBody = z.strictObject({
   text,
   messageId,
+  metadata,
   acknowledge: z.boolean().optional().describe("Whether to wait until a run has accepted the message."),
 });
 

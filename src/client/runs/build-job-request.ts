@@ -98,7 +98,7 @@ async function packShort(
   text: string,
   bytes: number,
 ): Promise<Pick<MessageWithId, "text" | "ref">> {
-  const { text: inline, ref } = await createMessageInput(link, text, "task", "", bytes);
+  const { text: inline, ref } = await createMessageInput(link, text, "task", { inlineBytes: bytes });
   return inline === undefined ? { ref: ref ?? "" } : { text: inline };
 }
 

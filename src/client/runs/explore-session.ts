@@ -118,7 +118,7 @@ export async function exploreSession(
       branches.map(async ({ prompt }) =>
         prompt === undefined
           ? null
-          : await createMessageInput(link, prompt, "prompt", undefined, PART_INLINE_BYTES),
+          : await createMessageInput(link, prompt, "prompt", { inlineBytes: PART_INLINE_BYTES }),
       ),
     );
     const request: EvaluationRequest = {

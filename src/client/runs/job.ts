@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { JobResult } from "../../core/job/job-result.ts";
 import type { JobStatus } from "../../core/job/job-status.ts";
 import { wakeSignal } from "../../workflows/messages.ts";
@@ -69,7 +68,7 @@ export class Job {
     const message =
       text === undefined
         ? undefined
-        : await createMessageInput(this.#link, text, "wake-up", randomUUID(), WAKE_INLINE_BYTES);
+        : await createMessageInput(this.#link, text, "wake-up", { inlineBytes: WAKE_INLINE_BYTES });
     await this.#askRun(async () => {
       if (message !== undefined) await assertQueueHasRoom(this.#link, this.id, message);
       await this.#link.client.workflow

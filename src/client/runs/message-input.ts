@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { MAX_MESSAGE_BYTES } from "../../core/machine/append-message.ts";
-import { MAX_MESSAGE_ID_CHARS } from "../../core/machine/queue-size.ts";
-import { getKind } from "../../schema/check.ts";
+import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../../core/machine/queue-size.ts";
+import { check, getKind } from "../../schema/check.ts";
+import { MessageMetadata } from "../../schema/message.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
 import type { MessageInput } from "../../workflows/messages.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -12,17 +13,31 @@ export const INLINE_BYTES = 32 * 1024;
 
 export type MessageWithId = Exclude<MessageInput, string> & { readonly id: string };
 
-/**
- * Builds a user's message with an id that makes a repeated send harmless.
- *
- * @param inlineBytes - Longer texts are stored first.
- */
+/** The options of every message. */
+export type MessageOptions = {
+  /** Makes a repeated send harmless: Holdfast accepts each id once. */
+  readonly messageId?: string;
+  /**
+   * Notes for programs, such as the id of a request: at most 2 KiB as JSON. Stored with the message, and in the record of
+   * the loop that a prompt begins; never sent to a model.
+   */
+  readonly metadata?: MessageMetadata;
+};
+
+type MessageInputOptions = {
+  /** A new id by default. */
+  readonly id?: string | undefined;
+  readonly metadata?: MessageMetadata | undefined;
+  /** Longer texts are stored first. */
+  readonly inlineBytes?: number;
+};
+
+/** Builds a user's message with an id that makes a repeated send harmless. */
 export async function createMessageInput(
   link: ClientLink,
   text: string,
   label: string,
-  id: string = randomUUID(),
-  inlineBytes: number = INLINE_BYTES,
+  { id = randomUUID(), metadata, inlineBytes = INLINE_BYTES }: MessageInputOptions = {},
 ): Promise<MessageWithId> {
   if (typeof text !== "string") {
     const problem = `${label}: must be a text, not ${getKind(text)}`;
@@ -55,8 +70,40 @@ export async function createMessageInput(
       { bytes, maxBytes: MAX_MESSAGE_BYTES },
     );
   }
-  if (bytes <= inlineBytes) return { id, text };
-  return { id, ref: await storeText(link, text) };
+  const optional = metadata === undefined ? {} : { metadata: checkMetadata(metadata, label) };
+  if (bytes <= inlineBytes) return { id, text, ...optional };
+  return { id, ref: await storeText(link, text), ...optional };
+}
+
+/** Checks metadata, which travels in the history of the run with the message. */
+function checkMetadata(metadata: MessageMetadata, label: string): MessageMetadata {
+  const checked = check(MessageMetadata, metadata, "metadata");
+  const problems = checked.ok ? [] : checked.problems;
+  const text = checked.ok ? formatJson(checked.value) : undefined;
+  if (text === undefined) {
+    throw new HoldfastError(
+      "input-invalid",
+      `The metadata of the ${label} must be an object that JSON can express${problems.map((one) => `; ${one}`).join("")}.`,
+      { problems: [...problems] },
+    );
+  }
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes <= MAX_METADATA_BYTES) return JSON.parse(text) as MessageMetadata;
+  throw new HoldfastError(
+    "input-too-large",
+    `The metadata of the ${label} has ${bytes} bytes as JSON; the maximum is ${MAX_METADATA_BYTES}. ` +
+      "Store it yourself, and put its id into the metadata.",
+    { bytes, maxBytes: MAX_METADATA_BYTES },
+  );
+}
+
+/** Returns `undefined` for what JSON cannot express: a cycle, a BigInt. */
+function formatJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Checks a text that must outlive the lease of stored texts. */

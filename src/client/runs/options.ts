@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isObject } from "../../platform/text/json.ts";
 import { check, getKind } from "../../schema/check.ts";
+import { MessageMetadata } from "../../schema/message.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
 // Validation of the options of the client's functions, for callers in JavaScript, who have no types.
@@ -13,6 +14,7 @@ const RunFields = z.looseObject({
   rotateAfterMs: z.number().positive().optional(),
   mode: z.enum(["run", "interactive"]).optional(),
   messageId: z.string().min(1).optional(),
+  metadata: MessageMetadata.optional(),
 });
 export const RunOptions = RunFields.extend({
   agent: z.unknown().refine((agent) => agent !== undefined, "is missing"),

@@ -7,11 +7,11 @@ import { ANSWER_TIMEOUT_MS, type ClientLink } from "../connection/client-link.ts
 import { HoldfastError } from "../holdfast-error.ts";
 import { findCurrentSession } from "../read/rotate-session.ts";
 import { getBranchContinuation } from "../sessions/continue-on-branch.ts";
-import { createMessageInput } from "./message-input.ts";
+import { createMessageInput, type MessageOptions } from "./message-input.ts";
 import { checkOptions, PromptingOptions } from "./options.ts";
 import { launchByHash, type RunMode, type StartResult, startRun } from "./start-run.ts";
 
-export type PromptOptions = {
+export type PromptOptions = MessageOptions & {
   /** For an idle session; its last definition by default. */
   readonly agent?: AgentDefinitionInput;
   /** For an idle session; `run` by default. */
@@ -21,8 +21,6 @@ export type PromptOptions = {
   readonly branch?: string;
   /** If the session was idle for longer, the prompt goes to a new session of the same agent; the result contains its id. */
   readonly rotateAfterMs?: number;
-  /** Makes a repeated send harmless: Holdfast accepts each id once. */
-  readonly messageId?: string;
 };
 
 /** How a run of an idle session continues after its last loop; a new loop by default. */
@@ -50,7 +48,8 @@ export async function promptSession(
     const { runId } = await startNextRun(link, session, text, { ...rest, ...continuationOptions, messageId });
     return { session, messageId, runId };
   }
-  const message = await createMessageInput(link, text, "prompt", messageId);
+  const { metadata } = options;
+  const message = await createMessageInput(link, text, "prompt", { id: messageId, metadata });
   try {
     const accepted = await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
       link.client.workflow
@@ -74,6 +73,7 @@ async function startNextRun(
     mode,
     idleTimeoutMs,
     messageId,
+    metadata,
     continuation,
   }: PromptOptions & ContinuationInput & { messageId: string },
 ): Promise<StartResult> {
@@ -81,7 +81,7 @@ async function startNextRun(
     session,
     prompt,
     messageId,
-    ...omitUndefined({ mode, idleTimeoutMs, continuation }),
+    ...omitUndefined({ mode, idleTimeoutMs, metadata, continuation }),
   };
   if (agent !== undefined) return startRun(link, { ...options, agent });
   const existing = await (await link.storage.openExistingTranscript())?.readSession(session);

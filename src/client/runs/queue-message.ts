@@ -26,14 +26,12 @@ import { resolveSessionId } from "../resolve-session-id.ts";
 import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
 import { endIfUnreadable } from "./end-unreadable-run.ts";
-import { createMessageInput, type MessageWithId } from "./message-input.ts";
+import { createMessageInput, type MessageOptions, type MessageWithId } from "./message-input.ts";
 import { askStatus } from "./open-runs.ts";
 
-export type SendOptions = {
+export type SendOptions = MessageOptions & {
   /** Waits until a run has accepted the message. An idle session stores it in its inbox without an acknowledgement. */
   readonly acknowledge?: boolean;
-  /** Makes a repeated send harmless: Holdfast accepts each id once. */
-  readonly messageId?: string;
 };
 
 /** `queued`: the number of waiting messages; present only for an acknowledged message that a run has accepted. */
@@ -56,7 +54,10 @@ export async function queueMessage(
   options: SendOptions = {},
 ): Promise<SendResult> {
   const { what: label } = QUEUES[queue];
-  const message = await createMessageInput(link, text, label, options.messageId);
+  const message = await createMessageInput(link, text, label, {
+    id: options.messageId,
+    metadata: options.metadata,
+  });
   try {
     if (options.acknowledge === true) {
       const accepted = await sendAcknowledged(link, queue, session, message);

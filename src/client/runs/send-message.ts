@@ -6,7 +6,7 @@ import { createBusyError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { findCurrentSession } from "../read/rotate-session.ts";
-import { createMessageInput } from "./message-input.ts";
+import { createMessageInput, type MessageOptions } from "./message-input.ts";
 import { type PromptOptions, promptSession } from "./prompt-session.ts";
 import { queueMessage, sendAcknowledged } from "./queue-message.ts";
 
@@ -54,12 +54,13 @@ export async function sendMessage(
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;
       if (whileRunning === "reject") throw createBusyErrorWithHint(session, error);
     }
-    if (await isAcceptedByRun(link, whileRunning, session, text, messageId)) {
+    if (await isAcceptedByRun(link, whileRunning, session, text, { ...options, messageId })) {
       return { session, messageId, delivery: getDeliveryKind(whileRunning) };
     }
   }
   await queueMessage(link, whileRunning === "follow-up" ? "follow-up" : "steer", session, text, {
     messageId,
+    ...omitUndefined({ metadata: options.metadata }),
   });
   return { session, messageId, delivery: getDeliveryKind(whileRunning) };
 }
@@ -70,9 +71,9 @@ async function isAcceptedByRun(
   mode: "steer" | "follow-up",
   session: string,
   text: string,
-  messageId: string,
+  { messageId: id, metadata }: MessageOptions,
 ): Promise<boolean> {
-  const message = await createMessageInput(link, text, "message", messageId);
+  const message = await createMessageInput(link, text, "message", { id, metadata });
   try {
     return (await sendAcknowledged(link, mode, session, message)) !== undefined;
   } catch (error) {

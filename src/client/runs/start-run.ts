@@ -17,7 +17,7 @@ import { assertDefinitionAccepted } from "./accept-definition.ts";
 import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
 import { checkCostLimit, checkOption } from "./check-option.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
-import { createMessageInput } from "./message-input.ts";
+import { createMessageInput, type MessageOptions } from "./message-input.ts";
 import {
   checkWorkspace,
   type PinnedDefinition,
@@ -27,7 +27,7 @@ import {
 
 export type RunMode = "run" | "interactive";
 
-export type StartOptions = {
+export type StartOptions = MessageOptions & {
   readonly agent: AgentDefinitionInput;
   /** An interactive run may omit it and then waits for a prompt. */
   readonly prompt?: string;
@@ -41,8 +41,6 @@ export type StartOptions = {
   readonly mode?: RunMode;
   /** How long an interactive run waits before it ends; without a limit by default. */
   readonly idleTimeoutMs?: number | null;
-  /** Makes a repeated start harmless for the conversation: Holdfast accepts each id once. */
-  readonly messageId?: string;
 };
 
 type LaunchOptions = Omit<StartOptions, "agent" | "branch" | "rotateAfterMs"> & {
@@ -135,8 +133,9 @@ async function launchRun(
     );
   }
   await checkSearchAttributes(link);
+  const { messageId: id, metadata } = options;
   const message =
-    prompt === undefined ? undefined : await createMessageInput(link, prompt, "prompt", options.messageId);
+    prompt === undefined ? undefined : await createMessageInput(link, prompt, "prompt", { id, metadata });
   const request: StartRequest = {
     ...(await pinned()),
     ...omitUndefined({ prompt: message, continuation }),

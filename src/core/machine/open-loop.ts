@@ -1,6 +1,7 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { Continuation } from "../../schema/definition.ts";
+import type { MessageMetadata } from "../../schema/message.ts";
 import { NO_USAGE } from "../budget/usage.ts";
 import { readGrants } from "../permission/grants.ts";
 import { extendView, type Span, type View } from "../view/view.ts";
@@ -61,9 +62,15 @@ export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation
   const due = { type: "turn-pending" as const, source: "opening" as const };
   // A loop that a hook has rejected never began (CB-05).
   if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
-  const parent = omitUndefined({ parentLoopId: digest.parentLoopId });
-  const announced = emit(opened, { type: "AgentStart", kind, ...parent });
+  const optional = omitUndefined({ parentLoopId: digest.parentLoopId, metadata: findMetadata(state) });
+  const announced = emit(opened, { type: "AgentStart", kind, ...optional });
   return { ...announced, phase: due };
+}
+
+/** Finds the metadata of the prompt that begins the loop. Messages that were queued before it come before it. */
+function findMetadata({ phase }: State): MessageMetadata | undefined {
+  if (phase.type !== "opening") return undefined;
+  return phase.prompts.findLast(({ metadata }) => metadata !== undefined)?.metadata;
 }
 
 function toPinnedDigest(digest: LoopDigest): PinnedDigest {

@@ -60,6 +60,7 @@ export function buildOutboxMessage(entry: OutboxEntry, loopId: string, text?: st
         role: "user",
         content: [...buildUserContent(text ?? body.message.text ?? "", body.message.filtered?.warning)],
         timestamp: body.message.atMs,
+        ...omitUndefined({ metadata: body.message.metadata }),
         turnId,
       };
     case "rejected":

@@ -11,6 +11,9 @@ export const MAX_WAITING_MESSAGES = 200;
 /** The maximum number of UTF-8 bytes of the waiting texts. A stored text counts as its hash. */
 export const MAX_WAITING_BYTES = 256 * 1024;
 
+/** The maximum number of UTF-8 bytes of a message's metadata as JSON. */
+export const MAX_METADATA_BYTES = 2048;
+
 /** The longest message id in characters: 200 ids are remembered. */
 export const MAX_MESSAGE_ID_CHARS = 256;
 
@@ -20,8 +23,8 @@ export type QueueSize = { readonly messages: number; readonly bytes: number };
 /** The number of rejected messages that a run lists; it only counts the others. */
 export const MAX_LISTED_REJECTIONS = 20;
 
-/** The text of a message, or the hash under which it is stored. */
-type MessageText = Pick<InboundMessage, "text" | "ref">;
+/** The text of a message, or the hash under which it is stored, and its metadata. */
+type MessageText = Pick<InboundMessage, "text" | "ref" | "metadata">;
 
 export function measureQueues({ steering, followUps }: Pick<Queues, "steering" | "followUps">): QueueSize {
   return measureMessages([...steering, ...followUps]);
@@ -56,6 +59,7 @@ export function addRejected(
   return { messages: (before?.messages ?? 0) + 1, newest: newest.slice(-MAX_LISTED_REJECTIONS) };
 }
 
-function countInlineBytes({ text, ref }: MessageText): number {
-  return countUtf8Bytes(text ?? "") + (ref?.length ?? 0);
+function countInlineBytes({ text, ref, metadata }: MessageText): number {
+  const metadataBytes = metadata === undefined ? 0 : countUtf8Bytes(JSON.stringify(metadata));
+  return countUtf8Bytes(text ?? "") + (ref?.length ?? 0) + metadataBytes;
 }

@@ -173,12 +173,13 @@ export class MemoryTranscript {
     if (kind.type === "compaction") return [];
     const waiting = (inbox ?? this.waiting).map((message) => ({ ...message, origin: "inbox" as const }));
     this.inbox = [];
-    return [...waiting, ...prompts].flatMap(({ id, text, warning, atMs, origin = "prompt" }) => {
+    return [...waiting, ...prompts].flatMap(({ id, text, warning, atMs, metadata, origin = "prompt" }) => {
       if (this.#messageIds.has(id)) return [];
       const message: AgentMessage = {
         role: "user",
         content: [...buildUserContent(text, warning)],
         timestamp: atMs,
+        ...omitUndefined({ metadata }),
         turnId: { loopId, turnIndex: 0 },
       };
       this.put(branch, { position: this.listEntries(branch).length, origin, message, messageId: id });

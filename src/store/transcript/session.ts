@@ -1,4 +1,5 @@
 import type { ViewSnapshot } from "../../core/view/view.ts";
+import type { MessageMetadata } from "../../schema/message.ts";
 import type { EntryOrigin, LoopStatus, SessionOrigin, SpawnRef } from "../../schema/record.ts";
 import type { BranchPosition } from "./fork.ts";
 
@@ -11,6 +12,7 @@ export type NewMessage = {
   /** The warning of an input filter, which follows the text as a block of its own. */
   readonly warning?: string | undefined;
   readonly atMs: number;
+  readonly metadata?: MessageMetadata | undefined;
   /** The origin of the entry if the message is a prompt of a loop; `prompt` by default. */
   readonly origin?: EntryOrigin | undefined;
 };

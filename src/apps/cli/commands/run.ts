@@ -14,6 +14,7 @@ import { parseDurationMs } from "../duration.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
 import { handleInterrupts } from "../interrupts.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
+import { readMetadata } from "../json-object.ts";
 import { type LocalStack, openStack } from "../local-stack.ts";
 import { loadMode } from "../mode-file.ts";
 import { print } from "../output.ts";
@@ -27,6 +28,7 @@ type Flags = AgentFlags & {
   readonly session?: string;
   readonly branch?: string;
   readonly rotateAfter?: string;
+  readonly metadata?: string;
   readonly detach?: boolean;
 };
 
@@ -45,6 +47,7 @@ export function addRunCommand(
       "--output-schema <file>",
       "a JSON Schema that the answer must match; standard output is only that JSON",
     )
+    .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .option(
       "--detach",
       "start the run, print the session's id and exit; the server and its workers continue it",
@@ -77,6 +80,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   showTrustNotice(context, flags);
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
+  const metadata = readMetadata(flags);
   for (const warning of warnings) context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   const stack = await openStack(context);
@@ -85,7 +89,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
     const session = await stack.holdfast.start({
       agent,
       prompt,
-      ...omitUndefined({ session: flags.session, branch: flags.branch }),
+      ...omitUndefined({ session: flags.session, branch: flags.branch, metadata }),
       ...(flags.rotateAfter === undefined
         ? {}
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),
@@ -109,6 +113,9 @@ async function runMode(
 ): Promise<number> {
   const prompt = task === "-" ? await readAll(context.streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
+  if (flags.metadata !== undefined) {
+    throw new UsageError("--metadata belongs to a prompt; an agent file with a [mode] section starts a job.");
+  }
   showTrustNotice(context, flags);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   const stack = await openStack(context);

@@ -6,6 +6,7 @@ import type { Context } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
+import { readMetadata } from "../json-object.ts";
 import { openStack } from "../local-stack.ts";
 import { formatProblem } from "../problem-view.ts";
 import { showTrustNotice } from "../trust-notice.ts";
@@ -17,6 +18,7 @@ type Flags = AgentFlags & {
   readonly steer?: boolean;
   readonly followUp?: boolean;
   readonly rotateAfter?: string;
+  readonly metadata?: string;
   readonly detach?: boolean;
 };
 
@@ -32,6 +34,7 @@ export function addSendCommand(program: Command, runAction: RunAction): void {
     )
     .option("--follow-up", "if a run is open: deliver when the agent would otherwise stop")
     .option("--rotate-after <time>", "switch to a new session if this one was idle for longer: 30m, 12h")
+    .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .option("--detach", "start the run and exit; the server and its workers continue it");
   addAgentFlags(command)
     .addHelpText(
@@ -51,6 +54,7 @@ A new session needs --model or --agent; an existing one continues with its last 
 
 async function sendMessage(context: Context, id: string, text: string, flags: Flags): Promise<number> {
   const whileRunning = parseWhileRunning(flags);
+  const metadata = readMetadata(flags);
   const made =
     flags.model === undefined && flags.agent === undefined
       ? undefined
@@ -63,7 +67,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
     if (flags.detach === true) assertDetachable(stack);
     const sent = await stack.holdfast.session(id).send(text, {
       whileRunning,
-      ...omitUndefined({ agent: made?.agent }),
+      ...omitUndefined({ agent: made?.agent, metadata }),
       ...(flags.rotateAfter === undefined
         ? {}
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),

@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import { HoldfastError } from "../../../client/index.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { readMetadata } from "../json-object.ts";
 
 type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
-type Flags = { readonly ack?: boolean };
+type Flags = { readonly ack?: boolean; readonly metadata?: string };
 
 export function addSteerCommand(program: Command, runAction: RunAction): void {
   program
@@ -14,6 +16,7 @@ export function addSteerCommand(program: Command, runAction: RunAction): void {
     .argument("<session>", "the session's id")
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
+    .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .addHelpText(
       "after",
       `
@@ -36,6 +39,7 @@ export function addFollowUpCommand(program: Command, runAction: RunAction): void
     .argument("<session>", "the session's id")
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
+    .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .addHelpText(
       "after",
       `
@@ -53,13 +57,14 @@ async function sendText(
   verb: "steer" | "followUp",
   session: string,
   text: string,
-  { ack = false }: Flags,
+  { ack = false, ...flags }: Flags,
 ): Promise<number> {
+  const metadata = readMetadata(flags);
   return withHoldfast(context, async (holdfast) => {
     // A message starts a run that puts it into the inbox; the status call prevents a mistyped id from creating a session.
     const handle = holdfast.session(session);
     const { open } = await handle.status();
-    const sent = await handle[verb](text, { acknowledge: ack });
+    const sent = await handle[verb](text, { acknowledge: ack, ...omitUndefined({ metadata }) });
     if (context.json) context.printJson({ type: "sent", session, open, ...sent });
     else context.print(open ? "sent" : "stored in the session's inbox: no run is open");
     return EXIT.ok;

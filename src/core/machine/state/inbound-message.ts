@@ -1,4 +1,5 @@
 import type { QueueMode } from "../../../schema/definition.ts";
+import type { MessageMetadata } from "../../../schema/message.ts";
 import type { EntryOrigin } from "../../../schema/record.ts";
 import type { TaskRef } from "./task.ts";
 
@@ -12,6 +13,8 @@ export type InboundMessage = {
   readonly ref?: string;
   /** The estimated tokens of the stored text, when the sender knows them. */
   readonly tokens?: number;
+  /** At most `MAX_METADATA_BYTES` as JSON. */
+  readonly metadata?: MessageMetadata;
   /** The text is a task, and is in the record of the calling agent. */
   readonly task?: TaskRef;
   readonly atMs: number;

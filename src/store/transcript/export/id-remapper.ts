@@ -31,6 +31,7 @@ const OPAQUE_KEYS: ReadonlySet<string> = new Set([
   "data",
   "args",
   "definition",
+  "metadata",
 ]);
 
 /** Replaces ids. Lines must be passed in the order of the file. */

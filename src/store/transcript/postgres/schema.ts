@@ -128,6 +128,8 @@ CREATE TABLE inbox (
   at_ms BIGINT NOT NULL,
   -- A JSON string.
   text TEXT NOT NULL,
+  -- JSON, or null.
+  metadata TEXT,
   UNIQUE (session, id)
 );
 

@@ -21,7 +21,7 @@ export const ENCRYPTED_COLUMNS = {
   snapshots: { key: ["branch", "position"], columns: ["workspace", "problem"] },
   // A fork of a run copies entries to another branch.
   entries: { key: ["branch", "position"], columns: ["message"], associatedKey: ["run", "position"] },
-  inbox: { key: ["session", "id"], columns: ["text"] },
+  inbox: { key: ["session", "id"], columns: ["text", "metadata"] },
   loops: { key: ["loop_id"], columns: ["kind", "outcome", "view", "grants"] },
   events: { key: ["loop", "ordinal", "sequence"], columns: ["body"] },
   steps: { key: ["run", "number", "call"], columns: ["note", "result"] },

@@ -1,3 +1,4 @@
+import type { MessageMetadata } from "../../../schema/message.ts";
 import type { NewMessage } from "../session.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
@@ -8,23 +9,35 @@ export function* putInbox(session: string, messages: readonly NewMessage[]): Wor
   for (const message of messages) {
     if (yield* isMessageTaken(session, message.id)) continue;
     yield* exec(
-      "INSERT INTO inbox (session, id, at_ms, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      "INSERT INTO inbox (session, id, at_ms, text, metadata) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
       session,
       message.id,
       message.atMs,
       markForEncryption(json(message.text), "inbox.text", session, message.id),
+      markForEncryption(
+        message.metadata === undefined ? null : json(message.metadata),
+        "inbox.metadata",
+        session,
+        message.id,
+      ),
     );
   }
 }
 
 export function* readInbox(session: string): Work<NewMessage[]> {
-  const rows = yield* all<{ id: string; at_ms: number; text: string }>(
-    "SELECT id, at_ms, text FROM inbox WHERE session = ? ORDER BY sequence",
+  const rows = yield* all<{ id: string; at_ms: number; text: string; metadata: string | null }>(
+    "SELECT id, at_ms, text, metadata FROM inbox WHERE session = ? ORDER BY sequence",
     session,
   );
   return rows.map((row) => {
     const text = decryptColumn(row, "text", buildAssociatedData("inbox.text", [session, row.id]));
-    return { id: row.id, text: JSON.parse(text) as string, atMs: row.at_ms };
+    const metadata = decryptColumn(row, "metadata", buildAssociatedData("inbox.metadata", [session, row.id]));
+    return {
+      id: row.id,
+      text: JSON.parse(text) as string,
+      atMs: row.at_ms,
+      ...(metadata === null ? {} : { metadata: JSON.parse(metadata) as MessageMetadata }),
+    };
   });
 }
 

@@ -1,4 +1,5 @@
 import { buildRejectedMessage, buildUserContent } from "../../../core/machine/rejected-message.ts";
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { UserMessage } from "../../../schema/message.ts";
 import type { EntryOrigin } from "../../../schema/record.ts";
 import type { LoopOpening } from "../loop.ts";
@@ -49,6 +50,7 @@ function toUserMessage(message: NewMessage, loopId: string): UserMessage {
     role: "user",
     content: [...buildUserContent(message.text, message.warning)],
     timestamp: message.atMs,
+    ...omitUndefined({ metadata: message.metadata }),
     turnId: { loopId, turnIndex: 0 },
   };
 }

@@ -4,6 +4,7 @@ import type { EvaluationLine, InboxLine, LoopLine, SessionLine } from "../../../
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData } from "./encrypted-columns.ts";
 import { type EventRange, findVisibleRanges } from "./events.ts";
+import { readInbox } from "./inbox.ts";
 import { type LoopRow, type SessionRow, toLoopFields, toSessionFields } from "./read-records.ts";
 import { all, get, type Work } from "./statement.ts";
 
@@ -121,18 +122,14 @@ export function* readEvaluationLines(session: string): Work<readonly EvaluationL
 }
 
 export function* readInboxLines(session: string): Work<readonly InboxLine[]> {
-  const rows = yield* all<{ id: string; at_ms: number; text: string }>(
-    "SELECT id, at_ms, text FROM inbox WHERE session = ? ORDER BY sequence",
-    session,
-  );
-  return rows.map((row) => ({
+  const messages = yield* readInbox(session);
+  return messages.map(({ id, atMs, text, metadata }) => ({
     type: "inbox",
     session,
-    id: row.id,
-    atMs: row.at_ms,
-    text: JSON.parse(
-      decryptColumn(row, "text", buildAssociatedData("inbox.text", [session, row.id])),
-    ) as string,
+    id,
+    atMs,
+    text,
+    ...omitUndefined({ metadata }),
   }));
 }
 

@@ -127,6 +127,8 @@ CREATE TABLE inbox (
   at_ms INTEGER NOT NULL,
   -- A JSON string.
   text TEXT NOT NULL,
+  -- JSON, or null.
+  metadata TEXT,
   UNIQUE (session, id)
 );
 
