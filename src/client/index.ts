@@ -77,7 +77,7 @@ export type { AnswerOptions } from "./runs/answer-call.ts";
 export type { AnswerResult, ApproveOptions, DenyOptions } from "./runs/approve-call.ts";
 export type { CompactOptions, CompactResult } from "./runs/compact-session.ts";
 export type { ContinueOptions, RerunOptions } from "./runs/continue-session.ts";
-export { type EvaluateOptions, Evaluation, type EvaluationOutcome, evaluate } from "./runs/evaluate.ts";
+export { type EvaluateOptions, Evaluation, type EvaluationOutcome } from "./runs/evaluate.ts";
 export {
   createCustomStrategy,
   createJudgeStrategy,

@@ -49,7 +49,6 @@ test("pin: the commands", () => {
     "update",
     "rekey",
     "stop",
-    "sessions",
     "search",
     "export",
     "import",

@@ -34,7 +34,7 @@ test("an agent hands its task over: outcome, status and list say so, and a perso
   const { searchAttributes, status } = await session.handle.describe();
   expect([status.name, searchAttributes["HoldfastStatus"]]).toEqual(["COMPLETED", ["handoff"]]);
   expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "completed", outcome }]);
-  const listed = await runCommandLine(stage, "sessions", "--status", "handoff", "--json");
+  const listed = await runCommandLine(stage, "list", "--status", "handoff", "--json");
   expect(listed.out).toContain(session.id);
   const shown = await runCommandLine(stage, "status", session.id);
   expect(shown.out).toContain("handed over by hand_off: Sign it. ***");

@@ -124,7 +124,7 @@ describe("a complete session", () => {
     ["messages", (session) => client.session(session).messages.list()],
     ["status", (session) => client.session(session).status()],
     ["sessions", () => client.sessions.list({ limit: 500 })],
-    ["the command line", () => runCommandLine(stage, "sessions")],
+    ["the command line", () => runCommandLine(stage, "list")],
   ];
 
   thoroughTest.each(LOOKS)(
@@ -477,7 +477,7 @@ describe("sessions are found", () => {
     await expect(client.sessions.list({ after: "elsewhere" })).rejects.toMatchObject({
       code: "input-invalid",
     });
-    const listed = await runCommandLine(stage, "sessions", "--agent", "pilot");
+    const listed = await runCommandLine(stage, "list", "--agent", "pilot");
     expect(listed.out).toContain(session.id);
   });
 });

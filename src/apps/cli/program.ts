@@ -28,9 +28,9 @@ import { addRekeyCommand } from "./commands/rekey.ts";
 import { addKeepCommand, addRetentionCommand } from "./commands/retention.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addScheduleCommand } from "./commands/schedule.ts";
+import { addSearchCommand } from "./commands/search.ts";
 import { addSendCommand } from "./commands/send.ts";
 import { addServeCommand } from "./commands/serve.ts";
-import { addSearchCommand, addSessionsCommand } from "./commands/sessions.ts";
 import { addShowCommand } from "./commands/show.ts";
 import { addSkillsCommand } from "./commands/skills.ts";
 import { addStatusCommand } from "./commands/status.ts";
@@ -78,7 +78,6 @@ const COMMANDS = [
   addUpdateCommand,
   addRekeyCommand,
   addStopCommand,
-  addSessionsCommand,
   addSearchCommand,
   addExportCommand,
   addImportCommand,

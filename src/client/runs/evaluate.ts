@@ -5,7 +5,6 @@ import type { EvaluationRequest, EvaluationResult } from "../../workflows/evalua
 import { EVALUATION_WORKFLOW } from "../../workflows/messages.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
-import type { Holdfast } from "../holdfast.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import type { EventsOptions, SessionEvent } from "../read/session-events.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
@@ -93,11 +92,6 @@ export class Evaluation {
   events(options?: EventsOptions): AsyncIterable<SessionEvent> {
     return this.#session.events(options);
   }
-}
-
-/** Runs several agents side by side and continues with one of them. The same as `holdfast.evaluate(options)`. */
-export function evaluate(holdfast: Holdfast, options: EvaluateOptions): Promise<Evaluation> {
-  return holdfast.evaluate(options);
 }
 
 /** Finds all detectable errors before anything is written or started. */

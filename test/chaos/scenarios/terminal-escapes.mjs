@@ -28,7 +28,6 @@ export default {
       ["show", "--events", failed.id],
       ["status", failed.id],
       ["list"],
-      ["sessions"],
       ["search", "before"],
     ];
     const printed = [];

@@ -1,78 +1,68 @@
 import type { Command } from "commander";
-import type { StatusCode } from "../../../client/index.ts";
-import { STATUS_CODES } from "../../../core/machine/status-code.ts";
-import { findNearestName } from "../../../platform/text/nearest-name.ts";
+import type { SessionSummary } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { addSessionFilters, parseSessionFilters, type SessionFilterFlags } from "../session-filters.ts";
 import { formatTable } from "../table.ts";
 import { formatCostCell } from "../text.ts";
-import { UsageError } from "../usage-error.ts";
 
-type Flags = { readonly status?: string; readonly agent?: string; readonly limit: string };
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
+type Flags = SessionFilterFlags & { readonly children: boolean; readonly after?: string };
 
-export function addListCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("list")
-    .alias("ls")
-    .description("List sessions, the most recently active first")
-    .option("--status <status>", STATUS_CODES.join(", "))
-    .option("--agent <name>", "only sessions of this agent")
-    .option("-n, --limit <n>", "the maximum number of sessions", "20")
+export function addListCommand(program: Command, runAction: RunAction): void {
+  addSessionFilters(
+    program
+      .command("list")
+      .alias("ls")
+      .description("List sessions, the most recently active first")
+      .option("--no-children", "leave out sessions of sub-agents")
+      .option("--after <page>", "the next page, with the value that the previous page printed"),
+    "20",
+  )
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast list --status running
   $ holdfast list --status needs-approval
-  $ holdfast list --agent reviewer --limit 100 --json`,
+  $ holdfast list --agent reviewer --since 7d --limit 100 --json
+  $ holdfast list --cost-over 5 --no-children`,
     )
     .action(async (flags: Flags) => runAction((context) => list(context, flags)));
 }
 
-async function list(context: Context, flags: Flags): Promise<number> {
-  const options = {
-    limit: parseWholeNumber("--limit", flags.limit),
-    ...(flags.status === undefined ? {} : { status: parseStatus(flags.status) }),
-    ...omitUndefined({ agent: flags.agent }),
-  };
+async function list(context: Context, { children, after, ...flags }: Flags): Promise<number> {
+  const options = { ...parseSessionFilters(flags), children, ...omitUndefined({ after }) };
   return withHoldfast(context, async (holdfast) => {
-    const { sessions } = await holdfast.sessions.list({ ...options, children: true });
-    if (context.json) for (const session of sessions) context.printJson(session);
-    else if (sessions.length === 0) context.report("No sessions.");
+    const page = await holdfast.sessions.list(options);
+    if (context.json) {
+      for (const session of page.sessions) context.printJson({ type: "session", ...session });
+      if (page.after !== undefined) context.printJson({ type: "more", after: page.after });
+    } else if (page.sessions.length === 0) context.report("No sessions.");
     else {
-      const rows = sessions.map((session) => [
-        session.session,
-        session.status,
-        session.agent ?? "",
-        session.model ?? "",
-        session.turns === undefined ? "" : `${session.turns}`,
-        formatCostCell(session.costUsd),
-        session.createdAt.toISOString().slice(0, 19).replace("T", " "),
-      ]);
-      const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "STARTED (UTC)"];
-      const roots = sessions.map(({ root }) => root ?? "");
-      const isForest = roots.some((root) => root !== "");
-      const lines = [head, ...rows].map((row, at) => [
-        ...row,
-        ...(isForest ? [roots[at - 1] ?? "ROOT"] : []),
-      ]);
-      for (const line of formatTable(lines)) context.print(line);
+      for (const line of formatTable(buildRows(page.sessions))) context.print(line);
+      if (page.after !== undefined) context.report(`More sessions: --after ${page.after}`);
     }
     return EXIT.ok;
   });
 }
 
-export function parseStatus(text: string): StatusCode {
-  const status = STATUS_CODES.find((one) => one === text);
-  if (status !== undefined) return status;
-  const near = findNearestName(text, STATUS_CODES);
-  throw new UsageError(
-    `--status "${text}" is not a status. ${near === undefined ? `Use one of ${STATUS_CODES.join(", ")}.` : `Did you mean "${near}"?`}`,
-  );
+/** Builds the rows of the table, the head first. A column without a value in any row is left out. */
+function buildRows(sessions: readonly SessionSummary[]): readonly (readonly string[])[] {
+  const columns: readonly (readonly [string, (session: SessionSummary) => string])[] = [
+    ["SESSION", ({ session }) => session],
+    ["STATUS", ({ status }) => status],
+    ["AGENT", ({ agent }) => agent ?? ""],
+    ["MODEL", ({ model }) => model ?? ""],
+    ["LOOPS", ({ loops }) => `${loops ?? ""}`],
+    ["TURNS", ({ turns }) => `${turns ?? ""}`],
+    ["USD", ({ costUsd }) => formatCostCell(costUsd)],
+    ["LAST ACTIVE (UTC)", ({ lastActiveAt }) => lastActiveAt.toISOString().slice(0, 19).replace("T", " ")],
+    ["SCOPE", ({ scope }) => (scope === "persistent" ? scope : "")],
+    ["ROOT", ({ root }) => root ?? ""],
+  ];
+  const used = columns.filter(([, read]) => sessions.some((session) => read(session) !== ""));
+  return [used.map(([head]) => head), ...sessions.map((session) => used.map(([, read]) => read(session)))];
 }
