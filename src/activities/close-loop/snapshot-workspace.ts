@@ -1,13 +1,14 @@
 import { limitSignal } from "../../platform/async/deadline.ts";
 import { buildSnapshotRef, takeSnapshot } from "../../platform/git/take-snapshot.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Outcome } from "../../schema/record.ts";
 import type { Dependencies } from "../dependencies.ts";
 
 /** The longest time that a snapshot may take. A snapshot beside an answer takes none of the run's time. */
-const ANSWER_TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 
-/** The step that closes a loop sends no heartbeats, and counts as dead after five seconds. */
-const LOOP_END_TIMEOUT_MS = 2_000;
+/** After a stop: whoever stopped the run waits, and terminates it after some seconds. */
+const STOPPED_TIMEOUT_MS = 2_000;
 
 type SnapshotPosition = { readonly session: string; readonly branch: string; readonly position: number };
 
@@ -20,7 +21,7 @@ export async function snapshotWorkspace(
   { session, branch, position }: SnapshotPosition,
   { transcript, defaultWorkspace, log }: Pick<Dependencies, "transcript" | "defaultWorkspace" | "log">,
   signal: AbortSignal,
-  limitMs: number = ANSWER_TIMEOUT_MS,
+  limitMs: number = TIMEOUT_MS,
 ): Promise<void> {
   if (snapshots !== "git") return;
   try {
@@ -54,6 +55,7 @@ export async function snapshotWorkspace(
 export async function snapshotAtLoopEnd(
   loopId: string,
   at: SnapshotPosition,
+  outcome: Outcome,
   dependencies: Pick<Dependencies, "transcript" | "definitions" | "defaultWorkspace" | "log">,
   signal: AbortSignal,
 ): Promise<void> {
@@ -62,7 +64,8 @@ export async function snapshotAtLoopEnd(
     const loop = (await transcript.readLoops(at.session)).find((one) => one.loopId === loopId);
     if (loop === undefined) return;
     const definition = await definitions.read(loop.definitionHash);
-    await snapshotWorkspace(definition, at, dependencies, signal, LOOP_END_TIMEOUT_MS);
+    const limitMs = outcome.type === "stopped" ? STOPPED_TIMEOUT_MS : TIMEOUT_MS;
+    await snapshotWorkspace(definition, at, dependencies, signal, limitMs);
   } catch (error) {
     log.warn({ session: at.session, error: String(error) }, "Could not save the workspace");
   }

@@ -82,7 +82,8 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
     // After an answer, the answer's own step has already saved the workspace.
     if (end?.type === "AgentEnd" && end.outcome.type !== "answered") {
       const at = { session: step.session, branch: stored.branch, position: end.to };
-      await snapshotAtLoopEnd(input.loopId, at, dependencies, Context.current().cancellationSignal);
+      const { cancellationSignal } = Context.current();
+      await snapshotAtLoopEnd(input.loopId, at, end.outcome, dependencies, cancellationSignal);
     }
     if (definition?.hooks["after-loop"] !== undefined && end?.type === "AgentEnd") {
       const asking = { definition, dependencies, signal: Context.current().cancellationSignal };
