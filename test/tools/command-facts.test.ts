@@ -1,14 +1,13 @@
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { array, assert, asyncProperty, constantFrom, record, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MAX_FACTS_CHARS } from "../../src/core/permission/call-facts.ts";
 import { collectCommandFacts } from "../../src/tools/shell/command-facts.ts";
 import { readScript } from "../../src/tools/shell/read-script.ts";
 import { getRunCount } from "../support/test-depth.ts";
+import { BashWatcher } from "./bash-watcher.ts";
 
 const RUNS = getRunCount(2000);
 const words = (command: string) => readScript(command).commands.map((fact) => fact.words);
@@ -338,34 +337,8 @@ describe("patterns, redirects and folders", () => {
 });
 
 describe("compared with bash", () => {
-  let folder: string;
-  const run = promisify(execFile);
-
-  beforeAll(async () => {
-    folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-bash-")));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-
-  /** What bash runs: no program is found, and each name that bash looks up is recorded with its arguments. */
-  async function commandsBashRuns(command: string, status: 0 | 1): Promise<string[][]> {
-    // A file for each shell: the lines of concurrent shells would mix.
-    const log = join(folder, "ran");
-    const handler = `command_not_found_handle() { printf '%s\\0' "$#" "$@" >> "${log}/$BASHPID"; return ${status}; }`;
-    for (const name of ["work", "ran"]) {
-      await rm(join(folder, name), { recursive: true, force: true });
-      await mkdir(join(folder, name));
-    }
-    await run("bash", ["--norc", "--noprofile", "-c", `${handler}\nPATH=/nowhere\neval "$TRIED"\nwait`], {
-      cwd: join(folder, "work"),
-      env: { TRIED: command },
-      timeout: 10_000,
-    }).catch(() => undefined);
-    const files = await Promise.all((await readdir(log)).map((name) => readFile(join(log, name), "utf8")));
-    const parts = files.flatMap((text) => text.split("\0").slice(0, -1));
-    const ran: string[][] = [];
-    while (parts.length > 0) ran.push(parts.splice(0, Number(parts.shift())));
-    return ran;
-  }
+  const bash = new BashWatcher();
+  afterAll(() => bash.close());
 
   test(
     "words in any style of quoting, joined by operators, are the words that bash sees [PERM-01.3]",
@@ -391,7 +364,7 @@ describe("compared with bash", () => {
           const reading = readScript(script);
           expect(reading.opaque).toBeUndefined();
           expect(reading.commands.map((fact) => fact.words)).toEqual(expected);
-          const ran = await commandsBashRuns(script, 0);
+          const ran = await bash.listCommands(script, 0);
           expect(ran.map(String).sort()).toEqual(expected.map(String).sort());
         }),
         { numRuns: Math.ceil(RUNS / 25) },
@@ -432,7 +405,7 @@ describe("compared with bash", () => {
           const { opaque, commands } = readScript(command);
           if (opaque !== undefined) return;
           transparent += 1;
-          const ran = await commandsBashRuns(command, status);
+          const ran = await bash.listCommands(command, status);
           for (const words of ran) {
             const listed = commands.some(
               (fact) =>
