@@ -45,7 +45,6 @@ test("pin: the values that the package exports [PAR-14]", () => {
     "createCustomStrategy",
     "createJudgeStrategy",
     "elaborate",
-    "evaluate",
     "extractJson",
     "findChildren",
     "findLoop",
