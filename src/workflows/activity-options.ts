@@ -28,7 +28,7 @@ const TOOL_MARGIN_MS = 24 * 60 * 60 * 1000;
 const LOCAL_TIMEOUT = "2 seconds";
 
 /** The workflow task timeout of agents: a kill during a local step waits for it (design 3.18). */
-export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
+export const WORKFLOW_TASK_TIMEOUT = "5 seconds" as const;
 
 /** A dead worker is no failure of the vendor: the machine dispatches the command again (design 3.12). */
 const DEAD_WORKER_FAILURES = ["TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"];
