@@ -14,6 +14,7 @@ import { addTotals } from "./runs/loop-totals.ts";
 import { type PromptOptions, type PromptResult, promptSession } from "./runs/prompt-session.ts";
 import { queueMessage, type SendOptions, type SendResult, stopSession } from "./runs/queue-message.ts";
 import { addOutput, type ResultOptions, type SessionResult } from "./runs/read-output.ts";
+import { addReportedText } from "./runs/read-past-result.ts";
 import { rejectFailure } from "./runs/reject-failure.ts";
 import { type SendMessageOptions, type SendMessageResult, sendMessage } from "./runs/send-message.ts";
 import { readSessionStatus, type SessionStatus } from "./runs/session-status.ts";
@@ -131,7 +132,8 @@ export class Session<Output = unknown> {
   /** Waits as `result` does, and returns the result of a failed run, too. It rejects only if there is no result. */
   async tryResult(options: ResultOptions = {}): Promise<SessionResult<Output>> {
     const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
-    const complete = await addTotals(this.#link, result, options.signal);
+    const withText = await addReportedText(this.#link, result, options.signal);
+    const complete = await addTotals(this.#link, withText, options.signal);
     return addOutput(this.#link, complete, this.#output, options.signal);
   }
 

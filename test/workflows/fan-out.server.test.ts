@@ -47,6 +47,11 @@ describe("a fan-out", () => {
       "assistant: G",
     ]);
     expect(await stage.transcript.readText(result.ref ?? "")).toBe(result.text);
+    const sessions = result.parts.map(({ session }) => holdfast.session(session));
+    expect(await Promise.all(sessions.map((session) => session.result()))).toMatchObject([
+      { text: "R", turns: 1 },
+      { text: "G", turns: 1 },
+    ]);
   });
 
   thoroughTest("gives many tasks to one agent, within its concurrency", async () => {

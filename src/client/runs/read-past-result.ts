@@ -3,11 +3,13 @@ import type { AssistantMessage } from "../../schema/message.ts";
 import { outputName, type StructuredOutput } from "../../schema/output.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { RunResult } from "../../workflows/run-result.ts";
+import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { findNewestLoop } from "./find-newest-loop.ts";
 import { readLoopTotals } from "./loop-totals.ts";
 import { INLINE_BYTES } from "./message-input.ts";
+import { getRetryingTranscript } from "./retry-outage.ts";
 
 /**
  * Returns the result of a session whose run the server has deleted, which is that of its newest loop; nothing if the
@@ -40,6 +42,30 @@ export async function readPastResult(link: ClientLink, session: string): Promise
     ...(await readLoopTotals(transcript, loop)),
     ...(output === undefined || last === undefined ? {} : { ...output, position: last.position }),
   };
+}
+
+/**
+ * Adds the text of the answer to the result of a sub-agent's run, or of a job's part, which has only a report. Without the
+ * transcript, the result stays as it is.
+ */
+export async function addReportedText<Result extends RunResult>(
+  link: ClientLink,
+  result: Result,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  const { session, report } = result;
+  if (report?.loopId === undefined || report.position === undefined) return result;
+  const { branch, loopId, position } = report;
+  try {
+    const transcript = await getRetryingTranscript(link.storage, signal);
+    const loop = (await transcript?.readLoops(session))?.find((one) => one.loopId === loopId);
+    const [entry] = (await transcript?.readEntries(session, branch, position, position + 1)) ?? [];
+    if (transcript === undefined || loop === undefined || entry?.message.role !== "assistant") return result;
+    const output = await readAnswerOutput(transcript, loop.definitionHash, entry.message);
+    return { ...result, loopId, position, ...output };
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
 }
 
 async function readAnswerOutput(
