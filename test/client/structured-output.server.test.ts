@@ -88,6 +88,16 @@ describe("zodOutput", () => {
     });
   });
 
+  test("has the bounds that the schema states, and none for a whole number without bounds", () => {
+    const { schema } = zodOutput(z.object({ count: z.number().int(), age: z.int().min(18) })) as {
+      schema?: unknown;
+    };
+    expect(schema).toMatchObject({
+      properties: { count: { type: "integer" }, age: { type: "integer", minimum: 18 } },
+    });
+    expect(JSON.stringify(schema)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+  });
+
   test("rejects what JSON Schema cannot express; the definition rejects a list", async () => {
     expect(() => zodOutput(z.object({ at: z.date() }))).toThrow(HoldfastError);
     const { definition } = scripted();

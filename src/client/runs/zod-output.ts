@@ -18,6 +18,9 @@ export function zodOutput(
       override: ({ jsonSchema }) => {
         if (jsonSchema.type === "object" && jsonSchema.properties !== undefined)
           jsonSchema.additionalProperties ??= false;
+        // zod adds the bounds of exact numbers to `int()`. With them, some vendors cannot follow the schema natively.
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       },
     });
     return { type: "json-schema", schema: json, ...options };
