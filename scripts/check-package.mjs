@@ -1,4 +1,5 @@
-// Packs the package, installs it into an empty folder as a user would, and runs the README's example there.
+// Packs the package, installs it into an empty folder as a user would, compiles the programs of `examples/first-programs` there
+// with all declaration files checked, and runs the README's example.
 //
 // The README marks its first runnable block:
 //
@@ -10,6 +11,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -31,6 +33,14 @@ import {
 
 /** The time limit of the example: it performs a whole small run, and its worker may start slowly. */
 const EXAMPLE_TIMEOUT_MS = 120_000;
+const PROGRAMS = "examples/first-programs";
+/**
+ * Errors in declaration files of other packages, which a user sees too who sets both options. Each must occur: one that a
+ * new release has mended is to be removed here and in the README of the programs.
+ */
+const KNOWN_ERRORS = {
+  exactOptionalPropertyTypes: [/^node_modules\/@temporalio\/client\/lib\/schedule-client\.d\.ts\(.*TS2344/],
+};
 const MARKER = /<!--\s*example: run\s*-->\s*```(?:ts|typescript)[^\n]*\n([\s\S]*?)\n```/;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -45,8 +55,9 @@ try {
   install(archive);
   checkHelp();
   checkExports();
+  checkTypes();
   await runExample(example);
-  console.log("package: help, entry points and the README's example work in an empty folder");
+  console.log("package: help, entry points, types and the README's example work in an empty folder");
 } catch (error) {
   if (!(error instanceof PackageError)) throw error;
   console.error(`package: ${error.message}`);
@@ -94,7 +105,14 @@ function install(archive) {
     join(folder, "app", "package.json"),
     JSON.stringify({ name: "app", private: true, type: "module" }),
   );
-  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", archive], join(folder, "app"));
+  // The types of Node are part of every TypeScript project.
+  const { devDependencies } = readManifest();
+  const nodeTypes = `@types/node@${devDependencies["@types/node"]}`;
+  run(
+    "npm",
+    ["install", "--no-audit", "--no-fund", "--loglevel=error", archive, nodeTypes],
+    join(folder, "app"),
+  );
 }
 
 function checkHelp() {
@@ -104,17 +122,62 @@ function checkHelp() {
 
 /** Checks that every entry point of the export map can be imported. */
 function checkExports() {
-  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  for (const door of Object.keys(exports)) {
+  for (const name of listEntryPoints()) {
     // Workflow code runs only in Temporal's sandbox, so its entry point only has to exist.
-    if (door === "./workflows" || door.endsWith(".json")) continue;
-    const name = `holdfast${door.slice(1)}`;
+    if (name === "holdfast/workflows") continue;
     run(
       process.execPath,
       ["--input-type=module", "-e", `await import(${JSON.stringify(name)})`],
       join(folder, "app"),
     );
   }
+}
+
+function readManifest() {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+}
+
+/** Returns the names by which modules are imported: `holdfast`, `holdfast/worker` and so on. */
+function listEntryPoints() {
+  return Object.keys(readManifest().exports).flatMap((door) =>
+    door.endsWith(".json") ? [] : [`holdfast${door.slice(1)}`],
+  );
+}
+
+/** Compiles the programs and an import of every entry point, with and without `exactOptionalPropertyTypes`. */
+function checkTypes() {
+  const app = join(folder, "app");
+  const programs = join(root, PROGRAMS);
+  for (const file of readdirSync(programs)) {
+    if (file.endsWith(".ts") || file === "tsconfig.json") copyFileSync(join(programs, file), join(app, file));
+  }
+  const imports = listEntryPoints().map((name, nth) => `import * as entry${nth} from "${name}";`);
+  const uses = listEntryPoints().map((_, nth) => `entry${nth}`);
+  writeFileSync(join(app, "entry-points.ts"), [...imports, `export default [${uses}];`, ""].join("\n"));
+  compile(app, false, []);
+  compile(app, true, KNOWN_ERRORS.exactOptionalPropertyTypes);
+}
+
+function compile(app, exact, known) {
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const options = ["--noEmit", "--pretty", "false", "--exactOptionalPropertyTypes", String(exact)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [compiler, "-p", ".", ...options], {
+    cwd: app,
+    encoding: "utf8",
+  });
+  // The lines of an error after its first one are indented.
+  const errors = stdout.split("\n").filter((line) => /^\S/.test(line));
+  const unknown = errors.filter((line) => !known.some((pattern) => pattern.test(line)));
+  const mended = known.filter((pattern) => !errors.some((line) => pattern.test(line)));
+  const setting = `with exactOptionalPropertyTypes ${exact ? "on" : "off"}`;
+  if (status !== 0 && errors.length === 0)
+    throw new PackageError(`the compiler failed ${setting}: ${stderr}`);
+  if (unknown.length > 0)
+    throw new PackageError(`the types do not compile ${setting}:\n${unknown.join("\n")}`);
+  if (mended.length > 0)
+    throw new PackageError(
+      `an error that is listed as known does not occur ${setting}: ${mended.join(", ")}`,
+    );
 }
 
 async function runExample(example) {
