@@ -25,6 +25,7 @@ import {
 /** A piece of an answer. A piece of a call is a piece of JSON, which can be parsed when the message has ended. */
 export const StreamDelta = z.object({
   type: z.enum(["text", "thinking", "toolCall"]),
+  /** The piece, to be appended to the earlier ones. */
   delta: z.string(),
   /** The part of the message's content that the piece extends. Absent in saved events of other programs. */
   index: z.number().int().nonnegative().optional(),
@@ -34,18 +35,27 @@ export type StreamDelta = z.infer<typeof StreamDelta>;
 /** The configuration with which a loop calls its model. It names secrets but contains none. */
 export const ConfigSnapshot = z.object({
   definitionHash: z.string(),
+  /** The vendor's name for the model. */
   model: z.string(),
+  /** The vendor. */
   provider: z.string().optional(),
+  /** The `configId` of the definition. */
   configId: z.string().optional(),
   /** The display name of the model. */
   name: z.string().optional(),
+  /** The protocol. */
   api: z.string().optional(),
+  /** The address of the vendor's API. */
   baseUrl: z.string().optional(),
+  /** Whether the model can think before it answers. */
   reasoning: z.boolean().optional(),
+  /** Tokens. */
   contextWindow: z.number().int().optional(),
   /** The maximum of one answer. */
   maxTokens: z.number().int().optional(),
+  /** The thinking level. */
   thinking: z.string().optional(),
+  /** The sampling temperature; the vendor's default if absent. */
   temperature: z.number().optional(),
 });
 export type ConfigSnapshot = z.infer<typeof ConfigSnapshot>;
@@ -54,7 +64,12 @@ const loopId = z.string();
 /** RFC 3339, UTC. Messages have Unix milliseconds instead. */
 const timestamp = z.iso.datetime();
 const call = { loopId, toolCallId: z.string(), toolName: z.string() };
-const ToolOutput = z.object({ content: z.array(Content), details: z.unknown().optional() });
+const ToolOutput = z.object({
+  /** The content for the model. */
+  content: z.array(Content),
+  /** Data for users and programs, never sent to a model. */
+  details: z.unknown().optional(),
+});
 
 /** Every kind except the two of parallel evaluation names its loop. Errors have no kind: a message reports them. */
 export const AgentEvent = z.discriminatedUnion("type", [
@@ -91,6 +106,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     loopId,
     turnIndex: z.number().int().nonnegative(),
     timestamp,
+    /** What the turn answers. */
     triggeredBy: TurnTrigger,
     /** A hook requires an answer without calls. */
     textOnly: z.literal(true).optional(),
@@ -99,32 +115,67 @@ export const AgentEvent = z.discriminatedUnion("type", [
     type: z.literal("TurnEnd"),
     loopId,
     turnIndex: z.number().int().nonnegative(),
+    /** The answer of the turn. */
     message: AssistantMessage,
     /** The usage of this turn. */
     usage: Usage,
     timestamp,
+    /** The results of the answer's calls, in the order of the calls. */
     toolResults: z.array(ToolResultMessage),
   }),
-  z.object({ type: z.literal("MessageStart"), loopId, message: Message }),
+  z.object({
+    type: z.literal("MessageStart"),
+    loopId,
+    /** The message; of an answer that is still being written, what exists of it. */
+    message: Message,
+  }),
   z.object({
     type: z.literal("MessageUpdate"),
     loopId,
     /** The part of the answer that has arrived; the arguments of calls are text until it has ended. */
     message: AssistantMessage,
+    /** What was added to the message. */
     delta: StreamDelta,
   }),
-  z.object({ type: z.literal("MessageEnd"), loopId, message: Message }),
-  z.object({ type: z.literal("ToolExecutionStart"), ...call, args: z.unknown() }),
-  z.object({ type: z.literal("ToolExecutionUpdate"), ...call, partialResult: ToolOutput }),
+  z.object({
+    type: z.literal("MessageEnd"),
+    loopId,
+    /** The whole message. */
+    message: Message,
+  }),
+  z.object({
+    type: z.literal("ToolExecutionStart"),
+    ...call,
+    /** The arguments, as the model sent them. */
+    args: z.unknown(),
+  }),
+  z.object({
+    type: z.literal("ToolExecutionUpdate"),
+    ...call,
+    /** What the call has returned so far. */
+    partialResult: ToolOutput,
+  }),
   z.object({
     type: z.literal("ToolExecutionEnd"),
     ...call,
+    /** What the call returned. */
     result: ToolOutput,
+    /** Whether the call failed, could not run, or was denied. */
     isError: z.boolean(),
     childLoopId: z.string().optional(),
   }),
-  z.object({ type: z.literal("ProgressMessage"), ...call, text: z.string() }),
-  z.object({ type: z.literal("InputRejected"), loopId, reason: z.string() }),
+  z.object({
+    type: z.literal("ProgressMessage"),
+    ...call,
+    /** One line. */
+    text: z.string(),
+  }),
+  z.object({
+    type: z.literal("InputRejected"),
+    loopId,
+    /** Why the message was rejected. */
+    reason: z.string(),
+  }),
   z.object({
     type: z.literal("ParallelLoopStart"),
     sessionId: z.string(),
@@ -137,24 +188,33 @@ export const AgentEvent = z.discriminatedUnion("type", [
     sessionId: z.string(),
     /** Empty, and -1, when all branches are retained. */
     selectedLoopId: z.string(),
+    /** The index of the chosen configuration, from 0. */
     selectedConfigIndex: z.number().int().min(-1),
+    /** The usage of the choice alone. */
     evaluationUsage: Usage,
     timestamp,
   }),
   z.object({
     type: z.literal("CompactionStarted"),
     loopId,
+    /** The estimated tokens of the view before the compaction. */
     estimatedTokens: z.number().int(),
+    /** The number of messages of the view before the compaction. */
     messageCount: z.number().int(),
     timestamp,
   }),
   z.object({
     type: z.literal("CompactionEnded"),
     loopId,
+    /** The number of messages of the view before. */
     messagesBefore: z.number().int(),
+    /** The number of messages of the view after. */
     messagesAfter: z.number().int(),
+    /** The estimated tokens of the view before. */
     estimatedTokensBefore: z.number().int(),
+    /** The estimated tokens of the view after. */
     estimatedTokensAfter: z.number().int(),
+    /** The number of loops whose messages were compacted. */
     loopsCompacted: z.number().int(),
     timestamp,
   }),
@@ -163,8 +223,11 @@ export const AgentEvent = z.discriminatedUnion("type", [
     loopId,
     /** The timestamps, in Unix milliseconds, of the messages that left the view. */
     prunedTimestamps: z.array(z.number().int().nonnegative()),
+    /** The estimated tokens that left the view. */
     tokensRemoved: z.number().int(),
+    /** The number of messages that left the view. */
     messagesRemoved: z.number().int(),
+    /** What the model has noted in place of the messages. */
     memo: z.string().optional(),
   }),
   /** The model requested to go back to an earlier entry (PHI-04). Positions are those of the branch that it left. */

@@ -4,7 +4,11 @@ import { z } from "zod";
 
 /** How many loops before the newest one a compacted view includes. */
 export const CompactionScope = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("fixed"), loops: z.number().int().nonnegative() }),
+  z.strictObject({
+    type: z.literal("fixed"),
+    /** The number of loops. */
+    loops: z.number().int().nonnegative(),
+  }),
   /** As many loops as fit, uncompacted, into the context window. */
   z.strictObject({ type: z.literal("token-budget") }),
 ]);
@@ -22,6 +26,7 @@ export const CompactionConfig = z.strictObject({
   compactAtPct: z.number().positive().max(1).default(0.9),
   /** Compaction begins when less than this part of the window is left below `compactAtPct`. */
   budgetThresholdPct: z.number().min(0).lt(1).default(0.05),
+  /** How many loops before the newest one the compacted view includes. */
   scope: CompactionScope.default({ type: "fixed", loops: 3 }),
   /** Turns at the beginning of the newest loop that stay unchanged. */
   keepFirstTurns: z.number().int().nonnegative().default(2),
@@ -29,6 +34,7 @@ export const CompactionConfig = z.strictObject({
   keepRecentTurns: z.number().int().nonnegative().default(10),
   /** The maximum of one whole summary, not of a turn in it. */
   maxSummaryTokens: z.number().int().nonnegative().default(2000),
+  /** The lines that stay of each tool output in compacted turns. */
   toolOutputMaxLines: z.number().int().nonnegative().default(50),
   /** What a summary written by a model should focus on. Affects neither triggers nor counts (CMP-14). */
   focusMessage: z.string().optional(),
@@ -54,6 +60,7 @@ export const ContextConfig = z
     keepRecent: z.number().int().nonnegative().default(10),
     /** Messages, from the beginning. */
     keepFirst: z.number().int().nonnegative().default(2),
+    /** When and how a view is made smaller. */
     compaction: CompactionConfig.default(() => CompactionConfig.parse({})),
   })
   .refine(hasRoom, {

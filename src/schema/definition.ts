@@ -11,6 +11,7 @@ import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 import { PinnedSources } from "./tool-source.ts";
 
+/** How many waiting messages a turn takes: the oldest one, or all. */
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
 export type QueueMode = z.infer<typeof QueueMode>;
 
@@ -18,9 +19,11 @@ const limitValue = z.number().int().positive().nullable();
 
 /** Every limit. `null` disables one. core/budget/limits.ts says what each is compared with. */
 const LimitValues = {
+  /** The turns of a loop. */
   maxTurns: limitValue,
   /** Input and output tokens of all turns together. */
   maxTotalTokens: limitValue,
+  /** The duration of a loop, in milliseconds. `approvals.countsAsDuration` says whether waits for a user count. */
   maxDurationMs: limitValue,
   /** Dollars. Rejected when the price of a model, a fallback or a sub-agent is unknown. */
   maxCostUsd: z.number().positive().nullable(),
@@ -35,13 +38,14 @@ export function buildLimits(defaults: { readonly [Name in LimitName]?: number } 
   ]);
   return z.strictObject(
     Object.fromEntries(entries) as {
-      [Name in LimitName]: z.ZodDefault<(typeof LimitValues)[Name]>;
+      [Name in keyof typeof LimitValues]: z.ZodDefault<(typeof LimitValues)[Name]>;
     },
   );
 }
 
 /** The limits at which a run ends with a message. Defaults: LIM-01. */
 const DEFAULT_LIMITS = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 };
+/** The limits at which a run ends with a message. Defaults: LIM-01. */
 export const Limits = buildLimits(DEFAULT_LIMITS);
 export type Limits = z.infer<typeof Limits>;
 
@@ -70,8 +74,11 @@ export type Continuation = z.infer<typeof Continuation>;
 export const RetryConfig = z.strictObject({
   /** 0 disables retries. */
   maxRetries: z.number().int().min(0).max(100).default(3),
+  /** The delay before the first retry, in milliseconds. */
   initialDelayMs: z.number().int().positive().default(1000),
+  /** The factor by which each delay is longer than the one before. */
   backoffMultiplier: z.number().min(1).default(2),
+  /** The longest delay between two retries, in milliseconds. */
   maxDelayMs: z.number().int().positive().default(30_000),
   /** When a vendor asks for a longer delay, it is called again after this time; 15 minutes by default. */
   maxWaitMs: z.number().int().positive().optional(),
@@ -89,6 +96,7 @@ export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
 
 /** How a model is reminded that it announced a tool call but made none. Defaults: IRON-02. */
 export const NudgeSettings = z.strictObject({
+  /** Whether the model is reminded at all. */
   enabled: z.boolean().default(true),
   /** The maximum number in a row; the next text that announces a call is an answer like any other. */
   max: z.number().int().min(0).default(2),
@@ -136,6 +144,7 @@ export const SubAgent = z.strictObject({
   description: z.string().default(""),
   /** Limits that replace the agent's own. */
   limits: SubAgentLimits.default(() => SubAgentLimits.parse({})),
+  /** The definition of the sub-agent. */
   get agent() {
     return AgentDefinition;
   },
@@ -184,16 +193,22 @@ export const MAX_FALLBACKS = 8;
  */
 export const AgentDefinition = z
   .strictObject({
+    /** The display name, which also groups the sessions of the agent; at most 120 characters. */
     name: z.string().min(1).max(120).default("agent"),
+    /** What the agent is for: for the readers of the definition, and for an agent that may call it. */
     description: z.string().optional(),
+    /** The system prompt; empty by default. */
     systemPrompt: z.string().default(""),
+    /** The model that answers. */
     model: ModelConfig,
     /**
      * Called in this order, once each, when the model cannot answer: it is busy or unreachable and its retries are used up,
      * it failed by itself, or it rejects the key.
      */
     fallbacks: z.array(ModelConfig).max(MAX_FALLBACKS).optional(),
+    /** How much the model thinks before it answers; `off` by default. */
     thinking: ThinkingLevel.default("off"),
+    /** The sampling temperature, 0 to 2; the vendor's default if absent. */
     temperature: z.number().min(0).max(2).optional(),
     /** The maximum tokens of one answer; the model's own maximum by default. */
     maxTokens: z.number().int().positive().optional(),
@@ -239,6 +254,7 @@ export const AgentDefinition = z
     },
     /** Absent: one level, SUB-08. */
     delegation: Delegation.optional(),
+    /** Whether the calls of one answer run in parallel, one after the other, or in batches; `parallel` by default. */
     toolStrategy: ToolStrategy.default({ type: "parallel" }),
     /** For tools without a time limit of their own; `null`, the default, gives them none. */
     toolTimeoutMs: z.number().int().positive().nullable().default(null),
@@ -246,7 +262,9 @@ export const AgentDefinition = z
     permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})),
     /** When and how the context is made smaller; `null` disables compaction. */
     context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
+    /** How calls wait for a user. */
     approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
+    /** How a model is reminded that it announced a tool call but made none. */
     nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
     /** For calls that fail repeatedly in the same way. Absent: the defaults. */
     repeatedFailures: RepeatSettings.optional(),
@@ -260,10 +278,15 @@ export const AgentDefinition = z
     snapshots: z.enum(["git"]).optional(),
     /** `persistent`: retention policies skip its sessions, unless a session overrides it (`keep`). Absent: they apply. */
     sessionScope: z.enum(["ephemeral", "persistent"]).optional(),
+    /** The limits at which a run ends. */
     limits: Limits.default(() => Limits.parse({})),
+    /** How calls to the vendor are retried. */
     retry: RetryConfig.default(() => RetryConfig.parse({})),
+    /** What the vendor is to cache. */
     cache: CacheConfig.default(() => CacheConfig.parse({})),
+    /** How many steering messages one turn takes. */
     steeringMode: QueueMode.default("one-at-a-time"),
+    /** How many follow-ups one turn takes. */
     followUpMode: QueueMode.default("one-at-a-time"),
     /** Model Context Protocol servers whose tools it has; see docs/mcp.md. Names are unique. */
     mcp: z

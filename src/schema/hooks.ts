@@ -22,6 +22,7 @@ const KINDS = {
   "after-compaction": "tells",
 } as const;
 
+/** The moments at which hooks are called. */
 export type HookPoint = keyof typeof KINDS;
 
 /** Points at which an answer must come without waiting: a stream of output passes there (CB-03). */
@@ -41,6 +42,7 @@ export function isUpdatePoint(point: HookPoint): point is UpdatePoint {
 const MAX_HOOKS = 16;
 
 const policy = {
+  /** The limit of one call in milliseconds; 10 seconds if absent. */
   timeoutMs: z.number().int().positive().max(600_000).optional(),
   /** What a failure means: by default `stop` before an event and `continue` after it. */
   onFailure: z.enum(["stop", "continue"]).optional(),
@@ -50,10 +52,15 @@ const SETTINGS = '"timeoutMs" (1 to 600000) and "onFailure" ("stop" or "continue
 
 const HookName = z.string().min(1).max(128);
 
-const NamedHook = z.strictObject({ name: HookName, ...policy });
+const NamedHook = z.strictObject({
+  /** The name under which the worker has registered the hook. */
+  name: HookName,
+  ...policy,
+});
 
 /** Runs without a shell: one line that is split into words, or the words. */
 const CommandHook = z.strictObject({
+  /** The command, as one line or as words. */
   command: z.union([z.string().min(1).max(2048), z.array(z.string()).min(1).max(64)]),
   ...policy,
 });

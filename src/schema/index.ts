@@ -1,3 +1,9 @@
+/**
+ * The zod schemas of definitions, messages, events and records, and the types that are inferred from them.
+ *
+ * @module schema
+ */
+
 export { AgentEvent, ConfigSnapshot, StreamDelta } from "./agent-event.ts";
 export { AgentDefinition, type AgentDefinitionInput, Limits, QueueMode, RetryConfig } from "./definition.ts";
 export {

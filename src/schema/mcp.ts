@@ -61,10 +61,19 @@ const Stdio = z.strictObject({
   cwd: z.string().min(1).max(4096).optional(),
 });
 
-const Bearer = z.strictObject({ type: z.literal("bearer"), token: SecretReference });
+const Bearer = z.strictObject({
+  type: z.literal("bearer"),
+  /** The token that is sent with each request. */
+  token: SecretReference,
+});
 
 /** Where tokens are issued: the endpoint itself, or the issuer, whose published metadata names it. */
-const tokenEndpoint = { tokenUrl: Address.optional(), issuer: Address.optional() };
+const tokenEndpoint = {
+  /** The endpoint that issues tokens. */
+  tokenUrl: Address.optional(),
+  /** The issuer, whose published metadata names the endpoint. */
+  issuer: Address.optional(),
+};
 
 const NO_ENDPOINT_ERROR = {
   error: "specify `tokenUrl` or `issuer`: a server must not decide where its client's secret is sent",
@@ -73,8 +82,11 @@ const NO_ENDPOINT_ERROR = {
 const ClientCredentials = z
   .strictObject({
     type: z.literal("oauth"),
+    /** The id of the client at the issuer. */
     clientId: z.string().min(1).max(1024),
+    /** The secret of the client. */
     clientSecret: SecretReference,
+    /** The scopes to request, separated by spaces. */
     scope: z.string().max(1024).optional(),
     /** How the secret is sent with the token request. */
     clientAuth: z.enum(["basic", "post"]).default("basic"),
@@ -85,10 +97,15 @@ const ClientCredentials = z
 const ObtainedToken = z
   .strictObject({
     type: z.literal("oauth-token"),
+    /** The token that is sent with each request until it expires. */
     accessToken: SecretReference,
+    /** The token that obtains the next access token. */
     refreshToken: SecretReference.optional(),
+    /** The id of the client at the issuer, for a refresh. */
     clientId: z.string().min(1).max(1024).optional(),
+    /** The secret of the client, for a refresh. */
     clientSecret: SecretReference.optional(),
+    /** How the secret is sent with the token request. */
     clientAuth: z.enum(["basic", "post"]).default("basic"),
     ...tokenEndpoint,
   })
@@ -103,8 +120,11 @@ export type McpAuth = z.infer<typeof McpAuth>;
 
 const Http = z.strictObject({
   type: z.literal("http"),
+  /** The address of the server. */
   url: Address,
+  /** Headers that are sent with every request. A secret in a value is a reference: `Bearer ${TOKEN}`. */
   headers: Headers.default({}),
+  /** How requests are authenticated; not at all if absent. */
   auth: McpAuth.optional(),
 });
 
@@ -118,6 +138,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const McpServer = z.strictObject({
   /** The display name, and the default prefix of its tools. */
   name: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'use 1 to 32 letters, digits, "_" and "-"'),
+  /** How the server is reached. */
   transport: McpTransport,
   /** A tool is `{prefix}__{name}`; by default the server's name. Empty: the names as the server defines them. */
   prefix: z
@@ -126,6 +147,7 @@ export const McpServer = z.strictObject({
     .optional(),
   /** Tools that are offered; all of them by default. */
   include: NamePatterns.optional(),
+  /** Tools that are not offered, even if `include` lists them. */
   exclude: NamePatterns.default([]),
   /** What a second execution means, by the server's name for the tool, or by a pattern; the longest match applies. */
   replay: z.record(z.string().min(1).max(256), ReplayClass).default({}),

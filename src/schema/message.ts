@@ -3,24 +3,30 @@ import { z } from "zod";
 // The parts of a conversation. Field names are camelCase; the readers of foreign files also accept the
 // snake_case of the sources.
 
+/** Text, from a user, a model or a tool. */
 export const TextContent = z.object({
   type: z.literal("text"),
+  /** The text; Markdown if the model writes it. */
   text: z.string(),
   /** An opaque token of the vendor, as for thinking. */
   signature: z.string().optional(),
 });
 export type TextContent = z.infer<typeof TextContent>;
 
+/** An image, from a user or a tool. */
 export const ImageContent = z.object({
   type: z.literal("image"),
   /** Base64, without a data: prefix. */
   data: z.string(),
+  /** The media type, such as `image/png`. */
   mimeType: z.string(),
 });
 export type ImageContent = z.infer<typeof ImageContent>;
 
+/** What a model thinks before it answers. */
 export const ThinkingContent = z.object({
   type: z.literal("thinking"),
+  /** The text of the thinking, or the vendor's summary of it. */
   thinking: z.string(),
   /** An opaque token of the vendor. It is sent back to that vendor unmodified, and to no other. */
   signature: z.string().optional(),
@@ -29,12 +35,14 @@ export const ThinkingContent = z.object({
 });
 export type ThinkingContent = z.infer<typeof ThinkingContent>;
 
+/** A call of a tool in an answer. */
 export const ToolCallContent = z.object({
   type: z.literal("toolCall"),
   /** Chosen by the vendor; unique within a turn, not across turns. */
   id: z.string(),
   /** The vendor's own id when it is too long to be used everywhere; `id` is then a short replacement. */
   vendorId: z.string().optional(),
+  /** The name of the tool. */
   name: z.string(),
   /** What the model sent; the raw text when it was not JSON. */
   arguments: z.unknown(),
@@ -56,6 +64,7 @@ export const VendorContent = z.object({
 });
 export type VendorContent = z.infer<typeof VendorContent>;
 
+/** A part of a message. `type` names its kind. */
 export const Content = z.discriminatedUnion("type", [
   TextContent,
   ImageContent,
@@ -83,11 +92,15 @@ export type StopReason = z.infer<typeof StopReason>;
 
 /** Token counts. `reasoning` is a part of `output`; `input` excludes what was read from or written to a cache. */
 export const Usage = z.object({
+  /** Tokens that were neither read from nor written to a cache. */
   input: z.number().int().nonnegative(),
+  /** Tokens of the answer, thinking included. */
   output: z.number().int().nonnegative(),
   /** 0 when the vendor does not report it. */
   reasoning: z.number().int().nonnegative().default(0),
+  /** Tokens that the vendor read from its cache. */
   cacheRead: z.number().int().nonnegative(),
+  /** Tokens that the vendor wrote to its cache. */
   cacheWrite: z.number().int().nonnegative(),
   /** As the vendor reports it, or the sum of the parts. */
   totalTokens: z.number().int().nonnegative(),
@@ -107,24 +120,35 @@ const timestamp = z.number().int();
 export const MessageMetadata = z.record(z.string(), z.unknown());
 export type MessageMetadata = z.infer<typeof MessageMetadata>;
 
+/** A message of a user, or of a program in the user's place. */
 export const UserMessage = z.object({
   role: z.literal("user"),
+  /** The parts, in order. */
   content: z.array(Content),
   /** Unix milliseconds. The order in a view comes from the position, never from this. */
   timestamp,
+  /** What the sender notes about the message for programs; never sent to a model. */
   metadata: MessageMetadata.optional(),
+  /** Where the message belongs; absent before it has joined a loop. */
   turnId: TurnId.optional(),
 });
 export type UserMessage = z.infer<typeof UserMessage>;
 
+/** An answer of a model. */
 export const AssistantMessage = z.object({
   role: z.literal("assistant"),
+  /** The parts, in the order in which the model wrote them. */
   content: z.array(Content),
+  /** Why the model stopped. */
   stopReason: StopReason,
+  /** The vendor's name for the model. */
   model: z.string(),
+  /** The vendor. */
   provider: z.string(),
   usage: Usage,
+  /** Unix milliseconds. */
   timestamp,
+  /** What failed, for an answer with the stop reason `error`. */
   errorMessage: z.string().optional(),
   /** The vendor's id of this answer, when it provides one. */
   responseId: z.string().optional(),
@@ -132,20 +156,26 @@ export const AssistantMessage = z.object({
   serviceTier: z.string().optional(),
   /** The tokens of the longest of several requests for this answer: prices depend on the length of one request. */
   longestQuestion: z.number().int().nonnegative().optional(),
+  /** Where the message belongs. */
   turnId: TurnId.optional(),
 });
 export type AssistantMessage = z.infer<typeof AssistantMessage>;
 
+/** The result of one call. It follows the answer that made the call. */
 export const ToolResultMessage = z.object({
   role: z.literal("toolResult"),
   toolCallId: z.string(),
   toolName: z.string(),
+  /** The parts that the model reads. */
   content: z.array(Content),
+  /** Whether the call failed, could not run, or was denied. */
   isError: z.boolean(),
   /** For users and programs; never sent to a model. */
   details: z.unknown().optional(),
+  /** Unix milliseconds. */
   timestamp,
   childLoopId: z.string().optional(),
+  /** Where the message belongs. */
   turnId: TurnId.optional(),
 });
 export type ToolResultMessage = z.infer<typeof ToolResultMessage>;
@@ -157,12 +187,16 @@ export type Message = z.infer<typeof Message>;
 /** What an application stores in the conversation for itself. Never sent to a model. */
 export const ExtensionMessage = z.object({
   role: z.literal("extension"),
+  /** What it is, in the application's own words. */
   kind: z.string(),
+  /** Any JSON value. */
   data: z.unknown(),
+  /** Unix milliseconds. */
   timestamp: timestamp.optional(),
 });
 export type ExtensionMessage = z.infer<typeof ExtensionMessage>;
 
+/** Any message of a conversation: one that a model can read, or the application's own. */
 export const AgentMessage = z.discriminatedUnion("role", [
   UserMessage,
   AssistantMessage,

@@ -19,17 +19,26 @@ export type CustomProtocol = z.infer<typeof CustomProtocol>;
 
 /** Dollars per million tokens. An omitted price is 0. */
 export const CostRates = z.strictObject({
+  /** For input that is not cached. */
   input: z.number().nonnegative().default(0),
+  /** For answers, thinking included. */
   output: z.number().nonnegative().default(0),
+  /** For input that is read from the cache. */
   cacheRead: z.number().nonnegative().default(0),
+  /** For input that is written to the cache. */
   cacheWrite: z.number().nonnegative().default(0),
   /** For a request of more tokens than `above`, including cached ones: these prices apply to all of it and its answer. */
   dearer: z
     .strictObject({
+      /** The number of tokens of a request up to which the usual prices apply. */
       above: z.number().int().positive(),
+      /** As outside. */
       input: z.number().nonnegative(),
+      /** As outside. */
       output: z.number().nonnegative(),
+      /** As outside. */
       cacheRead: z.number().nonnegative(),
+      /** As outside. */
       cacheWrite: z.number().nonnegative(),
     })
     .optional(),
@@ -38,13 +47,21 @@ export type CostRates = z.infer<typeof CostRates>;
 
 /** How a server with OpenAI's chat completions protocol differs from OpenAI. */
 export const OpenAiCompat = z.strictObject({
+  /** The server knows the field `store`, which Holdfast then sets to false. */
   supportsStore: z.boolean().default(false),
+  /** The system prompt is sent with the role `developer` instead of `system`. */
   supportsDeveloperRole: z.boolean().default(false),
+  /** The server knows the field `reasoning_effort`. */
   supportsReasoningEffort: z.boolean().default(false),
+  /** The server reports the usage at the end of a stream when asked. */
   supportsUsageInStreaming: z.boolean().default(true),
+  /** The name of the field with the maximum tokens of an answer. */
   maxTokensField: z.enum(["max_tokens", "max_completion_tokens"]).default("max_tokens"),
+  /** A tool result must carry the name of its tool. */
   requiresToolResultName: z.boolean().default(false),
+  /** A user message may not follow a tool result: an answer is put between them. */
   requiresAssistantAfterToolResult: z.boolean().default(false),
+  /** Which fields request thinking, and carry it in answers. */
   thinkingFormat: z.enum(["openai", "xai", "qwen", "openrouter"]).default("openai"),
 });
 export type OpenAiCompat = z.infer<typeof OpenAiCompat>;
@@ -65,10 +82,13 @@ export const SecretReference = z
   );
 export type SecretReference = z.infer<typeof SecretReference>;
 
+/** A model, and how its vendor is reached. The factories, such as `anthropic`, build it. */
 export const ModelConfig = z.strictObject({
   /** The vendor's name for the model. */
   id: z.string().min(1),
+  /** The display name. */
   name: z.string().optional(),
+  /** The protocol of the vendor: a built-in one, or the name of one that the worker has registered. */
   api: z.union([Protocol, CustomProtocol]),
   /** The vendor, for users and for prices: `anthropic`, `openai`, `local`, … */
   provider: z.string().min(1),
@@ -80,6 +100,7 @@ export const ModelConfig = z.strictObject({
     .refine((url) => !holdsSecret(url), NO_SECRET_IN_ADDRESS),
   /** Absent when the server needs none. */
   apiKey: SecretReference.optional(),
+  /** Whether the model can think before it answers. */
   reasoning: z.boolean().default(false),
   /** Tokens. */
   contextWindow: z.number().int().positive(),
@@ -89,6 +110,7 @@ export const ModelConfig = z.strictObject({
   cost: CostRates.nullable().default(null),
   /** Sent with every request. A secret in a value is a reference: `Bearer ${TOKEN}`. */
   headers: Headers.default({}),
+  /** How the server differs from OpenAI, for its chat completions protocol. */
   compat: OpenAiCompat.optional(),
   /** The vendor's own name for the tier (`flex`, `priority`, `standard_only`, …); the vendor's default when absent. */
   serviceTier: z.string().min(1).optional(),
@@ -110,13 +132,24 @@ export type ModelConfig = z.infer<typeof ModelConfig>;
 /** The input from an author: fields with a default are optional. */
 export type ModelConfigInput = z.input<typeof ModelConfig>;
 
+/** Which parts of a request the vendor is to cache, where it does so only on request. */
 export const CacheConfig = z.strictObject({
+  /** `false` requests no caching. */
   enabled: z.boolean().default(true),
+  /** `auto` requests caching of all parts, `disabled` of none. */
   strategy: z
     .union([
       z.literal("auto"),
       z.literal("disabled"),
-      z.strictObject({ cacheSystem: z.boolean(), cacheTools: z.boolean(), cacheMessages: z.boolean() }),
+      z.strictObject({
+        /** The system prompt. */
+
+        cacheSystem: z.boolean(),
+        /** The tools. */
+        cacheTools: z.boolean(),
+        /** The conversation so far. */
+        cacheMessages: z.boolean(),
+      }),
     ])
     .default("auto"),
 });

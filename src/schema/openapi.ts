@@ -9,13 +9,19 @@ import { ReplayClass } from "./tool.ts";
 export const OpenApiAuth = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("none") }),
   /** `Authorization: Bearer …` */
-  z.strictObject({ type: z.literal("bearer"), token: SecretReference }),
+  z.strictObject({
+    type: z.literal("bearer"),
+    /** The token. */
+    token: SecretReference,
+  }),
   z
     .strictObject({
       type: z.literal("api-key"),
+      /** Where the key is sent. */
       in: z.enum(["header", "query"]).default("header"),
       /** The name of the header or the query parameter. */
       name: z.string().min(1).max(200),
+      /** The key. */
       value: SecretReference,
     })
     .refine((auth) => auth.in === "query" || HeaderName.safeParse(auth.name).success, {
@@ -84,6 +90,7 @@ export const OpenApiSettings = z.strictObject({
     .url({ protocol: /^https?$/ })
     .refine((text) => !holdsSecret(text) && !/^[^/]*\/\/[^/?#]*@/.test(text), NO_SECRET_IN_ADDRESS)
     .optional(),
+  /** How requests are authenticated; not at all by default. */
   auth: OpenApiAuth.default({ type: "none" }),
   /** Sent with every request, after all others. A secret in a value is a reference: `Bearer ${TOKEN}`. */
   headers: Headers.default({}),
@@ -111,6 +118,7 @@ export const OpenApiSettings = z.strictObject({
   timeoutMs: z.number().int().min(1).max(3_600_000).default(30_000),
   /** References may point to other documents: files in the same folder, public addresses. */
   allowRemoteRefs: z.boolean().default(false),
+  /** The limits of reading the document. */
   limits: OpenApiLimits.default(() => OpenApiLimits.parse({})),
 });
 export type OpenApiSettings = z.infer<typeof OpenApiSettings>;

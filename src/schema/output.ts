@@ -29,10 +29,16 @@ const OutputSchema = z.record(z.string(), z.unknown()).superRefine((schema, cont
  */
 export const OutputFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
-  z.strictObject({ type: z.literal("json"), name: OutputName.optional() }),
+  z.strictObject({
+    type: z.literal("json"),
+    /** The name of the format, for vendors that want one. */
+    name: OutputName.optional(),
+  }),
   z.strictObject({
     type: z.literal("json-schema"),
+    /** The JSON Schema that the answer must match. */
     schema: OutputSchema,
+    /** The name of the format, for vendors that want one. */
     name: OutputName.optional(),
     /** Requests that the vendor follows the schema exactly; by default wherever the schema allows it. */
     strict: z.boolean().optional(),

@@ -78,6 +78,7 @@ export const PermissionRule = z.strictObject({
    * by `*`. `allow` matches when all of them match; of shell commands, only plain calls of curl and wget.
    */
   host: oneOrMore(HostGlob).optional(),
+  /** What happens to a call that matches. */
   outcome: PermissionOutcome,
   /** For the record, for the user who is asked, and for the model when the call is denied. */
   reason: z.string().min(1).max(500).optional(),

@@ -9,8 +9,11 @@ export type EntryOrigin = z.infer<typeof EntryOrigin>;
 
 /** One message at its position. Entries are only ever appended. */
 export const Entry = z.object({
+  /** The position in the branch, from 0. */
   position: z.number().int().nonnegative(),
+  /** How the message entered the conversation. */
   origin: EntryOrigin,
+  /** The message itself. */
   message: AgentMessage,
   /** The estimated tokens of the message (CTX-01 to CTX-03). */
   tokens: z.number().int().nonnegative(),
@@ -23,13 +26,22 @@ export type Entry = z.infer<typeof Entry>;
 export const ContinuationKind = z.discriminatedUnion("type", [
   z.object({ type: z.literal("initial") }),
   z.object({ type: z.literal("default") }),
-  z.object({ type: z.literal("rerun"), tag: z.string() }),
-  z.object({ type: z.literal("branch"), tag: z.string() }),
+  z.object({
+    type: z.literal("rerun"),
+    /** The time of the request, RFC 3339, which makes the id of the loop unique. */
+    tag: z.string(),
+  }),
+  z.object({
+    type: z.literal("branch"),
+    /** The time of the request, RFC 3339, which makes the id of the loop unique. */
+    tag: z.string(),
+  }),
   /** `removes`: the compaction is removed, and the model sees every entry of the branch again (CMP-01). */
   z.object({ type: z.literal("compaction"), removes: z.literal(true).optional() }),
 ]);
 export type ContinuationKind = z.infer<typeof ContinuationKind>;
 
+/** Why a turn begins: a prompt of a user, the task of a sub-agent, the work that continues, or a branch. */
 export const TurnTrigger = z.enum(["user", "subAgent", "continuation", "branch"]);
 export type TurnTrigger = z.infer<typeof TurnTrigger>;
 
@@ -49,16 +61,23 @@ export const SessionOrigin = z.discriminatedUnion("type", [
   /** The previous session had been idle for longer. */
   z.object({
     type: z.literal("inactivity_timeout"),
+    /** The pause that makes a new session, in seconds. */
     thresholdSecs: z.number(),
+    /** The session before it. */
     previousSession: z.string(),
   }),
   /** A user requested it. */
-  z.object({ type: z.literal("explicit"), previousSession: z.string().optional() }),
+  z.object({
+    type: z.literal("explicit"),
+    /** The session before it. */
+    previousSession: z.string().optional(),
+  }),
   /** It begins with what another session shows before this position. */
   z.object({
     type: z.literal("fork"),
     session: z.string(),
     branch: z.string(),
+    /** The position before which the other session is shown. */
     position: z.number().int().nonnegative(),
   }),
 ]);
@@ -68,19 +87,61 @@ export type SessionOrigin = z.infer<typeof SessionOrigin>;
 export const Outcome = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answered"), stopReason: StopReason }),
   /** A limit was reached; `reason` is the text in the conversation. */
-  z.object({ type: z.literal("limit-reached"), reason: z.string() }),
-  z.object({ type: z.literal("failed"), fault: z.string(), message: z.string() }),
-  z.object({ type: z.literal("stopped"), reason: z.string() }),
+  z.object({
+    type: z.literal("limit-reached"),
+    /** The text. */
+    reason: z.string(),
+  }),
+  z.object({
+    type: z.literal("failed"),
+    /** What went wrong, for code. */
+    fault: z.string(),
+    /** What went wrong, for people. */
+    message: z.string(),
+  }),
+  z.object({
+    type: z.literal("stopped"),
+    /** Why it was stopped, as given by whoever stopped it. */
+    reason: z.string(),
+  }),
   /** Its prompts did not join the conversation. `by`: the hook that rejected the loop; a filter when absent. */
-  z.object({ type: z.literal("rejected"), reason: z.string(), by: z.string().optional() }),
+  z.object({
+    type: z.literal("rejected"),
+    /** Why they were rejected. */
+    reason: z.string(),
+    /** The hook. */
+    by: z.string().optional(),
+  }),
   /** A hook ended it before a turn. */
-  z.object({ type: z.literal("ended"), by: z.string(), reason: z.string() }),
+  z.object({
+    type: z.literal("ended"),
+    /** The hook. */
+    by: z.string(),
+    /** The text of the hook. */
+    reason: z.string(),
+  }),
   /** A call of the tool `by` has ended it: the work waits for something outside, and can be continued then. */
-  z.object({ type: z.literal("paused"), by: z.string(), reason: z.string() }),
+  z.object({
+    type: z.literal("paused"),
+    /** The tool. */
+    by: z.string(),
+    /** The reason that the tool gave. */
+    reason: z.string(),
+  }),
   /** A call of the tool `by` has ended it: a person takes the task over. */
-  z.object({ type: z.literal("handoff"), by: z.string(), reason: z.string() }),
+  z.object({
+    type: z.literal("handoff"),
+    /** The tool. */
+    by: z.string(),
+    /** The reason that the tool gave. */
+    reason: z.string(),
+  }),
   /** There was no prompt: messages for an idle session were put into its inbox. */
-  z.object({ type: z.literal("delivered"), messages: z.number().int() }),
+  z.object({
+    type: z.literal("delivered"),
+    /** The number of messages. */
+    messages: z.number().int(),
+  }),
 ]);
 export type Outcome = z.infer<typeof Outcome>;
 
@@ -116,25 +177,34 @@ export type RevertCategory = z.infer<typeof RevertCategory>;
 
 /** Positions from `from` (inclusive) to `to` (exclusive). */
 const PositionRange = z.object({
+  /** The first position. */
   from: z.number().int().nonnegative(),
+  /** The position after the last one. */
   to: z.number().int().nonnegative(),
 });
 
 /** One field of an agent that another definition changes. */
 export const DefinitionChange = z.object({
+  /** The path in the definition: `limits.maxTurns`. */
   field: z.string(),
   /** At most 160 bytes, free of secrets. */
   description: z.string(),
+  /** When the change takes effect. */
   takesEffect: z.enum(["next-turn", "next-loop"]),
 });
 export type DefinitionChange = z.infer<typeof DefinitionChange>;
 
 /** Definitions by their hashes. */
 const definitionUpdate = {
+  /** The hash of the definition before. */
   from: z.string(),
+  /** The hash of the definition after. */
   to: z.string(),
+  /** Whether the update took effect. */
   applied: z.boolean(),
+  /** The fields that differ. */
   changes: z.array(DefinitionChange),
+  /** What the change may break, as sentences. */
   warnings: z.array(z.string()),
   /** Why it was not applied. */
   reason: z.string().optional(),
@@ -142,18 +212,33 @@ const definitionUpdate = {
 /** The same fields for complete events. */
 export const DefinitionUpdated = z.object(definitionUpdate);
 
-const ModelName = z.object({ provider: z.string(), model: z.string() });
+const ModelName = z.object({
+  /** The vendor. */
+  provider: z.string(),
+  /** The vendor's name for the model. */
+  model: z.string(),
+});
 
 /** A message that was rejected because its queue was full. */
 export const RejectedMessage = z.object({
+  /** The id with which it was sent. */
   messageId: z.string(),
+  /** The queue that was full. */
   queue: z.enum(["steering", "follow-up"]),
-  waiting: z.object({ messages: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() }),
+  /** What waited in the queues. */
+  waiting: z.object({
+    /** The number of messages. */
+    messages: z.number().int().nonnegative(),
+    /** Their size. */
+    bytes: z.number().int().nonnegative(),
+  }),
+  /** The number of rejections of the run so far. */
   rejected: z.number().int().positive(),
 });
 
 /** A model's request to go back to an earlier entry. */
 export const Revert = z.object({
+  /** Why the model goes back. */
   category: RevertCategory,
   /** The entry to which the model went back; absent when it named no existing one. */
   target: z.number().int().optional(),
@@ -161,6 +246,7 @@ export const Revert = z.object({
   abandoned: PositionRange.optional(),
   /** At most 1 KiB, free of secrets; complete in the call's arguments. */
   summary: z.string().optional(),
+  /** Whether the model went back. */
   applied: z.boolean(),
   /** Why it was not applied. */
   reason: z.string().optional(),
@@ -168,9 +254,17 @@ export const Revert = z.object({
 
 /** A model other than the agent's own has answered. */
 export const ModelFallback = z.object({
+  /** The model that answers instead. */
   to: ModelName,
   /** In the order of the calls. */
-  from: z.array(ModelName.extend({ fault: z.string(), message: z.string() })),
+  from: z.array(
+    ModelName.extend({
+      /** What went wrong, for code. */
+      fault: z.string(),
+      /** What went wrong, for people. */
+      message: z.string(),
+    }),
+  ),
 });
 export type ModelFallback = z.infer<typeof ModelFallback>;
 
@@ -185,22 +279,27 @@ export const fallbackPurpose = { for: z.literal("compaction").optional() };
 export const EventBody = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("AgentStart"),
+    /** How the loop began. */
     kind: ContinuationKind,
     parentLoopId: z.string().optional(),
+    /** The metadata of the prompt that began the loop. */
     metadata: MessageMetadata.optional(),
   }),
   z.object({
     type: z.literal("AgentEnd"),
     /** The loop's messages are the entries from `from` (inclusive) to `to` (exclusive). */
     from: z.number().int(),
+    /** The position after the loop's last entry. */
     to: z.number().int(),
     usage: Usage,
     outcome: Outcome,
+    /** Why a filter rejected the prompt. */
     rejection: z.string().optional(),
   }),
   z.object({
     type: z.literal("TurnStart"),
     turn: z.number().int(),
+    /** What the turn answers. */
     trigger: TurnTrigger,
     /** A hook requires an answer without calls. */
     textOnly: z.literal(true).optional(),
@@ -214,8 +313,16 @@ export const EventBody = z.discriminatedUnion("type", [
     /** The number of tool results that follow it. */
     results: z.number().int(),
   }),
-  z.object({ type: z.literal("MessageStart"), position: z.number().int() }),
-  z.object({ type: z.literal("MessageEnd"), position: z.number().int() }),
+  z.object({
+    type: z.literal("MessageStart"),
+    /** The position of the entry. */
+    position: z.number().int(),
+  }),
+  z.object({
+    type: z.literal("MessageEnd"),
+    /** The position of the entry. */
+    position: z.number().int(),
+  }),
   z.object({
     type: z.literal("ToolExecutionStart"),
     toolCallId: z.string(),
@@ -230,6 +337,7 @@ export const EventBody = z.discriminatedUnion("type", [
     toolName: z.string(),
     /** The position of the tool result message. */
     position: z.number().int(),
+    /** Whether the call failed, could not run, or was denied. */
     isError: z.boolean(),
     childLoopId: z.string().optional(),
     /** Present for a call that was denied: it has no ToolExecutionStart. */
@@ -241,38 +349,58 @@ export const EventBody = z.discriminatedUnion("type", [
     type: z.literal("ProgressMessage"),
     toolCallId: z.string(),
     toolName: z.string(),
+    /** One line. */
     text: z.string(),
   }),
   z.object({
     type: z.literal("InputRejected"),
+    /** Why the message was rejected. */
     reason: z.string(),
     /** Where a message that was sent on its own is stored, for users; a rejected prompt is not stored. */
     position: z.number().int().optional(),
   }),
   z.object({
     type: z.literal("CompactionStarted"),
+    /** The estimated tokens of the view before the compaction. */
     estimatedTokens: z.number().int(),
+    /** The number of messages of the view before the compaction. */
     messageCount: z.number().int(),
   }),
   z.object({
     type: z.literal("CompactionEnded"),
     /** The position of the entry with the texts that replace others. */
     position: z.number().int(),
+    /** The number of messages of the view before. */
     messagesBefore: z.number().int(),
+    /** The number of messages of the view after. */
     messagesAfter: z.number().int(),
+    /** The estimated tokens of the view before. */
     estimatedTokensBefore: z.number().int(),
+    /** The estimated tokens of the view after. */
     estimatedTokensAfter: z.number().int(),
+    /** The number of loops whose messages were compacted. */
     loopsCompacted: z.number().int(),
   }),
   /** Answers and results of these entries are no longer visible to the model; user messages are. */
   z.object({
     type: z.literal("PrunApplied"),
+    /** The ranges of entries that left the view. */
     pruned: z.array(PositionRange),
+    /** The estimated tokens that left the view. */
     tokensRemoved: z.number().int(),
+    /** The number of messages that left the view. */
     messagesRemoved: z.number().int(),
     /** At the first pruned position: an argument of this call of the answer at `position`. */
     memo: z
-      .object({ position: z.number().int(), call: z.number().int(), tokens: z.number().int() })
+      .object({
+        /** The position of the answer. */
+
+        position: z.number().int(),
+        /** The index of the call in the answer, from 0. */
+        call: z.number().int(),
+        /** The estimated tokens of the memo. */
+        tokens: z.number().int(),
+      })
       .optional(),
   }),
   /** The model requests to go back to an earlier entry. From here on, positions are those of the new branch. */
@@ -302,15 +430,18 @@ export const EventBody = z.discriminatedUnion("type", [
 ]);
 export type EventBody = z.infer<typeof EventBody>;
 
+/** An event of a loop, as the transcript stores it. */
 export const LoopEvent = z.object({
   loopId: z.string(),
   /** From 0, without gaps. */
   sequence: z.number().int().nonnegative(),
   /** Unix milliseconds, by the workflow's clock. */
   atMs: z.number(),
+  /** What happened. */
   body: EventBody,
 });
 export type LoopEvent = z.infer<typeof LoopEvent>;
 
+/** Whether a loop runs, or how it ended. `rejected`: its prompts did not join the conversation. */
 export const LoopStatus = z.enum(["running", "completed", "rejected", "aborted", "failed"]);
 export type LoopStatus = z.infer<typeof LoopStatus>;

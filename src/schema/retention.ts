@@ -13,5 +13,9 @@ export const RetentionRule = z.strictObject({
 });
 export type RetentionRule = z.infer<typeof RetentionRule>;
 
-export const RetentionPolicy = z.strictObject({ rules: z.array(RetentionRule).min(1).max(100) });
+/** Which sessions are deleted. */
+export const RetentionPolicy = z.strictObject({
+  /** The rules; at most 100. */
+  rules: z.array(RetentionRule).min(1).max(100),
+});
 export type RetentionPolicy = z.infer<typeof RetentionPolicy>;

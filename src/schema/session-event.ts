@@ -11,13 +11,16 @@ import { AgentEvent, StreamDelta } from "./agent-event.ts";
 export const MessageAddition = z.object({
   type: z.literal("MessageUpdate"),
   loopId: z.string(),
+  /** What was added to the message. */
   delta: StreamDelta,
 });
 
 /** An event of a session, and the cursor after it. */
 export const SentSessionEvent = z.object({
   session: z.string(),
+  /** Where to resume after this event. */
   cursor: z.string(),
+  /** What happened. */
   event: z.union([AgentEvent, MessageAddition]),
 });
 export type SentSessionEvent = z.infer<typeof SentSessionEvent>;

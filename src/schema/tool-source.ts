@@ -10,6 +10,7 @@ export type ToolSourceKind = z.infer<typeof ToolSourceKind>;
 
 /** A tool of a source, as a run is pinned to it. */
 export const PinnedTool = z.strictObject({
+  /** The kind of the source. */
   source: ToolSourceKind,
   /** The source's name in the definition: of the server or the API. */
   from: z.string(),
@@ -17,11 +18,15 @@ export const PinnedTool = z.strictObject({
   remote: z.string(),
   /** The model's name for the tool: `^[A-Za-z0-9_-]{1,64}$`, unique among the tools of the agent. */
   name: z.string(),
+  /** What the tool does, for the model. */
   description: z.string(),
   /** JSON Schema of type object. */
   parameters: z.record(z.string(), z.unknown()),
+  /** What a second execution of a call means. */
   replay: ReplayClass,
+  /** Whether a user must approve each call. */
   confirm: z.boolean().optional(),
+  /** The limit of one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
   /** The SHA-256, in hex, of everything that the source says about it: a different one means that it has changed. */
   hash: z.string(),
@@ -31,6 +36,7 @@ export const PinnedTool = z.strictObject({
 export type PinnedTool = z.infer<typeof PinnedTool>;
 
 export const PinnedSources = z.strictObject({
+  /** The tools of all sources. */
   tools: z.array(PinnedTool).default([]),
   /** Added after the system prompt. */
   prompt: z.string().optional(),

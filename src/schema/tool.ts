@@ -6,8 +6,11 @@ export type ReplayClass = z.infer<typeof ReplayClass>;
 
 /** The description of a tool for a model. `parameters` is a JSON Schema of type object. */
 export const ToolDefinition = z.object({
+  /** The name by which the model calls the tool. */
   name: z.string(),
+  /** What the tool does, for the model. */
   description: z.string(),
+  /** The JSON Schema of the arguments, of type object. */
   parameters: z.record(z.string(), z.unknown()),
 });
 export type ToolDefinition = z.infer<typeof ToolDefinition>;
@@ -16,6 +19,10 @@ export type ToolDefinition = z.infer<typeof ToolDefinition>;
 export const ToolStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("sequential") }),
   z.strictObject({ type: z.literal("parallel") }),
-  z.strictObject({ type: z.literal("batched"), size: z.number().int().min(1) }),
+  z.strictObject({
+    type: z.literal("batched"),
+    /** The most calls that run at the same time. */
+    size: z.number().int().min(1),
+  }),
 ]);
 export type ToolStrategy = z.infer<typeof ToolStrategy>;
