@@ -61,24 +61,33 @@ export type HoldfastErrorFacts = {
   readonly runId?: string;
   /** How the run ended. */
   readonly outcome?: Outcome;
+  /** What is wrong, one entry per finding. */
   readonly problems?: readonly string[];
+  /** The search attributes that the namespace lacks. */
   readonly missing?: readonly SearchAttributeName[];
+  /** The search attributes that are registered with another type. */
   readonly wrongType?: readonly SearchAttributeName[];
   /** The command that resolves the problem. */
   readonly command?: string;
   /** The number of waiting messages, and the maximum. */
   readonly waiting?: number;
+  /** The most messages that may wait. */
   readonly maxWaiting?: number;
+  /** The size of what was sent or waits, in bytes. */
   readonly bytes?: number;
+  /** The maximum of `bytes`. */
   readonly maxBytes?: number;
 };
 
 /** Every error of the client. The message is for people; code reads `code` and `facts`. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
+  /** What went wrong, for code. */
   readonly code: HoldfastErrorCode;
+  /** The values that the message quotes. */
   readonly facts: HoldfastErrorFacts;
 
+  /** @internal */
   constructor(
     code: HoldfastErrorCode,
     message: string,

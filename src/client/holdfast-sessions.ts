@@ -14,14 +14,22 @@ import { preloadSession } from "./sessions/edit-session.ts";
 import { type ImportOptions, type ImportResult, importSessions } from "./sessions/export-session.ts";
 import { type RestoreSessionOptions, restoreSession } from "./sessions/restore-session.ts";
 
+/** A session that begins with given messages, before its first run. */
 export type CreateSessionOptions = {
   readonly agent: AgentDefinitionInput;
   /** The messages that the conversation begins with. */
   readonly messages: readonly AgentMessage[];
+  /** The id of the session to create; a generated one by default. */
   readonly session?: string;
 };
 
-export type ResumeOptions = { readonly agent: AgentDefinitionInput; readonly session?: string };
+/** Which agent continues from a snapshot, and in which session. */
+export type ResumeOptions = {
+  /** The definition of the agent that continues. */
+  readonly agent: AgentDefinitionInput;
+  /** The id of the session to create; a generated one by default. */
+  readonly session?: string;
+};
 
 /** All sessions: finds them, and creates them by other means than a run. `holdfast.sessions`. */
 export class Sessions {

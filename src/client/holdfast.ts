@@ -27,6 +27,7 @@ export class Holdfast {
   readonly sessions: Sessions;
   readonly #link: ClientLink;
 
+  /** @internal */
   constructor(link: ClientLink) {
     this.#link = link;
     this.address = link.address;
@@ -40,7 +41,11 @@ export class Holdfast {
 
   /** Starts a run in a new session, or the next run of an idle one. */
   start(options: StartOptions): Promise<Session>;
-  /** @param options.output - The schema of the last answer. Replaces `agent.output` and types the result's output. */
+  /**
+   * Starts a run whose last answer matches a schema.
+   *
+   * @param options.output - The schema of the last answer. Replaces `agent.output` and types the result's output.
+   */
   start<Schema extends ZodType>(
     options: StartOptions & { readonly output: Schema },
   ): Promise<Session<z.output<Schema>>>;
@@ -61,7 +66,11 @@ export class Holdfast {
   /** Returns a handle without checking that the session exists. @param options.output - The schema of its results. */
   session<Output = unknown>(
     id: string,
-    options: { readonly output?: ZodType<Output>; readonly runId?: string } = {},
+    options: {
+      readonly output?: ZodType<Output>;
+      /** The run to which `result` and `events` refer; the newest by default. */
+      readonly runId?: string;
+    } = {},
   ): Session<Output> {
     return new Session(this.#link, resolveSessionId(id), options.runId, options.output);
   }

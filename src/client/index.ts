@@ -1,3 +1,10 @@
+/**
+ * Starts, follows and steers agents from a program: `connect` returns a `Holdfast`, which returns a `Session`. `holdfast`
+ * itself is the same entry point.
+ *
+ * @module client
+ */
+
 export type { ResolvedValue } from "../config/agent-file/list-resolved-values.ts";
 export type { AgentFileResult, LoadedAgent } from "../config/agent-file/load-agents.ts";
 export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read-agents.ts";

@@ -48,7 +48,12 @@ export class SessionBranches<Output = unknown> {
   }
 
   /** Moves the head of the idle session to a position, backward or forward. The record remains unchanged. */
-  rewind({ to }: { readonly to: PositionOptions }): Promise<RewindResult> {
+  rewind({
+    to,
+  }: {
+    /** The position that the head moves to. */
+    readonly to: PositionOptions;
+  }): Promise<RewindResult> {
     return rewindSession(this.#link, this.#id, to);
   }
 

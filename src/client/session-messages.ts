@@ -24,6 +24,7 @@ export class SessionMessages {
     return readMessages(this.#link, this.#id, options);
   }
 
+  /** Appends messages to the idle session's branch, as a loop of their own. No model is called. */
   append(...messages: readonly AgentMessage[]): Promise<EditResult> {
     return appendMessages(this.#link, this.#id, messages);
   }

@@ -30,6 +30,7 @@ import { type ExportOptions, exportSession } from "./sessions/export-session.ts"
 
 /** One session: a conversation that spans any number of runs. `Output` is the type of its structured output. */
 export class Session<Output = unknown> {
+  /** The session's id. */
   readonly id: string;
   /** The run that this handle has started. `result` and `events` refer to it, or to the newest run if absent. */
   readonly runId: string | undefined;
@@ -37,6 +38,7 @@ export class Session<Output = unknown> {
   readonly approvals: SessionApprovals;
   /** The branches of the conversation. */
   readonly branches: SessionBranches<Output>;
+  /** Portable copies of the agent's state. */
   readonly checkpoints: SessionCheckpoints;
   /** The conversation. */
   readonly messages: SessionMessages;
@@ -45,6 +47,7 @@ export class Session<Output = unknown> {
   readonly #link: ClientLink;
   readonly #output: ZodType<Output> | undefined;
 
+  /** @internal */
   constructor(link: ClientLink, id: string, runId?: string, output?: ZodType<Output>) {
     this.#link = link;
     this.#output = output;
@@ -108,6 +111,7 @@ export class Session<Output = unknown> {
     return resetSession(this.#link, this.id);
   }
 
+  /** Reads the status: from the open run, or from the transcript. */
   status(): Promise<SessionStatus> {
     return readSessionStatus(this.#link, this.id);
   }

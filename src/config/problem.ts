@@ -2,6 +2,7 @@ import { truncateText } from "../platform/text/truncate-text.ts";
 
 // Errors and warnings of a configuration file. The names of the kinds are a public interface (CFG-27).
 
+/** What kind of mistake a configuration file has. */
 export type ProblemKind =
   /** The text is not TOML, JSON or YAML. */
   | "parse"
@@ -15,12 +16,17 @@ export type ProblemKind =
   /** Valid, but probably a mistake (CFG-28). */
   | "mistake";
 
+/** One error or warning of a configuration file, with its place. */
 export type Problem = {
+  /** The kind, for code. */
   readonly kind: ProblemKind;
+  /** An `error` makes the file unusable; a `warning` does not. */
   readonly severity: "error" | "warning";
+  /** The path of the file as it was passed in. */
   readonly file: string;
   /** Line and column count from 1. Absent if the problem concerns the whole file. */
   readonly line?: number;
+  /** The column of the first character, from 1. */
   readonly column?: number;
   /** The column after the last character, on the same line. */
   readonly endColumn?: number;
@@ -30,6 +36,7 @@ export type Problem = {
   readonly field?: string;
   /** The value found, as JSON, truncated if long; never a key. */
   readonly found?: string;
+  /** What the field accepts, as a phrase. */
   readonly expected?: string;
   /** The nearest valid name. */
   readonly nearest?: string;

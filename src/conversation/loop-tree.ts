@@ -38,6 +38,7 @@ export function findRootLoops<Loop extends TreeLoop>(loops: readonly Loop[]): re
   return loops.filter(({ parentLoopId }) => parentLoopId === undefined || !known.has(parentLoopId));
 }
 
+/** Returns the loops whose parent is this loop, in the given order. */
 export function findChildren<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): readonly Loop[] {
   return loops.filter(({ parentLoopId }) => parentLoopId === loopId);
 }
@@ -54,6 +55,7 @@ export function findParallelSiblings<Loop extends TreeLoop>(
   );
 }
 
+/** Returns the loop with this id; `undefined` if it is not among them. */
 export function findLoop<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): Loop | undefined {
   return loops.find((loop) => loop.loopId === loopId);
 }

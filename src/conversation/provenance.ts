@@ -12,18 +12,27 @@ export type BlockOrigin =
   /** A user message, by the way in which it arrived. */
   | (EntryLocation & {
       readonly type: "prompt" | "steering" | "follow-up" | "inbox";
+      /** The id with which the message was sent; absent if it had none. */
       readonly messageId?: string;
     })
   /** An answer, or the result of one of its calls. */
-  | (EntryLocation & { readonly type: "turn"; readonly role: "assistant" | "toolResult" })
+  | (EntryLocation & {
+      readonly type: "turn";
+      /** Who wrote the message. */
+      readonly role: "assistant" | "toolResult";
+    })
   /** A text of the machine. Without a position it was never recorded, because it states that a result is missing. */
   | (Partial<EntryLocation> & { readonly type: "machine" })
   /** A text in place of the entries from `from` (inclusive) to `to` (exclusive). */
   | {
       readonly type: "compaction";
+      /** The position of the entry that holds the compaction. */
       readonly position: number;
+      /** The index of the text among those of the compaction, from 0. */
       readonly section: number;
+      /** The first position that the text replaces. */
       readonly from: number;
+      /** The position after the last one that the text replaces. */
       readonly to: number;
       /** The branch of the compaction, when the model has left it by going back. */
       readonly branch?: string;
@@ -31,8 +40,11 @@ export type BlockOrigin =
   /** The memo for what the model has pruned at `at`: an argument of a call of the answer at `position`. */
   | {
       readonly type: "memo";
+      /** The position from which the model has pruned. */
       readonly at: number;
+      /** The position of the answer that holds the memo. */
       readonly position: number;
+      /** The index of the call in that answer, from 0. */
       readonly call: number;
       /** The branch of that answer, when the model has left it by going back. */
       readonly branch?: string;
@@ -50,7 +62,13 @@ type EntryLocation = {
   readonly maxChars?: number;
 };
 
-export type SourcedMessage = { readonly message: Message; readonly origin: BlockOrigin };
+/** A message of a request, with its origin. */
+export type SourcedMessage = {
+  /** The message as the model read it. */
+  readonly message: Message;
+  /** Where it comes from. */
+  readonly origin: BlockOrigin;
+};
 
 /** Stays with a message through `materialise`, which copies what it cuts. Messages that it creates itself have none. */
 const SOURCE = Symbol("source");

@@ -7,6 +7,7 @@ import { findWriteProblem } from "../sessions/store-health.ts";
 import type { ClientLink } from "./client-link.ts";
 import { registerSearchAttributes } from "./search-attributes.ts";
 
+/** What `holdfast.health` does beyond looking. */
 export type HealthOptions = {
   /** Registers the missing search attributes. */
   readonly register?: boolean;
@@ -14,28 +15,56 @@ export type HealthOptions = {
 
 /** The findings, or the error text of a check that could not be made. */
 export type Health = {
+  /** The version that Temporal's server reports; `undefined` if it does not answer. */
   readonly serverVersion: string | undefined;
+  /** The search attributes of the namespace. */
   readonly attributes:
-    | (SearchAttributeGaps & { readonly registered: readonly string[]; readonly command: string | undefined })
-    | { readonly error: string };
+    | (SearchAttributeGaps & {
+        /** The attributes that this check has registered. */
+        readonly registered: readonly string[];
+        /** The command that registers the missing attributes; `undefined` if none is missing. */
+        readonly command: string | undefined;
+      })
+    | {
+        /** Why the attributes could not be listed. */
+        readonly error: string;
+      };
+  /** The workers that poll the task queue. */
   readonly pollers:
     | {
+        /** The number of pollers for workflow tasks. */
         readonly workflow: number;
+        /** The number of pollers for activities. */
         readonly activity: number;
         /** Of workers that use Temporal's worker versioning. */
         readonly versions?: readonly string[];
       }
-    | { readonly error: string };
+    | {
+        /** Why the pollers could not be listed. */
+        readonly error: string;
+      };
+  /** The store of the sessions on this machine, or the database. */
   readonly transcript:
     | {
+        /** The file, or the database's address without its password. */
         readonly path: string;
+        /** The number of the store's schema. */
         readonly schema: number;
         readonly exists: true;
         /** Why it cannot be written at the moment. */
         readonly problem?: string;
       }
-    | { readonly path: string; readonly exists: false }
-    | { readonly path: string; readonly error: string };
+    | {
+        /** The file, or the database's address without its password. */
+        readonly path: string;
+        readonly exists: false;
+      }
+    | {
+        /** The file, or the database's address without its password. */
+        readonly path: string;
+        /** Why the store could not be read. */
+        readonly error: string;
+      };
 };
 
 /** The numbers of `temporal.api.enums.v1.TaskQueueType`, part of the wire protocol. */

@@ -23,6 +23,7 @@ import { GRPC, getGrpcCode } from "./grpc-status.ts";
 import { loadProfile } from "./load-profile.ts";
 import { isProxied, probeAddress } from "./probe-address.ts";
 
+/** Where `connect` finds Temporal, the transcript and the keys. */
 export type ConnectOptions = {
   /**
    * A client that exists. It determines address and namespace, and `close()` leaves its connection open. With encryption, it
@@ -44,12 +45,15 @@ export type ConnectOptions = {
   readonly database?: string;
   /** A profile of Temporal's own configuration file. Default: `TEMPORAL_PROFILE`, then `default`. */
   readonly profile?: string;
+  /** A transcript that the application has opened itself, instead of the one in `home` or `database`. */
   readonly transcript?: Transcript;
+  /** The hub of live output that belongs to such a transcript. */
   readonly hub?: StreamHub;
   /** Switch this off for servers where Holdfast's search attributes are not registered. */
   readonly searchAttributes?: boolean;
   /** Settings that the runs started through this connection change. */
   readonly settings?: Partial<RunSettings>;
+  /** How long `connect` waits for the server, in milliseconds; 5,000 by default. */
   readonly connectTimeoutMs?: number;
   /** The data to encrypt, and the keys. Default: `HOLDFAST_ENCRYPTION_KEYS`; without keys, nothing is encrypted. */
   readonly encryption?: EncryptionOptions;

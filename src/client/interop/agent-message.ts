@@ -3,7 +3,7 @@ import type { AgentMessage, AssistantMessage, Message, TurnId, UserMessage } fro
 
 // Small functions on messages, for applications (TYP-05, TYP-14).
 
-/** @param atMs - Unix milliseconds. */
+/** Builds the message of a user with one text. @param atMs - Unix milliseconds. */
 export function buildUserMessage(text: string, atMs: number): UserMessage {
   return { role: "user", content: [{ type: "text", text }], timestamp: atMs };
 }
@@ -13,6 +13,7 @@ export function toModelMessage(message: AgentMessage): Message | undefined {
   return message.role === "extension" ? undefined : message;
 }
 
+/** Returns the loop and turn of a message; `undefined` for extension messages and messages without one. */
 export function getTurnId(message: AgentMessage): TurnId | undefined {
   return toModelMessage(message)?.turnId;
 }

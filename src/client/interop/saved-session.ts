@@ -32,6 +32,7 @@ const USER_KEYED_FIELDS: Readonly<Record<string, (value: unknown, direction: "to
 /** Configuration keys that have other names in the sources. */
 const CONFIG_NAMES: Readonly<Record<string, string>> = { thinking: "thinking_level" };
 
+/** Writes a session as JSON, with the field names of the format's other readers. Throws if the session is invalid. */
 export function sessionToJson(session: RecordedSession): string {
   const checked = check(RecordedSession, session, "session");
   if (!checked.ok) throw createSavedSessionError(checked.problems);

@@ -11,9 +11,11 @@ import { createEmptyLoop, getSessionId, type LoopDraft, type SessionDraft } from
 
 // Builds whole sessions from events as they arrive (SES-14, SES-15).
 
+/** What a recorder stores, and when a session ends. */
 export type RecorderConfig = {
   /** Also stores the chunks of streamed answers. Off by default: they are a thousand times more than the rest. */
   readonly includeStreamingEvents?: boolean;
+  /** The scope that recorded sessions state; see `RecordedSession`. */
   readonly scope?: RecordedSession["scope"];
   /** A session that follows another one of the same agent after this pause gets the origin `inactivity_timeout` (SES-13). */
   readonly inactivityTimeoutSecs?: number;
@@ -28,6 +30,7 @@ type OpenTurn = Pick<RecordedTurn, "triggeredBy" | "startedAt"> & { readonly ind
 /** The part of a loop's events that its record does not contain yet. */
 type LoopProgress = { sequence: number; turn: OpenTurn | undefined; inputMessages: AgentMessage[] };
 
+/** Builds saved sessions from events. Pass it every event of a session, in order. */
 export class SessionRecorder {
   readonly #config: RecorderConfig;
   readonly #open = new Map<string, SessionDraft>();
@@ -37,10 +40,12 @@ export class SessionRecorder {
   readonly #sessionOf = new Map<string, string>();
   #current: string | undefined;
 
+  /** Creates a recorder without sessions. */
   constructor(config: RecorderConfig = {}) {
     this.#config = config;
   }
 
+  /** Adds an event. Events of loops that the recorder has not seen begin are ignored. */
   onEvent(event: AgentEvent): void {
     if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") {
       if (event.type === "ParallelLoopStart") this.#addPlannedLoops(event);
@@ -77,10 +82,12 @@ export class SessionRecorder {
     return sessions;
   }
 
+  /** The sessions that were not drained: complete ones first, then open ones. */
   get sessions(): readonly RecordedSession[] {
     return [...this.#completed.values(), ...this.#open.values()];
   }
 
+  /** Returns an open or complete session; `undefined` if the recorder does not have it. */
   getSession(id: string): RecordedSession | undefined {
     return this.#open.get(id) ?? this.#completed.get(id);
   }

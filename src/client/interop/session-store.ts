@@ -8,11 +8,15 @@ import { sessionFromJson, sessionToJson } from "./saved-session.ts";
 
 /** The storage of saved sessions. An application may provide its own (SES-17, SES-21). */
 export interface SessionStore {
+  /** Stores a session, and replaces an earlier version of it. */
   save(session: RecordedSession): Promise<void>;
+  /** Reads one session. Fails if the store does not have it. */
   load(id: string): Promise<RecordedSession>;
   /** Returns the newest id first. */
   listIds(): Promise<readonly string[]>;
+  /** Reads every session of an agent, the newest first. */
   listForAgent(agentId: string): Promise<readonly RecordedSession[]>;
+  /** Deletes one session. Fails if the store does not have it. */
   delete(id: string): Promise<void>;
 }
 
@@ -24,12 +28,15 @@ const STALE_LOCK_MS = 30_000;
  * second writer fails at once. Readers need no lock, because a complete file replaces the old one atomically.
  */
 export class FileSessionStore implements SessionStore {
+  /** The folder of the files. It is created when the first session is saved. */
   readonly folder: string;
 
+  /** Opens a store in a folder, which need not exist. */
   constructor(folder: string) {
     this.folder = folder;
   }
 
+  /** Writes `<id>.json`. Fails if another writer holds the session's lock. */
   async save(session: RecordedSession): Promise<void> {
     const file = this.#filePath(session.sessionId);
     const text = sessionToJson(session);
@@ -45,6 +52,7 @@ export class FileSessionStore implements SessionStore {
     }
   }
 
+  /** Reads `<id>.json`. Fails if the file is absent or invalid. */
   async load(id: string): Promise<RecordedSession> {
     try {
       return sessionFromJson(await readFile(this.#filePath(id), "utf8"));
@@ -68,6 +76,7 @@ export class FileSessionStore implements SessionStore {
       .map(({ id }) => id);
   }
 
+  /** Reads every session of an agent, the most recently written first. Reads all files of the folder. */
   async listForAgent(agentId: string): Promise<readonly RecordedSession[]> {
     const found: RecordedSession[] = [];
     for (const id of await this.listIds()) {
@@ -77,6 +86,7 @@ export class FileSessionStore implements SessionStore {
     return found;
   }
 
+  /** Deletes the file of a session. Fails if it is absent. */
   async delete(id: string): Promise<void> {
     try {
       await rm(this.#filePath(id));

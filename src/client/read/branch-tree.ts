@@ -10,29 +10,41 @@ import type { ClientLink } from "../connection/client-link.ts";
  */
 export type BranchOrigin = "first" | "requested" | "rewind" | "loop" | "revert" | "reset";
 
+/** One branch of a session, with the loops on it. */
 export type BranchInTree = {
+  /** The branch's id, unique within its session. */
   readonly id: string;
+  /** Why the branch exists. */
   readonly origin: BranchOrigin;
   /** Where the branch begins; in another session if `session` is present. */
   readonly from?: BranchPosition & { readonly session?: string };
   /** The number of messages on the branch, those before its beginning included. */
   readonly length: number;
+  /** Whether the next run of the session continues this branch. */
   readonly isHead: boolean;
+  /** When the branch was requested; absent for branches that a run has made. */
   readonly requestedAt?: Date;
   /** The loops that ended on the branch or run there, in order of start. */
   readonly loops: readonly {
     readonly loopId: string;
+    /** How the loop began. */
     readonly kind: ContinuationKind["type"];
+    /** The position of the loop's first entry. */
     readonly from: number;
+    /** How the loop ended, or that it runs. */
     readonly status: LoopStatus;
+    /** The id of the loop's model. */
     readonly model: string;
   }[];
 };
 
+/** The branches of a session. */
 export type BranchTree = {
   readonly session: string;
   readonly agentId?: string;
+  /** What the session began as. */
   readonly origin: SessionOrigin;
+  /** Where the next run begins. */
   readonly head: BranchPosition;
   /** The branches in the order in which they began. */
   readonly branches: readonly BranchInTree[];

@@ -12,20 +12,26 @@ import { type FindOptions, toSessionFilter } from "./session-filter.ts";
 import { formatPageCursor, type PageCursor, parsePageCursor } from "./session-page-cursor.ts";
 import { listClosedSessions, listOpenSessions, type ServerSession } from "./sessions-on-server.ts";
 
+/** Which sessions to list, and from where. */
 export type ListOptions = FindOptions & {
   /** The `after` value of the preceding page. */
   readonly after?: string;
 };
 
+/** A session in a list: its state and its totals, without its content. */
 export type SessionSummary = {
   readonly session: string;
+  /** Whether it runs, or how its newest loop ended. */
   readonly status: StatusCode;
   /** The source of the status: the server's description of a run, or the transcript. */
   readonly source: "server" | "transcript";
   /** Absent for a session without a loop: a run that waits for a worker, or only put a message into the inbox. */
   readonly agent?: string;
+  /** The id of the model. Absent like `agent`. */
   readonly model?: string;
+  /** When the session was created. */
   readonly createdAt: Date;
+  /** When the session last changed. */
   readonly lastActiveAt: Date;
   /** Absent if the transcript on this machine does not have the session. */
   readonly loops?: number;
@@ -33,6 +39,7 @@ export type SessionSummary = {
   readonly turns?: number;
   /** In US dollars, as `turns`. An open run includes its ended sub-agents. `null` if the cost is unknown. */
   readonly costUsd: Cost;
+  /** Whether retention policies may delete it; `persistent` sessions stay. */
   readonly scope?: "ephemeral" | "persistent";
   /** The session of the calling agent. */
   readonly calledBy?: string;
@@ -40,7 +47,9 @@ export type SessionSummary = {
   readonly root?: string;
 };
 
+/** One page of a list of sessions. */
 export type SessionsPage = {
+  /** The sessions of the page: open ones that only the server knows first, then the most recently active. */
   readonly sessions: readonly SessionSummary[];
   /** For the next page; absent on the last one. */
   readonly after?: string;

@@ -2,6 +2,7 @@ import type { Entry } from "../../schema/record.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { readFromTranscript } from "./read-from-transcript.ts";
 
+/** Which part of a conversation to read. */
 export type MessagesOptions = {
   /** The first position; 0 by default. */
   readonly from?: number;

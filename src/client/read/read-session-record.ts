@@ -22,17 +22,26 @@ import { RecordedEventReader } from "./recorded-event-reader.ts";
 import { sumRecordedCost } from "./sum-recorded-cost.ts";
 
 /** A loop as the transcript stores it: its events refer to messages by position. */
-export type StoredLoop = { readonly loop: LoopRecord; readonly events: readonly LoopEvent[] };
+export type StoredLoop = {
+  /** The loop's own record. */
+  readonly loop: LoopRecord;
+  /** The loop's events, in order. */
+  readonly events: readonly LoopEvent[];
+};
 
 /** The whole session (SES-01 to SES-12), with its totals. */
 export type SessionRecordWithTotals = RecordedSession & {
   /** The same loops as the transcript stores them, in order of start. */
   readonly storedLoops: readonly StoredLoop[];
+  /** The branch that the next run continues. */
   readonly headBranch: string;
   /** The loops from the first one to the one before the head; of parallel branches, only the chosen ones. */
   readonly activeChain: readonly string[];
+  /** The sums over all loops. */
   readonly totals: {
+    /** The number of loops. */
     readonly loops: number;
+    /** The number of turns. */
     readonly turns: number;
     readonly usage: Usage;
     /** `null` if the price of any loop is unknown. */

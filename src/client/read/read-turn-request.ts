@@ -14,6 +14,7 @@ import { findNewestLoop } from "../runs/find-newest-loop.ts";
 import { findTurnOnLine } from "./line-turns.ts";
 import { getOfferedTools, readTurnContext, type TurnContext } from "./read-turn-context.ts";
 
+/** Which request of a session to rebuild. */
 export type RequestOptions = {
   /**
    * The number of the answer, from 0; the newest by default. Without `loop`, a loop that began in place of a turn continues
@@ -35,7 +36,13 @@ export type TurnRequest = Pick<
   readonly branch: string;
   /** The position of the answer. */
   readonly position: number;
-  readonly systemPrompt: { readonly text: string; readonly origin: BlockOrigin };
+  /** The system prompt as it was sent. */
+  readonly systemPrompt: {
+    /** The text that the vendor received. */
+    readonly text: string;
+    /** Where the text comes from. */
+    readonly origin: BlockOrigin;
+  };
   /** The messages in the order in which the vendor's protocol received them. */
   readonly messages: readonly SourcedMessage[];
   /** The tools of the loop's opening or newest definition update; absent in records that older releases wrote. */

@@ -4,21 +4,29 @@ import type { ClientLink } from "../connection/client-link.ts";
 import { toLoopStatus } from "../runs/session-status.ts";
 import { type FindOptions, toSessionFilter } from "./session-filter.ts";
 
+/** Which sessions to search, and from where. */
 export type SearchOptions = FindOptions & {
   /** Continues after the hit with this cursor. */
   readonly after?: number;
 };
 
+/** A message that contains the text. */
 export type SearchHit = {
   readonly session: string;
+  /** The name of the session's agent. */
   readonly agent: string;
+  /** The id of the session's model. */
   readonly model: string;
   readonly branch: string;
+  /** The position of the message on its branch, counted from 0. */
   readonly position: number;
+  /** Who wrote the message. */
   readonly role: string;
+  /** When the message was written; absent if it states no time. */
   readonly at?: Date;
   /** The matching text with its surroundings in the message. */
   readonly snippet: string;
+  /** Continues the search after this hit: pass it as `after`. */
   readonly cursor: number;
 };
 

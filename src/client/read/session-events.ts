@@ -9,8 +9,15 @@ import { LiveEvents } from "./live-events.ts";
 import { RecordedEventReader, type RecordedItem } from "./recorded-event-reader.ts";
 
 /** An event of a session, and the cursor after it: resume with `session.events({ from: cursor })`. */
-export type SessionEvent = { readonly session: string; readonly cursor: string; readonly event: AgentEvent };
+export type SessionEvent = {
+  readonly session: string;
+  /** Where to resume after this event. */
+  readonly cursor: string;
+  /** What happened. */
+  readonly event: AgentEvent;
+};
 
+/** Which events of a session to follow, and from where. */
 export type EventsOptions = {
   /**
    * `loop` (default): the loop that is running, or the newest. `session`: everything. `now`: only new events. Or a cursor:

@@ -3,16 +3,21 @@ import type { SessionFilter } from "../../store/transcript/archive.ts";
 
 /** Which sessions are wanted. */
 export type FindOptions = {
+  /** The name of the agent. */
   readonly agent?: string;
+  /** The id of the model. */
   readonly model?: string;
+  /** Only sessions with this status. */
   readonly status?: StatusCode;
   /** Sessions that were active at or after this time. */
   readonly since?: Date;
+  /** Sessions that were active before this time. */
   readonly until?: Date;
   /** Sessions that cost more than this, in US dollars, as far as costs are known. */
   readonly costOver?: number;
   /** Includes the sessions of sub-agents. By default, only sessions that no agent called. */
   readonly children?: boolean;
+  /** The most results; by default 50 sessions, or 20 hits of a search. */
   readonly limit?: number;
 };
 

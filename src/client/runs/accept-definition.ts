@@ -27,6 +27,7 @@ export async function assertDefinitionAccepted(
   );
 }
 
+/** The definition that was accepted: runs may be started with it. */
 export type AcceptResult = {
   readonly session: string;
   readonly definitionHash: string;

@@ -16,6 +16,7 @@ import { askStatus, describeRun, isOpen } from "./open-runs.ts";
 import { readQuestion } from "./read-question.ts";
 import { sendRunUpdate } from "./send-run-update.ts";
 
+/** How a user answers the question of a tool. */
 export type AnswerOptions = {
   /** `accept` by default: with the values, or after the request at the address was completed. */
   readonly answer?: "accept" | "decline" | "cancel";

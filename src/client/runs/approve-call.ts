@@ -8,6 +8,7 @@ import { findAnswerTarget } from "./find-answer-target.ts";
 import { INLINE_BYTES } from "./message-input.ts";
 import { sendRunUpdate } from "./send-run-update.ts";
 
+/** How a call is approved. */
 export type ApproveOptions = {
   /** Replaces the model's arguments; the tool validates them in the same way. */
   readonly arguments?: Readonly<Record<string, unknown>>;
@@ -17,6 +18,7 @@ export type ApproveOptions = {
   readonly by?: string;
 };
 
+/** Why a call is denied. */
 export type DenyOptions = {
   /** The reason, for the model. */
   readonly reason?: string;

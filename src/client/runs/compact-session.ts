@@ -16,9 +16,14 @@ const MAX_FOCUS_BYTES = 2048;
  */
 export type CompactResult =
   | { readonly by: "open-run" }
-  | { readonly by: "own-loop"; readonly runId: string }
+  | {
+      readonly by: "own-loop";
+      /** The run that compacts the idle session. */
+      readonly runId: string;
+    }
   | { readonly by: "removal"; readonly loopId: string };
 
+/** How the context is compacted. */
 export type CompactOptions = {
   /** What matters most, for the model that writes the summary. */
   readonly focus?: string;

@@ -13,6 +13,7 @@ import { getSessionRecord } from "./get-session-record.ts";
 import { sendRunUpdate } from "./send-run-update.ts";
 import { continueByHash, type StartResult } from "./start-run.ts";
 
+/** Where an idle session continues, and within which limits. */
 export type ContinueOptions = {
   /** Continues at the end of this branch, which becomes the session's head. */
   readonly branch?: string;
@@ -35,6 +36,7 @@ export async function continueSession(
   return continueByHash(link, session, continuation, record.definitionHash);
 }
 
+/** Which prompts are answered again, and within which limits. */
 export type RerunOptions = Pick<ContinueOptions, "limits"> & {
   /** The loop whose prompts are answered again; the newest by default. */
   readonly loop?: string;

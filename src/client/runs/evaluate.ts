@@ -26,9 +26,11 @@ import { rejectFailure } from "./reject-failure.ts";
 import { formatEvaluationSummary } from "./run-labels.ts";
 import type { SessionStatus } from "./session-status.ts";
 
+/** The agents that answer side by side, and how an answer is chosen. */
 export type EvaluateOptions = {
   /** One branch per agent. */
   readonly agents: readonly AgentDefinitionInput[];
+  /** How the best answer is chosen. */
   readonly strategy: EvaluationStrategy;
   /** If omitted, every branch continues the session's conversation as it is. */
   readonly prompt?: string;
@@ -39,16 +41,21 @@ export type EvaluateOptions = {
 };
 
 /** The result of an evaluation; `output` is present if the chosen answer is a structured output. */
-export type EvaluationOutcome = EvaluationResult & { readonly output?: unknown };
+export type EvaluationOutcome = EvaluationResult & {
+  /** The chosen answer's value, checked against the definition's format. */
+  readonly output?: unknown;
+};
 
 /** An evaluation that was started. */
 export class Evaluation {
   /** The session of the evaluation and of all its branches. */
   readonly session: string;
+  /** The run that this handle has started; the newest run if absent. */
   readonly runId: string | undefined;
   readonly #link: ClientLink;
   readonly #session: Session;
 
+  /** @internal */
   constructor(link: ClientLink, session: string, runId?: string) {
     this.#link = link;
     this.#session = new Session(link, session, runId);
@@ -84,6 +91,7 @@ export class Evaluation {
     return this.#session.stop(reason);
   }
 
+  /** Reads the status of the evaluation and its branches. */
   status(): Promise<SessionStatus> {
     return this.#session.status();
   }

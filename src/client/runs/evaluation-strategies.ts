@@ -6,11 +6,13 @@ import type { EvaluationStrategy as Pinned } from "../../schema/evaluation.ts";
 /** Asks a model which answer is best, in a separate loop. */
 export type JudgeStrategy = {
   readonly type: "judge";
+  /** The agent that judges the answers. */
   readonly judge: AgentDefinitionInput;
   /** Replaces the judge's own system prompt. A judge without one receives the default instructions. */
   readonly systemPrompt?: string;
 };
 
+/** How the best of several answers is chosen. The strategies without options are values, such as `pickFirst`. */
 export type EvaluationStrategy = Exclude<Pinned, { readonly type: "judge" }> | JudgeStrategy;
 
 /** Passes the only branch through. */
@@ -25,9 +27,13 @@ export const tokenEfficient: EvaluationStrategy = { type: "token-efficient" };
 /** Chooses the answer that used the most tokens. */
 export const elaborate: EvaluationStrategy = { type: "elaborate" };
 
+/** Lets a model choose the answer. */
 export function createJudgeStrategy(
   judge: AgentDefinitionInput,
-  options: { readonly systemPrompt?: string } = {},
+  options: {
+    /** Replaces the judge's own system prompt. */
+    readonly systemPrompt?: string;
+  } = {},
 ): EvaluationStrategy {
   return { type: "judge", judge, ...options };
 }

@@ -35,6 +35,7 @@ export type ExploredBranch = {
   readonly changes?: Partial<AgentDefinitionInput>;
 };
 
+/** The branches to explore, from which position, and their limits. */
 export type ExploreOptions = PositionOptions & {
   /** The limits of all branches together. */
   readonly limits?: EvaluationLimits;
@@ -45,10 +46,13 @@ const PART_INLINE_BYTES = 1024;
 
 /** Branches from one position that run side by side, each on its own; none is chosen (HITL-03). */
 export class Exploration {
+  /** The session that is explored. */
   readonly session: string;
+  /** Temporal's id of the run that leads the branches. */
   readonly runId: string;
   readonly #link: ClientLink;
 
+  /** @internal */
   constructor(link: ClientLink, session: string, runId: string) {
     this.#link = link;
     this.session = session;
@@ -56,13 +60,23 @@ export class Exploration {
   }
 
   /** Waits for all branches. The session's head does not change: continue with the `branch` that you prefer. */
-  async result(options: { readonly signal?: AbortSignal } = {}): Promise<ExplorationResult> {
+  async result(
+    options: {
+      /** Ends the wait; the branches continue. */
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<ExplorationResult> {
     const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
     if ("branches" in result) return result as ExplorationResult;
     throw createEvaluationNotStartedError(result);
   }
 
-  /** @param index - One branch, from 0; all branches by default. @returns Whether it was still running. */
+  /**
+   * Stops one branch, or all.
+   *
+   * @param index - One branch, from 0; all branches by default.
+   * @returns Whether it was still running.
+   */
   async stop(index?: number, reason?: string): Promise<boolean> {
     if (index === undefined) return await stopSession(this.#link, this.session, reason);
     const { branches = [] } = await this.status();
@@ -71,11 +85,12 @@ export class Exploration {
     return await stopSession(this.#link, workflow, reason);
   }
 
+  /** Reads the status of the session and the branches. */
   status(): Promise<SessionStatus> {
     return readSessionStatus(this.#link, this.session);
   }
 
-  /** @param index - One branch, from 0; all branches by default. Ends when the watched branches end. */
+  /** Follows the events of the branches, and ends with them. @param index - One branch, from 0; all by default. */
   async *events(index?: number, options: EventsOptions = {}): AsyncGenerator<SessionEvent, void, void> {
     // Readers from the beginning learn the branch's loop from the first event.
     const isLate = index !== undefined && options.from !== undefined;

@@ -5,8 +5,16 @@ import { formatProblems } from "./zod-output.ts";
 
 /** `reason` is a sentence that describes what was found; of a `mismatch`, field by field. */
 export type ExtractedJson<Value> =
-  | { readonly type: "found"; readonly value: Value }
-  | { readonly type: "missing" | "cut-off" | "invalid" | "mismatch"; readonly reason: string };
+  | {
+      readonly type: "found";
+      /** The value, parsed and checked. */
+      readonly value: Value;
+    }
+  | {
+      readonly type: "missing" | "cut-off" | "invalid" | "mismatch";
+      /** What was found instead, as a sentence. */
+      readonly reason: string;
+    };
 
 /**
  * Extracts the JSON value in a message or text: the whole text, a fenced block, or a value amid prose. Returns the first

@@ -16,11 +16,13 @@ export type JobState = SessionStatus & Partial<Pick<JobStatus, "job">>;
 
 /** One job: agents that work together on a task. Each part is a session whose id begins with the job's id. */
 export class Job {
+  /** The job's id. The ids of its parts begin with it. */
   readonly id: string;
   /** The run that this handle has started: `result` refers to it. If absent, it refers to the newest run. */
   readonly runId: string | undefined;
   readonly #link: ClientLink;
 
+  /** @internal */
   constructor(link: ClientLink, id: string, runId?: string) {
     this.#link = link;
     this.id = id;
@@ -54,6 +56,7 @@ export class Job {
     });
   }
 
+  /** Reads the status of the job and its parts. */
   async status(): Promise<JobState> {
     return await this.#askRun(() => readSessionStatus(this.#link, this.id));
   }

@@ -24,13 +24,23 @@ function wrapFactory<Arguments extends readonly unknown[]>(
   };
 }
 
+/** A model of Anthropic's API, by its id. */
 export const anthropic = wrapFactory(factories.anthropic);
+/** A model of OpenAI's chat completions, by its id. */
 export const openai = wrapFactory(factories.openai);
+/** A model of OpenAI's Responses, by its id. */
 export const openaiResponses = wrapFactory(factories.openaiResponses);
+/** A model in Azure, by the name of its deployment. */
 export const azure = wrapFactory(factories.azure);
+/** A model of OpenRouter, by its id: `vendor/model`. */
 export const openrouter = wrapFactory(factories.openrouter);
+/** A model of Amazon Bedrock, by its id. */
 export const bedrock = wrapFactory(factories.bedrock);
+/** A model of Google's Gemini API, by its id. */
 export const google = wrapFactory(factories.google);
+/** A model of Google's Vertex AI, by its id. */
 export const vertex = wrapFactory(factories.vertex);
+/** A model on any server with OpenAI's chat completions, by the server's address and the model's id. */
 export const local = wrapFactory(factories.local);
+/** A model by the name that the command line takes: `vendor/id`, such as `anthropic/claude-sonnet-5-5`. */
 export const parseModel = wrapFactory(parse);

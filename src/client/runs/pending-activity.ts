@@ -14,13 +14,19 @@ const MAX_FAILURE_BYTES = 1024;
 export type PendingActivity = {
   /** `call-model`, or a tool's name. */
   readonly type: string;
+  /** Temporal's id of the activity, unique within its run. */
   readonly id: string;
   /** From 1; above 1, the vendor is asked again. */
   readonly attempt: number;
+  /** The most attempts; `undefined` if there is no limit. */
   readonly maxAttempts: number | undefined;
+  /** What the server says of the activity; `scheduled` waits for a worker or for its next attempt. */
   readonly state: "scheduled" | "started" | "cancel-requested" | "paused" | "unknown";
+  /** The message of the last failed attempt, shortened to 1 KiB and redacted. */
   readonly lastFailure: string | undefined;
+  /** When the next attempt is due, for a scheduled activity. */
   readonly nextAttemptAt: Date | undefined;
+  /** When the newest attempt started. */
   readonly startedAt: Date | undefined;
   /** What it waits for before it asks a vendor. */
   readonly wait?: StepWait;

@@ -11,11 +11,16 @@ import { createMessageInput, type MessageOptions } from "./message-input.ts";
 import { checkOptions, PromptingOptions } from "./options.ts";
 import { launchByHash, type RunMode, type StartResult, startRun } from "./start-run.ts";
 
+/** How a prompt opens or joins a run of a session. */
 export type PromptOptions = MessageOptions & {
   /** For an idle session; its last definition by default. */
   readonly agent?: AgentDefinitionInput;
   /** For an idle session; `run` by default. */
   readonly mode?: RunMode;
+  /**
+   * For an idle session: how long an interactive run waits for a prompt, in milliseconds; `null`, the default, has no
+   * limit.
+   */
   readonly idleTimeoutMs?: number | null;
   /** For an idle session: continues at the end of this branch, which becomes the head. */
   readonly branch?: string;
@@ -26,7 +31,14 @@ export type PromptOptions = MessageOptions & {
 /** How a run of an idle session continues after its last loop; a new loop by default. */
 type ContinuationInput = { readonly continuation?: Continuation };
 
-export type PromptResult = { readonly session: string; readonly messageId: string; readonly runId?: string };
+/** What became of a prompt. */
+export type PromptResult = {
+  readonly session: string;
+  /** The id by which the prompt is accepted once. */
+  readonly messageId: string;
+  /** The run that was started for it; absent if a run was open. */
+  readonly runId?: string;
+};
 
 /** Sends the next prompt to a session: to the run that waits for one, or to a new run. */
 export async function promptSession(

@@ -29,13 +29,19 @@ import { endIfUnreadable } from "./end-unreadable-run.ts";
 import { createMessageInput, type MessageOptions, type MessageWithId } from "./message-input.ts";
 import { askStatus } from "./open-runs.ts";
 
+/** How a message is delivered to a run. */
 export type SendOptions = MessageOptions & {
   /** Waits until a run has accepted the message. An idle session stores it in its inbox without an acknowledgement. */
   readonly acknowledge?: boolean;
 };
 
 /** `queued`: the number of waiting messages; present only for an acknowledged message that a run has accepted. */
-export type SendResult = { readonly messageId: string; readonly queued?: number };
+export type SendResult = {
+  /** The id by which the message is accepted once. */
+  readonly messageId: string;
+  /** The number of messages that wait then. */
+  readonly queued?: number;
+};
 
 /** How long a run may take to report its queue size. Without a worker, nothing reports it. */
 const QUEUE_STATUS_TIMEOUT_MS = 1_000;

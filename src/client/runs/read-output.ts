@@ -8,6 +8,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { getRetryingTranscript } from "./retry-outage.ts";
 import { formatProblems } from "./zod-output.ts";
 
+/** How to wait for a result. */
 export type ResultOptions = {
   /** Ends the wait; the run continues. */
   readonly signal?: AbortSignal;

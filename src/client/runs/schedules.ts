@@ -33,35 +33,64 @@ const OVERLAPS = {
   "allow-all": ScheduleOverlapPolicy.ALLOW_ALL,
 } as const satisfies Record<Overlap, ScheduleOverlapPolicy>;
 
+/** Every value of `Overlap`. */
 export const OVERLAP_POLICIES = Object.keys(OVERLAPS) as readonly Overlap[];
 
+/** What a schedule starts, and when. */
 export type CreateScheduleOptions = {
   /** The schedule's id; the ids of the sessions and jobs that it starts begin with it. */
   readonly name: string;
   /** A cron expression, such as `0 9 * * 1-5`. Either `cron` or `everyMs` is required. */
   readonly cron?: string;
+  /** The time between two starts, in milliseconds. Either `cron` or `everyMs` is required. */
   readonly everyMs?: number;
   /** The time zone of `cron`; UTC by default. */
   readonly timeZone?: string;
   /** `skip` by default. */
   readonly overlap?: Overlap;
+  /** Creates the schedule paused; `unpause` starts it. */
   readonly paused?: boolean;
 } & (
-  | { readonly agent: AgentDefinitionInput; readonly task: string }
-  | { readonly mode: WorkModeInput; readonly task?: string }
+  | {
+      /** The agent that each start runs, in a session of its own. */
+      readonly agent: AgentDefinitionInput;
+      /** The prompt of each run. */
+      readonly task: string;
+    }
+  | {
+      /** The job that each start runs. */
+      readonly mode: WorkModeInput;
+      /** The task of each job; optional if the mode contains it. */
+      readonly task?: string;
+    }
   /** Wakes a sleeping job. */
-  | { readonly wake: string; readonly text?: string }
+  | {
+      /** The id of the job. */
+      readonly wake: string;
+      /** A message for the job. */
+      readonly text?: string;
+    }
 );
 
+/** A schedule of Holdfast on the server. */
 export type ScheduleInfo = {
+  /** The schedule's id. */
   readonly name: string;
+  /** Whether it starts nothing at present. */
   readonly paused: boolean;
   /** The workflow type that it starts. */
   readonly starts: string | undefined;
+  /** The note of the last pause or restart. */
   readonly note: string | undefined;
+  /** When it starts next, the nearest time first. */
   readonly nextAt: readonly Date[];
   /** The newest starts, with the ids of the sessions or jobs. */
-  readonly recent: readonly { readonly at: Date; readonly id: string }[];
+  readonly recent: readonly {
+    /** When the start happened. */
+    readonly at: Date;
+    /** The id of the session or job. */
+    readonly id: string;
+  }[];
 };
 
 /** The memo key that marks Holdfast's schedules, so that `list` omits others. */
@@ -74,6 +103,7 @@ const MAX_NAME_BYTES = 90;
 export class Schedules {
   readonly #link: ClientLink;
 
+  /** @internal */
   constructor(link: ClientLink) {
     this.#link = link;
   }
@@ -107,6 +137,7 @@ export class Schedules {
     );
   }
 
+  /** Lists the schedules that Holdfast has created in the namespace. */
   async list(): Promise<readonly ScheduleInfo[]> {
     const found: ScheduleInfo[] = [];
     await this.#call("", async () => {
@@ -117,10 +148,12 @@ export class Schedules {
     return found;
   }
 
+  /** Stops the starts until `unpause`. @param note - Why, for `list`. */
   pause(name: string, note?: string): Promise<void> {
     return this.#withHandle(name, (handle) => handle.pause(note));
   }
 
+  /** Resumes the starts. @param note - Why, for `list`. */
   unpause(name: string, note?: string): Promise<void> {
     return this.#withHandle(name, (handle) => handle.unpause(note));
   }

@@ -10,6 +10,7 @@ import { createMessageInput, type MessageOptions } from "./message-input.ts";
 import { type PromptOptions, promptSession } from "./prompt-session.ts";
 import { queueMessage, sendAcknowledged } from "./queue-message.ts";
 
+/** How `session.send` delivers a message in each state of the session. */
 export type SendMessageOptions = Omit<PromptOptions, "branch"> & {
   /** What to do with the message while a loop is running. By default, it is rejected with `session-busy`. */
   readonly whileRunning?: "reject" | "steer" | "follow-up";
@@ -21,9 +22,12 @@ export type SendMessageOptions = Omit<PromptOptions, "branch"> & {
  */
 export type DeliveryKind = "opened" | "continued" | "prompted" | "steered" | "followed-up";
 
+/** What became of a message. */
 export type SendMessageResult = {
   readonly session: string;
+  /** The id by which the message is accepted once. */
   readonly messageId: string;
+  /** What the message did. */
   readonly delivery: DeliveryKind;
   /** The id of the run that was started for it. */
   readonly runId?: string;

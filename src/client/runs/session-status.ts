@@ -25,21 +25,27 @@ import { listPendingActivities, type PendingActivity } from "./pending-activity.
 import { KEYS } from "./run-labels.ts";
 import { readRunTotals, sumLoopTotals } from "./run-totals.ts";
 
+/** The status of a session, with the status of its open run or the totals of its ended one. */
 export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
   Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
     readonly session: string;
+    /** Whether it runs, what it waits for, or how it ended. */
     readonly status: StatusCode;
     /** The source of the status: the run itself, the server's description of it, or the transcript alone. */
     readonly source: "run" | "server" | "transcript";
     /** Whether a run of the session is open. */
     readonly open: boolean;
+    /** The run that the status is about; absent if only the transcript knows the session. */
     readonly runId?: string;
+    /** When the run started. */
     readonly startedAt?: Date;
+    /** When the run ended. */
     readonly closedAt?: Date;
     /** The tokens of the ended run's own requests, without those of sub-agents. Absent while a run is open. */
     readonly usage?: Usage;
     /** The milliseconds that the ended run's loops took, without the waits for prompts between them. */
     readonly durationMs?: number;
+    /** The steps that the server waits for at present. */
     readonly pending: readonly PendingActivity[];
     /** The number of pending calls of agents below it; absent for none. */
     readonly waitingBelow?: number;

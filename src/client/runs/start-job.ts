@@ -13,7 +13,9 @@ import { buildRunOptions } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
 import { type StartResult, startRun } from "./start-run.ts";
 
+/** What a job does. */
 export type StartJobOptions = {
+  /** The agents of the job, and how they work together. */
   readonly mode: WorkModeInput;
   /** The task. Optional where the mode itself contains it: a fan-out with `tasks`. */
   readonly task?: string;
@@ -149,6 +151,7 @@ function createJobTakenError(job: string, cause: unknown): HoldfastError {
   );
 }
 
+/** Where a pipeline resumes. */
 export type ResumePipelineOptions = {
   /** The stage to resume at; by default the first one without an answer. */
   readonly from?: string;

@@ -25,8 +25,10 @@ import {
   validateDefinition,
 } from "./pin-definition.ts";
 
+/** What a run does when nothing is left to do: `run` ends, `interactive` waits for the next prompt. */
 export type RunMode = "run" | "interactive";
 
+/** The agent that a run starts with, and how the run behaves. */
 export type StartOptions = MessageOptions & {
   readonly agent: AgentDefinitionInput;
   /** An interactive run may omit it and then waits for a prompt. */

@@ -22,23 +22,29 @@ import { hashDefinition } from "./hash-definition.ts";
 import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
+/** How a definition is updated. */
 export type UpdateOptions = {
   /** Reports the changes without applying them. */
   readonly dryRun?: boolean;
 };
 
+/** What an update changes, and when. */
 export type UpdateResult = {
   readonly session: string;
   /** The hash of the current definition; absent while the first loop opens. */
   readonly from?: string;
+  /** The hash of the new definition. */
   readonly to: string;
+  /** The fields that differ. */
   readonly changes: readonly DefinitionChange[];
+  /** What the change may break, as sentences. */
   readonly warnings: readonly string[];
   /**
    * `next-turn`: a loop runs, and takes the definition before its next turn; its record contains the outcome. `now`: the run
    * waited for a prompt, and was updated. `next-run`: the session is idle. `unchanged`: both definitions are equal.
    */
   readonly takesEffect: "next-turn" | "now" | "next-run" | "unchanged";
+  /** Whether the changes were only reported. */
   readonly dryRun: boolean;
 };
 

@@ -10,7 +10,12 @@ import { HoldfastError } from "../holdfast-error.ts";
  */
 export function zodOutput(
   schema: ZodType,
-  options: { readonly name?: string; readonly strict?: boolean } = {},
+  options: {
+    /** The name of the format, for vendors that want one. */
+    readonly name?: string;
+    /** Whether the vendor must follow the schema exactly; passed to the definition's output. */
+    readonly strict?: boolean;
+  } = {},
 ): OutputFormat {
   try {
     const { $schema: _, ...json } = z.toJSONSchema(schema, {

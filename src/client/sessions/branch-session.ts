@@ -9,6 +9,7 @@ import { assertDefinitionAccepted } from "../runs/accept-definition.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
 import { launchByHash, type StartResult, startRun } from "../runs/start-run.ts";
 
+/** Where a branch begins, and what its run differs in. */
 export type BranchOptions = PositionOptions & {
   /** The prompt at the position; before a loop's first turn, it replaces the loop's prompts. Default: the model answers again. */
   readonly prompt?: string;
@@ -16,10 +17,15 @@ export type BranchOptions = PositionOptions & {
   readonly agent?: AgentDefinitionInput;
   /** The fields that differ from the session's definition, such as another model. */
   readonly changes?: Partial<AgentDefinitionInput>;
+  /** Limits that replace the definition's for the branch's run. */
   readonly limits?: Partial<Limits>;
 };
 
-export type BranchResult = StartResult & { readonly at: BranchPosition };
+/** The run that works on the branch. */
+export type BranchResult = StartResult & {
+  /** Where the branch begins. */
+  readonly at: BranchPosition;
+};
 
 /**
  * Starts a run on a new branch at a past position, with the context that the model had there. The later part of the old

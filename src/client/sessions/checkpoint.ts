@@ -22,7 +22,9 @@ import { preloadSession, readSessionMessages, replaceMessages } from "./edit-ses
 export type AgentSnapshot = {
   readonly sessionId: string;
   readonly agentId: string;
+  /** The newest loop; absent if the session has none. */
   readonly lastLoopId?: string;
+  /** The whole conversation, in order. */
   readonly messages: readonly AgentMessage[];
   /** The configuration of the agent, without keys. */
   readonly config?: ConfigSnapshot;
@@ -87,6 +89,7 @@ const SnapshotSchema = z.object({
   config: ConfigSnapshot.optional(),
 });
 
+/** Writes a snapshot as JSON, readable only by the user. Fails if the folder does not exist. */
 export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promise<void> {
   const messages = snapshot.messages.map(encodeMessage);
   const text = `${JSON.stringify({ ...snapshot, messages }, null, 2)}\n`;
@@ -99,6 +102,7 @@ export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promi
   });
 }
 
+/** Reads a snapshot. Fails if the file cannot be read or is no snapshot. */
 export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw createSnapshotError(file, error.message, error);

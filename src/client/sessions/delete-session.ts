@@ -9,6 +9,7 @@ import { describeRun, isOpen } from "../runs/open-runs.ts";
 import { stopSession } from "../runs/queue-message.ts";
 import { findDescendants } from "./find-descendants.ts";
 
+/** How far a deletion goes. */
 export type DeleteOptions = {
   /** Also deletes Temporal's history of the runs, asynchronously. By default, the server's retention period applies. */
   readonly history?: boolean;
@@ -16,6 +17,7 @@ export type DeleteOptions = {
   readonly stop?: boolean;
 };
 
+/** What was deleted. */
 export type DeleteResult = {
   readonly session: string;
   /** The session and those of the agents below it. */

@@ -18,6 +18,7 @@ import { resolveSessionId } from "../resolve-session-id.ts";
 import { describeRun, isOpen } from "../runs/open-runs.ts";
 import { findDescendants } from "./find-descendants.ts";
 
+/** What an export contains. */
 export type ExportOptions = {
   /** Includes the sessions of the agents below it. */
   readonly withChildren?: boolean;
@@ -41,6 +42,7 @@ export async function* exportSession(
   }
 }
 
+/** How sessions are imported. */
 export type ImportOptions = {
   /** The session's new id. Its own id by default. */
   readonly as?: string;
@@ -52,17 +54,27 @@ export type ImportOptions = {
   readonly accept?: boolean;
 };
 
+/** What was imported. */
 export type ImportResult = {
   readonly session: string;
   /** All sessions of the file, under the ids that they have here. */
   readonly sessions: readonly string[];
   /** Whether identical sessions existed already, so that nothing was changed. */
   readonly wasImported: boolean;
+  /** The number of lines in the file. */
   readonly lines: number;
   /** The agents in the file: the resources that they use, and whether they may run here. */
-  readonly agents: readonly (DefinitionSummary & { readonly accepted: boolean })[];
+  readonly agents: readonly (DefinitionSummary & {
+    /** Whether the definition may run on this machine. */
+    readonly accepted: boolean;
+  })[];
   /** The number of grants in the file, and whether they were imported. */
-  readonly grants: { readonly count: number; readonly areImported: boolean };
+  readonly grants: {
+    /** The number of grants in the file. */
+    readonly count: number;
+    /** Whether they apply on this machine. */
+    readonly areImported: boolean;
+  };
 };
 
 /**

@@ -16,6 +16,7 @@ import { assertDefinitionAccepted } from "../runs/accept-definition.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
 import { findSnapshotAt, type RestoreWorkspaceOptions, restoreWorkspace } from "./restore-workspace.ts";
 
+/** Where a fork begins, and where it goes. */
 export type ForkOptions = PositionOptions & {
   /** The name of the new branch; `branch-1`, `branch-2`, … by default. */
   readonly name?: string;
@@ -28,6 +29,7 @@ export type ForkOptions = PositionOptions & {
   readonly restoreWorkspace?: RestoreWorkspaceOptions;
 };
 
+/** The branch or session that a fork has made. */
 export type ForkedBranch = {
   readonly session: string;
   readonly branch: string;
@@ -36,7 +38,15 @@ export type ForkedBranch = {
   /** The folder of the session's agent. Its files are the current ones, whatever the position. */
   readonly workspace?: string;
   /** The restored files: a new session works in this folder; a branch does if you pass it to its run as the workspace. */
-  readonly restored?: { readonly workspace: string; readonly commit: string; readonly position: number };
+  readonly restored?: {
+    /** The folder with the files. */
+
+    readonly workspace: string;
+    /** The git commit of the snapshot. */
+    readonly commit: string;
+    /** The position to which the files belong. */
+    readonly position: number;
+  };
 };
 
 /**

@@ -10,6 +10,7 @@ import { vacuumFile } from "../../store/transcript/sqlite/vacuum-file.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
+/** Which store is encrypted again, and with which keys. */
 export type RekeyOptions = {
   /** The home folder. Default: `HOLDFAST_HOME`, then `~/.holdfast`. */
   readonly home?: string;
@@ -17,15 +18,19 @@ export type RekeyOptions = {
   readonly database?: string;
   /** The keys. Default: `HOLDFAST_ENCRYPTION_KEYS`. Everything is encrypted with the first key. */
   readonly encryption?: EncryptionOptions;
+  /** Reports progress after each page: the values examined and changed until then. */
   readonly onPage?: (looked: number, changed: number) => void;
 };
 
+/** What was encrypted again. */
 export type RekeyResult = {
   /** The file, or the database's address without its password. */
   readonly location: string;
   /** The key that now encrypts everything; absent if everything is plain text. */
   readonly key: string | undefined;
+  /** The number of values that were examined. */
   readonly examined: number;
+  /** The number of values that were encrypted again. */
   readonly changed: number;
   /** Whether the file or tables were rewritten, so that no old content remains. Not possible while others have them open. */
   readonly vacuumed: boolean;

@@ -15,10 +15,13 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { validateDefinition } from "../runs/pin-definition.ts";
 import { type ImportResult, importSessions } from "./export-session.ts";
 
+/** How a saved session is restored. */
 export type RestoreSessionOptions = {
   /** The agent that continues the session: a saved session does not contain its definition. */
   readonly agent: AgentDefinitionInput;
+  /** The id of the restored session; the saved one's by default. */
   readonly as?: string;
+  /** Generates a new id instead; not together with `as`. */
   readonly newIds?: boolean;
 };
 

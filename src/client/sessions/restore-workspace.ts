@@ -12,7 +12,11 @@ import { HoldfastError } from "../holdfast-error.ts";
 
 /** The target of restored files: the given folder (by default a new one beside the repository), or the original folder. */
 export type RestoreWorkspaceOptions =
-  | { readonly to: "folder"; readonly folder?: string }
+  | {
+      readonly to: "folder";
+      /** The folder to restore to; a new one beside the repository by default. */
+      readonly folder?: string;
+    }
   | { readonly to: "in-place" };
 
 export type RestoredWorkspace = WorkspaceSnapshot & { readonly commit: string };

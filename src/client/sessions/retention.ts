@@ -12,16 +12,23 @@ import { setSessionRetained } from "../runs/set-retained.ts";
 
 const RETENTION_WORKFLOW = "retention";
 
+/** The policy that is set, and when it is applied. */
 export type RetentionState = {
+  /** Which sessions are deleted, and when. */
   readonly policy: RetentionPolicy;
+  /** When the policy is applied, as a cron expression. */
   readonly cron: string | undefined;
+  /** Whether the schedule is paused: then nothing is deleted. */
   readonly paused: boolean;
+  /** When the policy is applied next. */
   readonly nextAt: Date | undefined;
 };
 
+/** When a policy is applied. */
 export type SetRetentionOptions = {
   /** When the policy is applied; every night at half past three by default. */
   readonly cron?: string;
+  /** The time zone of `cron`; UTC by default. */
   readonly timeZone?: string;
 };
 
@@ -29,6 +36,7 @@ export type SetRetentionOptions = {
 export class Retention {
   readonly #link: ClientLink;
 
+  /** @internal */
   constructor(link: ClientLink) {
     this.#link = link;
   }
@@ -102,7 +110,12 @@ export class Retention {
 
   /** Applies a policy at once: the given one, or the one that is set. */
   async run(
-    options: { readonly policy?: RetentionPolicy; readonly dryRun?: boolean } = {},
+    options: {
+      /** The policy to apply; by default the one that is set. */
+      readonly policy?: RetentionPolicy;
+      /** Reports what would be deleted without deleting it. */
+      readonly dryRun?: boolean;
+    } = {},
   ): Promise<RetentionResult> {
     const policy = options.policy === undefined ? (await this.get())?.policy : validatePolicy(options.policy);
     if (policy === undefined) {

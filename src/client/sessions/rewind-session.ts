@@ -12,6 +12,7 @@ import {
 import { getSessionRecord } from "../runs/get-session-record.ts";
 import { describeRun, isOpen } from "../runs/open-runs.ts";
 
+/** Where a rewind has moved the head. */
 export type RewindResult = {
   readonly session: string;
   /** Where the next run begins. */

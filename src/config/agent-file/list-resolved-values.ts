@@ -10,6 +10,7 @@ import { toFilePath } from "./table-paths.ts";
 export type ResolvedValue = {
   /** The path in the definition: `limits.maxTurns`. */
   readonly path: string;
+  /** The value; a secret is shown as its reference. */
   readonly value: unknown;
   /** `agent.toml:12:13`, or `default`. */
   readonly from: string;
@@ -21,6 +22,7 @@ export type ResolvedValue = {
   readonly read?: string;
   /** The environment variables that the value contains. */
   readonly environment?: readonly string[];
+  /** What a reader should know about the value. */
   readonly note?: string;
 };
 

@@ -18,12 +18,15 @@ import { isSecretField, validateFile } from "./validate-file.ts";
 
 /** One agent of a file. */
 export type LoadedAgent = {
+  /** The agent's name in the file. */
   readonly name: string;
+  /** The checked definition, with all defaults. */
   readonly definition: AgentDefinition;
   /** Every value of the definition with its origin. */
   readonly resolvedValues: readonly ResolvedValue[];
 };
 
+/** The agents of a file, or what is wrong with it. */
 export type AgentFileResult = {
   /** Empty if there are errors. */
   readonly agents: readonly LoadedAgent[];

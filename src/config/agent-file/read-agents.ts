@@ -5,12 +5,15 @@ import { readTextFile } from "../read-text.ts";
 import type { SourceFormat } from "../source/source-format.ts";
 import { type AgentFileResult, loadAgents } from "./load-agents.ts";
 
+/** How an agent file is read and checked. */
 export type ReadAgentsOptions = {
   /** The folder that relative paths refer to, including that of the file itself. */
   readonly cwd?: string | undefined;
+  /** The environment for `${NAME}`; `process.env` by default. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** By default the format of the file's extension, or else the first of TOML, JSON and YAML that fits. */
   readonly format?: SourceFormat | undefined;
+  /** The names of tools that exist; others are a warning. */
   readonly knownTools?: readonly string[] | undefined;
   /** All existing compaction strategies; any other is an error. */
   readonly knownStrategies?: readonly string[] | undefined;

@@ -6,7 +6,11 @@ import { addUsage } from "../budget/usage.ts";
 /** How a branch ended. In every case it is an outcome like any other and takes nothing from the other branches. */
 export type BranchStatus =
   | { readonly type: "answered" }
-  | { readonly type: "failed" | "stopped" | "over-budget"; readonly reason: string };
+  | {
+      readonly type: "failed" | "stopped" | "over-budget";
+      /** Why, as a sentence. */
+      readonly reason: string;
+    };
 
 /** The result of a branch of an evaluation (PAR-03): numbers and references, no text. */
 export type BranchOutcome = {
@@ -18,7 +22,9 @@ export type BranchOutcome = {
   readonly branch?: string;
   /** The number of entries that all branches began with. Entries from there to this branch's end are its own. */
   readonly originalContextLength: number;
+  /** The number of entries on the branch, those at its beginning included. */
   readonly length: number;
+  /** How the branch ended. */
   readonly status: BranchStatus;
   readonly usage: Usage;
   /** The UTF-8 size of its last answer's text. */

@@ -83,8 +83,11 @@ export type SelectBranchCommand = EvaluationEnds & {
 
 /** A branch that has ended (PAR-03), with its cost. */
 export type EvaluatedBranch = BranchOutcome & {
+  /** The name of the branch's agent. */
   readonly agentName: string;
+  /** The id of the branch's model. */
   readonly model: string;
+  /** The number of the branch's turns. */
   readonly turns: number;
   readonly costUsd: Cost;
   readonly startedAtMs?: number;

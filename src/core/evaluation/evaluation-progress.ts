@@ -28,14 +28,18 @@ export type EvaluationProgress = {
 
 /** One branch, or the judge. */
 export type PartProgress = {
+  /** The name of the agent. */
   readonly agent: string;
+  /** The id of the model. */
   readonly model: string;
   readonly loopId: string;
+  /** What it is doing, or how it ended. */
   readonly status: "starting" | "running" | BranchStatus["type"];
   /** The id of the workflow that runs it, to which requests about this branch alone go. */
   readonly workflow?: string;
   /** Known when it has ended. */
   readonly turns: number;
+  /** The tokens of its requests so far, input and output together. */
   readonly tokens: number;
   readonly costUsd: Cost;
   readonly startedAtMs?: number;

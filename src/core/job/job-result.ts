@@ -7,25 +7,33 @@ import { getSpentByJob, type JobMode, type JobPart, type JobState } from "./job.
 /** The result of a part. Its text stays in its session, in the entry at `position`. */
 export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome"> &
   Partial<NonNullable<JobPart["report"]>> & {
+    /** The number of turns of the part's run. */
     readonly turns: number;
     readonly costUsd: Cost;
   };
 
 /** The result of a job. */
 export type JobResult = {
+  /** The id of the job. */
   readonly job: string;
+  /** How its agents worked together. */
   readonly mode: JobMode;
   readonly outcome: Outcome;
   /** The part at which it ended, when it did not complete. */
   readonly endedAt?: string;
   /** At most 32 KiB; complete in the transcript, under the hash `ref`. */
   readonly text?: string;
+  /** The hash of the whole text in the transcript. */
   readonly ref?: string;
+  /** The UTF-8 size of the whole text. */
   readonly bytes?: number;
+  /** The parts, in their order. */
   readonly parts: readonly PartResult[];
   /** The rounds of an autonomous agent. */
   readonly rounds?: number;
+  /** The turns of all parts together. */
   readonly turns: number;
+  /** The tokens of all parts together, input and output. */
   readonly tokens: number;
   readonly costUsd: Cost;
 };

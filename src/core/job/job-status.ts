@@ -21,13 +21,16 @@ import {
 export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> &
   Partial<Pick<JobPart, "model" | "workflow" | "task" | "startedAtMs" | "endedAtMs">> & {
     readonly status: StatusCode;
+    /** The number of turns so far. */
     readonly turns: number;
     readonly costUsd: Cost;
   };
 
 /** The status of a job for users: that of any run, and its parts. A mode may add fields. */
 export type JobStatus = Status & {
+  /** What the job adds to the status of a run. */
   readonly job: {
+    /** How its agents work together. */
     readonly mode: JobMode;
     /** The number of parts by status. */
     readonly counts: PartCounts;

@@ -14,10 +14,15 @@ import { isReadFullTool } from "./tool-facts.ts";
 /** A call that waits for the user, as the status reports it. */
 export type PendingApproval = {
   readonly toolCallId: string;
+  /** The name of the tool. */
   readonly tool: string;
+  /** One line that says what the call does. */
   readonly summary: string;
+  /** Why the call needs an approval. */
   readonly reason: string;
+  /** When the wait began, in Unix milliseconds. */
   readonly sinceMs: number;
+  /** When the call is denied, in Unix milliseconds; `undefined` if it waits without a limit. */
   readonly untilMs: number | undefined;
   /** The tool asks for more than an approval. */
   readonly questionRef?: QuestionRef;

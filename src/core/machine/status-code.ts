@@ -11,4 +11,5 @@ export const STATUS_CODES = [
   "paused",
   "handoff",
 ] as const;
+/** The state of a run in one word. The first four are states of an open run, the others say how it ended. */
 export type StatusCode = (typeof STATUS_CODES)[number];

@@ -79,7 +79,13 @@ export type SessionEdit = {
   readonly create?: (SessionDefinition & NewSessionFields) | undefined;
 };
 
-export type EditResult = { readonly loopId: string; readonly branch: string; readonly length: number };
+/** Where an edit has put messages. */
+export type EditResult = {
+  readonly loopId: string;
+  readonly branch: string;
+  /** The number of entries on the branch after the edit. */
+  readonly length: number;
+};
 
 /** The state of a session that was read before its deletion. */
 export type IdleSnapshot = {

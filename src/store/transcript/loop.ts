@@ -107,15 +107,20 @@ export type LoopClosing = StoreWrite & {
   readonly grants?: readonly Grant[] | undefined;
 };
 
+/** A loop, as the transcript stores it. */
 export type LoopRecord = {
   readonly loopId: string;
   readonly session: string;
   readonly parentLoopId?: string | undefined;
+  /** How the loop began. */
   readonly kind: ContinuationKind;
   readonly definitionHash: string;
+  /** The vendor's name for the model. */
   readonly model: string;
   readonly branch: string;
+  /** The position of the loop's first entry. */
   readonly from: number;
+  /** Whether the loop runs, or how it ended. */
   readonly status: LoopStatus;
   readonly startedAtMs: number;
   readonly endedAtMs?: number | undefined;
@@ -123,6 +128,7 @@ export type LoopRecord = {
   readonly usage?: Usage | undefined;
   /** Absent while the loop runs; `null` if it has ended and its cost is unknown. */
   readonly costUsd?: Cost | undefined;
+  /** The number of turns; absent while the loop runs. */
   readonly turns?: number | undefined;
   /** The evaluation that the loop is part of. */
   readonly evaluation?: string | undefined;
