@@ -1,3 +1,9 @@
+/**
+ * Creates a worker that runs agents, with tools, hooks, filters, strategies and vendors of your own.
+ *
+ * @module worker
+ */
+
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { runWorkerProgram } from "./worker/program.ts";

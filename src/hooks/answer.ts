@@ -19,6 +19,7 @@ type AnswersByPoint = {
   "on-text": { readonly type: "continue"; readonly text?: string };
 };
 
+/** What a hook answers. `no` stops what is about to happen; some points allow more answers. */
 export type HookAnswer<P extends HookPoint = HookPoint> =
   | PlainAnswer
   | (P extends keyof AnswersByPoint ? AnswersByPoint[P] : never);

@@ -10,6 +10,7 @@ export type CompactionRequest = {
   readonly budget: number;
   /** The most tokens of one text. */
   readonly maxTextTokens: number;
+  /** Why the view must become smaller: it has grown, someone asked, or the vendor rejected it as too long. */
   readonly reason: "size" | "request" | "overflow";
   /** What matters most, if a user or the definition specifies it. */
   readonly focus: string | undefined;
@@ -20,8 +21,11 @@ export type CompactionRequest = {
    * `maxTextTokens`.
    */
   readonly ask: (request: {
+    /** The system prompt of the request. */
     readonly instructions: string;
+    /** The only message of the request. */
     readonly text: string;
+    /** The maximum tokens of the answer. */
     readonly maxTokens?: number;
   }) => Promise<string>;
   /** Aborts when nothing waits for the answer any more. */

@@ -8,7 +8,9 @@ export type ContextFacts = {
   readonly session: string;
   readonly loopId: string;
   readonly turn: number;
+  /** The name of the agent. */
   readonly agent: string;
+  /** The id of the model. */
   readonly model: string;
 };
 
@@ -28,6 +30,7 @@ export type TranslationTarget = {
   readonly protocol: string;
   /** The vendor's name in the model's configuration, which its answers carry. */
   readonly provider: string;
+  /** The id of the model. */
   readonly model: string;
 };
 

@@ -7,10 +7,14 @@ import type { AgentMessage, Usage } from "../schema/message.ts";
 export type EvaluatedResponse = {
   /** The index of its configuration, from 0, which the strategy returns. */
   readonly index: number;
+  /** The name of the agent. */
   readonly agentName: string;
+  /** The id of the model. */
   readonly model: string;
+  /** How the branch ended. */
   readonly status: BranchStatus;
   readonly usage: Usage;
+  /** The number of turns of the branch. */
   readonly turns: number;
   /**
    * `null` when the price of any of its models is unknown, which is not the same as free. Order costs with
@@ -23,11 +27,13 @@ export type EvaluatedResponse = {
   readonly messages: readonly AgentMessage[];
 };
 
+/** The answers to choose from, and what they answer. */
 export type EvaluationStrategyRequest = {
   /** The prompt of all branches; without a prompt, the last message of the context (PAR-09). */
   readonly query: string;
   /** The messages that all branches began with. Copies. */
   readonly context: readonly AgentMessage[];
+  /** The branches, in the order of their configurations. */
   readonly responses: readonly EvaluatedResponse[];
   /** Aborts when nothing waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -36,7 +42,12 @@ export type EvaluationStrategyRequest = {
 /** The index of a branch that answered, with the usage of the choice, if it counts (PAR-04). */
 export type EvaluationChoice =
   | number
-  | { readonly selected: number; readonly usage?: Usage; readonly costUsd?: Cost };
+  | {
+      /** The index of the chosen branch. */
+      readonly selected: number;
+      readonly usage?: Usage;
+      readonly costUsd?: Cost;
+    };
 
 /** Chooses one branch of an evaluation. A strategy that throws leaves the choice to the fallback. */
 export type EvaluationStrategyFunction = (

@@ -6,8 +6,16 @@ import { buildFailure, type HookFailure } from "./verdict.ts";
 /** The result of one filter for a text. */
 export type FilterResult =
   | { readonly type: "pass" }
-  | { readonly type: "warn"; readonly warning: string }
-  | { readonly type: "reject"; readonly reason: string };
+  | {
+      readonly type: "warn";
+      /** What is added to the message for the model. */
+      readonly warning: string;
+    }
+  | {
+      readonly type: "reject";
+      /** Why the message does not join the conversation. */
+      readonly reason: string;
+    };
 
 /** The verdict of all filters together: `text` is one block, which is appended to the message. */
 export type FilterVerdict =
@@ -24,6 +32,7 @@ export function combineResults(results: readonly FilterResult[]): FilterVerdict 
   return { type: "warn", text: warnings.map(({ warning }) => `[Warning: ${warning}]`).join("\n") };
 }
 
+/** Checks the text of a user message before it joins the conversation. */
 export type InputFilter = (text: string, signal: AbortSignal) => FilterResult | Promise<FilterResult>;
 
 export type FilterPolicy = {

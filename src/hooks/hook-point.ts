@@ -40,4 +40,5 @@ type ContextsByPoint = {
   };
 };
 
+/** What a hook receives at each point. */
 export type HookContexts = { readonly [Point in HookPoint]: ContextsByPoint[Point] };

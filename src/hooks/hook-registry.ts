@@ -28,7 +28,9 @@ export type HookFunction<P extends HookPoint> = (
 /** The functions of a hook by point; a hook may have several points. */
 export type HookFunctions = { readonly [P in HookPoint]?: HookFunction<P> };
 
+/** The limits of a hook. */
 export type HookPolicy = {
+  /** How long one call of the hook may take, in milliseconds; 10,000 by default. */
   readonly timeoutMs?: number | undefined;
   /** What a failure of this hook means; by default `stop` before something happens and `continue` after it. */
   readonly onFailure?: "stop" | "continue" | undefined;

@@ -14,7 +14,10 @@ export type ReducerPart = {
 /** Combines the outputs of a fan-out's parts, in their order, into one text. */
 export type Reducer = (
   parts: readonly ReducerPart[],
-  context: { readonly signal: AbortSignal },
+  context: {
+    /** Aborts when nothing waits for the result any more. */
+    readonly signal: AbortSignal;
+  },
 ) => string | Promise<string>;
 
 /** The reducers that need no registration. */

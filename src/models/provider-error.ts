@@ -21,12 +21,18 @@ const MAX_RETRY_AFTER_MS = 7 * 24 * 3_600_000;
 /** The only error that an adapter throws. The message quotes the vendor, limited in length and without secrets. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
+  /** What went wrong: decides whether the request is repeated. */
   readonly fault: ProviderFault;
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
+  /** The vendor's id of the request. */
   readonly requestId: string | undefined;
+  /** The delay that the vendor asks for, in milliseconds; at most seven days. */
   readonly retryAfterMs: number | undefined;
+  /** The vendor's own type of the error, such as `overloaded_error`. */
   readonly vendorType: string | undefined;
 
+  /** Creates an error. An invalid `retryAfterMs` is ignored. */
   constructor(fault: ProviderFault, message: string, facts: ProviderErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
     this.fault = fault;

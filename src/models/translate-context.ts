@@ -16,7 +16,15 @@ const TAKES_THINKING_AS_TEXT: ReadonlySet<string> = new Set([
  */
 export function translateContext(
   messages: readonly Message[],
-  { protocol, provider }: { readonly protocol: string; readonly provider: string },
+  {
+    protocol,
+    provider,
+  }: {
+    /** The protocol of the target, such as `anthropic_messages`. */
+    readonly protocol: string;
+    /** The vendor of the target, as its answers name it. */
+    readonly provider: string;
+  },
 ): readonly Message[] {
   return messages.map((message) =>
     message.role !== "assistant" || message.provider === provider

@@ -1,3 +1,9 @@
+/**
+ * Defines tools. It loads no worker, so that a package of tools can import it.
+ *
+ * @module tool
+ */
+
 import { z } from "zod";
 import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
 import type { SpawnedGroup } from "../platform/process/process-group.ts";
@@ -9,6 +15,7 @@ import type { TeamAction } from "./builtin/team-tools.ts";
 
 export type { SpawnedGroup };
 
+/** What a call returns. */
 export type ToolOutput = {
   /** The output that the model sees. */
   readonly content: readonly (TextContent | ImageContent)[];
@@ -21,8 +28,13 @@ export type ToolOutput = {
 };
 
 /** `paused`: the work waits for something outside. `handoff`: a person takes the task over. Holdfast cuts the reason. */
-export type LoopEnding = { readonly type: "paused" | "handoff"; readonly reason: string };
+export type LoopEnding = {
+  readonly type: "paused" | "handoff";
+  /** Why, for the user; Holdfast cuts a long one. */
+  readonly reason: string;
+};
 
+/** What a tool knows about the call that it executes. */
 export type ToolContext = {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -32,6 +44,7 @@ export type ToolContext = {
   readonly idempotencyKey: string;
   /** The loop that the call belongs to. */
   readonly loopId?: string | undefined;
+  /** Aborts when the call is cancelled or its time is over. */
   readonly signal: AbortSignal;
   /** Streams partial output to observers: text that is appended to the earlier text. The model never sees it. */
   readonly onUpdate: (text: string) => void;
@@ -51,20 +64,32 @@ export type ToolContext = {
   readonly askUser?: AskUser | undefined;
 };
 
+/** A note about one call that survives the worker. */
 export type CallMemo = {
+  /** Reads the note of an earlier execution of the call; `undefined` if there is none. */
   readonly get: () => Promise<string | undefined>;
   /** Stores the note durably before it resolves. */
   readonly set: (text: string) => Promise<void>;
 };
 
+/** What went wrong with a call. */
 export type ToolFault = "failed" | "not-found" | "invalid-arguments" | "cancelled";
 
 /** A failure of a tool that the model receives as an error result. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
+  /** What went wrong, for code. */
   readonly fault: ToolFault;
 
-  constructor(fault: ToolFault, message: string, options?: { cause?: unknown }) {
+  /** Creates a failure. @param message - What the model reads. */
+  constructor(
+    fault: ToolFault,
+    message: string,
+    options?: {
+      /** What has caused it, for logs. */
+      cause?: unknown;
+    },
+  ) {
     super(message, options);
     this.fault = fault;
   }
@@ -72,7 +97,9 @@ export class ToolError extends Error {
 
 /** Paths in the form that the workspace's tools accept: relative to the workspace, or absolute. */
 export type TouchedResources = {
+  /** The files and folders that the call reads or writes. */
   readonly paths?: readonly string[];
+  /** The shell command that the call runs. */
   readonly command?: string;
   /** Hosts that the call reaches: URLs, or `host` and `host:port`. */
   readonly hosts?: readonly string[];
@@ -80,20 +107,33 @@ export type TouchedResources = {
   readonly cwd?: string;
 };
 
+/** The checked arguments of a call, or what is wrong with them. */
 export type ParsedArguments =
-  | { readonly ok: true; readonly value: unknown }
+  | {
+      readonly ok: true;
+      /** The arguments, with defaults and transforms applied. */
+      readonly value: unknown;
+    }
   /** Names the field, the value found and the value expected, for the model. */
-  | { readonly ok: false; readonly message: string };
+  | {
+      readonly ok: false;
+      /** What is wrong, for the model. */
+      readonly message: string;
+    };
 
 /** What a model, a permission policy and the record need to know about a tool, whatever executes its calls. */
 export type OfferedTool = {
+  /** The name by which the model calls the tool. */
   readonly name: string;
   /** Other names by which a model may call the tool, if they fit no other tool of the agent. */
   readonly aliases?: readonly string[] | undefined;
+  /** The display name. */
   readonly label: string;
+  /** What the tool does, for the model. */
   readonly description: string;
   /** JSON Schema of type object. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** What a second execution of a call means. */
   readonly replay: ReplayClass;
   /** The tool ends well within two seconds or when cancelled, and leaves nothing running: it may run as a local activity. */
   readonly quick: boolean;
@@ -107,6 +147,7 @@ export type OfferedTool = {
   readonly needsApproval: boolean;
   /** Tools that are offered together with this one. */
   readonly companions?: readonly string[];
+  /** Checks the arguments of a call. */
   readonly parse: (input: unknown) => ParsedArguments;
 };
 
@@ -120,10 +161,18 @@ export type ExecutableTool = OfferedTool & {
 };
 
 /** A built-in tool that changes or reads the model's view. The worker answers its calls from the view itself. */
-export type ViewTool = OfferedTool & { readonly kind: "view"; readonly action: "prune" | "revert" | "read" };
+export type ViewTool = OfferedTool & {
+  readonly kind: "view";
+  /** What the tool does to the view. */
+  readonly action: "prune" | "revert" | "read";
+};
 
 /** A built-in tool of a team's lead. The job that the lead works for answers its calls. */
-export type TeamTool = OfferedTool & { readonly kind: "team"; readonly action: TeamAction };
+export type TeamTool = OfferedTool & {
+  readonly kind: "team";
+  /** What the tool does to the team. */
+  readonly action: TeamAction;
+};
 
 /** A sub-agent: each call is a run of its own. */
 export type AgentTool = OfferedTool & { readonly kind: "agent" };
@@ -137,7 +186,9 @@ export type OfferedToolSpec<Schema extends z.ZodObject> = {
   readonly name: string;
   /** Other names by which a model may call the tool, if they fit no other tool of the agent. */
   readonly aliases?: readonly string[];
+  /** The display name; `name` by default. */
   readonly label?: string;
+  /** What the tool does, and when to use it, for the model. */
   readonly description: string;
   /** The schema of the arguments: the model reads it, and the arguments of each call are checked against it. */
   readonly inputSchema: Schema;
@@ -145,7 +196,9 @@ export type OfferedToolSpec<Schema extends z.ZodObject> = {
   readonly replay?: ReplayClass;
   /** Allowed only for `pure` tools that end within two seconds. */
   readonly quick?: boolean;
+  /** The limit of one call, in milliseconds; the worker's default if absent. */
   readonly timeoutMs?: number;
+  /** Returns a short text for a call, for a timeline, such as its command. */
   readonly summarise?: (input: z.infer<Schema>) => string;
   /** Returns the paths, hosts and shell command of a call, which permission rules can match. */
   readonly touches?: (input: z.infer<Schema>) => TouchedResources;
@@ -153,7 +206,9 @@ export type OfferedToolSpec<Schema extends z.ZodObject> = {
   readonly needsApproval?: boolean;
 };
 
+/** The declaration of a tool that a worker executes. */
 export type ToolSpec<Schema extends z.ZodObject> = OfferedToolSpec<Schema> & {
+  /** Executes one call. A string is the text of the result; a rejection is an error result for the model. */
   readonly execute: (
     input: z.infer<Schema>,
     context: ToolContext,
@@ -163,6 +218,7 @@ export type ToolSpec<Schema extends z.ZodObject> = OfferedToolSpec<Schema> & {
 /** Names of Holdfast's own activities, which no tool may have. "hook" was one, and stays reserved. */
 export const RESERVED_TOOL_NAMES: readonly string[] = [...ACTIVITY_NAMES, "hook"];
 
+/** Throws a `TypeError` if Holdfast itself uses the name. */
 export function assertNotReserved(name: string): void {
   if (!RESERVED_TOOL_NAMES.includes(name)) return;
   throw new TypeError(`Tool name "${name}" is taken by Holdfast; choose another`);
@@ -218,6 +274,7 @@ export function defineOfferedTool<Schema extends z.ZodObject>(spec: OfferedToolS
   };
 }
 
+/** Returns what a model reads about a tool. */
 export function toToolDefinition(tool: OfferedTool): ToolDefinition {
   return { name: tool.name, description: tool.description, parameters: { ...tool.parameters } };
 }

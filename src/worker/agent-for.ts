@@ -78,12 +78,23 @@ type NamedFields =
  * these options has. Tools of MCP servers, APIs and skills are not named in `tools`.
  */
 export type AgentFor<R extends Registry> = Omit<AgentDefinitionInput, NamedFields> & {
+  /** The names of built-in tools and of the worker's own. */
   readonly tools?: (BuiltInTool | ToolName<R>)[];
+  /** The names of the worker's input filters. */
   readonly inputFilters?: RegisteredName<R, "filters">[];
+  /** Hooks by point, with the names of the worker's own. */
   readonly hooks?: { readonly [Point in HookPoint]?: HookUseFor<RegisteredName<R, "hooks">>[] };
+  /** The names of the worker's context transforms. */
   readonly transformContext?: RegisteredName<R, "transforms">[];
+  /** The name of one of the worker's context converters. */
   readonly convertToLlm?: RegisteredName<R, "converters"> | null;
+  /** The name of one of the worker's context translations. */
   readonly contextTranslation?: "default" | RegisteredName<R, "translations"> | null;
+  /** When and how the context is made smaller, by a built-in strategy or one of the worker's own. */
   readonly context?: ContextFor<R> | null;
-  readonly subAgents?: (Omit<SubAgentInput, "agent"> & { readonly agent: AgentFor<R> })[];
+  /** The sub-agents, which are checked in the same way. */
+  readonly subAgents?: (Omit<SubAgentInput, "agent"> & {
+    /** The definition of the sub-agent. */
+    readonly agent: AgentFor<R>;
+  })[];
 };

@@ -20,10 +20,12 @@ import type { Tool } from "../tools/tool.ts";
 
 // The options of a worker, and the worker that an application gets.
 
+/** Where a worker works, and what it runs agents with. */
 export type HoldfastWorkerOptions = {
   /** `host:port`; by default from Temporal's own configuration (profiles, `TEMPORAL_*`). */
   readonly address?: string;
   readonly namespace?: string;
+  /** Options for the connection to Temporal, such as TLS. */
   readonly connection?: NativeConnectionOptions;
   readonly taskQueue?: string;
   /** The folder of the transcript and of live output; by default `HOLDFAST_HOME`, or else `~/.holdfast`. */
@@ -50,7 +52,15 @@ export type HoldfastWorkerOptions = {
    * Hooks, by the names that definitions use in `hooks`: functions by point, and what a failure means. A hook that
    * throws, or does not answer within 10 seconds, is a "no" before something happens and is ignored after it.
    */
-  readonly hooks?: Readonly<Record<string, HookFunctions & { readonly policy?: HookPolicy }>>;
+  readonly hooks?: Readonly<
+    Record<
+      string,
+      HookFunctions & {
+        /** The limits of the hook, for all its points. */
+        readonly policy?: HookPolicy;
+      }
+    >
+  >;
   /**
    * Context transforms, by the names that definitions use in `transformContext`. A transform that throws, or does not
    * answer within 10 seconds, fails the turn.
@@ -79,7 +89,9 @@ export type HoldfastWorkerOptions = {
    * vendors' own limits apply.
    */
   readonly limits?: WorkerLimits;
+  /** A transcript that the application has opened itself, instead of the one in `home`. */
   readonly transcript?: Transcript;
+  /** The hub of live output that belongs to such a transcript. */
   readonly hub?: StreamHub;
   /** The source of keys, in place of `credentials` and the environment. */
   readonly secrets?: SecretSource;
@@ -96,6 +108,7 @@ export type HoldfastWorkerOptions = {
   readonly hideEnvironment?: boolean;
   /** The workspace of runs whose definition names no folder; by default the current folder. */
   readonly defaultWorkspace?: string;
+  /** The log of the worker; by default one with the level in `HOLDFAST_LOG`, or else `warn`. */
   readonly log?: Logger;
   /**
    * What is encrypted, and with which keys. By default `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is encrypted.
@@ -123,7 +136,9 @@ export type AgentHostOptions = Omit<
   "address" | "namespace" | "connection" | "taskQueue" | "versioning" | "temporal"
 >;
 
+/** A worker that runs agents. */
 export type HoldfastWorker = {
+  /** The id of the worker process, which claims and logs contain. */
   readonly id: string;
   readonly address: string;
   readonly namespace: string;

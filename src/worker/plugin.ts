@@ -1,3 +1,9 @@
+/**
+ * Runs agents in a Temporal worker that you have: a plugin for Temporal's `Worker`, `Client` and `bundleWorkflowCode`.
+ *
+ * @module plugin
+ */
+
 import type { ClientPlugin, ConnectionPlugin } from "@temporalio/client";
 import type { DataConverter } from "@temporalio/common";
 import type {
@@ -33,9 +39,11 @@ export type HoldfastPluginOptions = AgentHostOptions & {
   readonly agents?: Readonly<Record<string, AgentDefinitionInput>>;
   /** Switch this off for servers where Holdfast's search attributes are not registered. */
   readonly searchAttributes?: boolean;
+  /** How runs behave that workflows of the application start. */
   readonly settings?: PluginRunSettings;
 };
 
+/** The plugin, for each of the places where Temporal accepts one. */
 export type HoldfastPlugin = WorkerPlugin &
   ClientPlugin &
   BundlerPlugin &

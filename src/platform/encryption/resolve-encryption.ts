@@ -5,6 +5,7 @@ import { KeyRing } from "./key-ring.ts";
 /** The environment variable that lists what is encrypted, if not everything is. */
 const ENCRYPT_VARIABLE = "HOLDFAST_ENCRYPT";
 
+/** What is encrypted, and with which keys. */
 export type EncryptionOptions = {
   /** References to keys, as in `HOLDFAST_ENCRYPTION_KEYS`: `id=env:NAME` or `id=file:PATH`. The first one encrypts. */
   readonly keys: string;

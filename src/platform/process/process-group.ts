@@ -21,6 +21,7 @@ import {
 
 /** A process group that a tool has started, with the facts to find it after the worker's death. */
 export type SpawnedGroup = {
+  /** The id of the group, which is that of its leader's process. */
   readonly pgid: number;
   /** The start time of the group's leader in clock ticks since boot (field 22 of /proc/PID/stat), "" if unknown. */
   readonly startTime: string;

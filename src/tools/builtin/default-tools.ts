@@ -6,10 +6,15 @@ import { createReadFileTool, type ReadFileOptions } from "./read-file-tool.ts";
 import { createSearchTool, type SearchOptions } from "./search-tool.ts";
 import { createWriteFileTool } from "./write-file-tool.ts";
 
+/** The options of the built-in tools. */
 export type DefaultToolOptions = {
+  /** Of the tool that runs shell commands. */
   readonly bash?: BashOptions;
+  /** Of the tool that reads a file. */
   readonly readFile?: ReadFileOptions;
+  /** Of the tool that lists a folder. */
   readonly listFiles?: ListFilesOptions;
+  /** Of the tool that searches files. */
   readonly search?: SearchOptions;
 };
 

@@ -9,7 +9,9 @@ export type PinContext = {
   readonly getSecret: (name: string) => string | undefined;
   /** The agent's folder. Absolute. */
   readonly workspace: string;
+  /** Aborts when nothing waits for the tools any more. */
   readonly signal: AbortSignal;
+  /** The log of the worker. */
   readonly log: SourceLog;
 };
 
@@ -19,6 +21,7 @@ type SourceLog = {
   warn(facts: object, message: string): void;
 };
 
+/** What a source offers to a loop: tools, texts for the prompt, and rules. */
 export type SourcePin = Partial<PinnedSources> & {
   /** What was skipped or looks wrong, one sentence each. */
   readonly warnings?: readonly string[];
@@ -45,6 +48,7 @@ export type ActiveLoop = {
  * A source of tools that a worker does not have itself. One object serves all runs of a worker.
  */
 export interface ToolSource {
+  /** The kind of the source. */
   readonly kind: ToolSourceKind;
   /** Whether the definition uses this source. */
   isUsedBy(definition: AgentDefinition): boolean;
@@ -60,6 +64,7 @@ export interface ToolSource {
   createTool(pinned: PinnedTool): ExecutableTool;
   /** Notifies the loop, from this moment, when its source offers something that differs from what is pinned. */
   watch?(definition: AgentDefinition, loop: ActiveLoop): void;
+  /** Ends what `watch` began for the loop. */
   unwatch?(loopId: string): void;
   /** Closes what the source holds open. Called when the worker shuts down. */
   close?(): Promise<void>;
