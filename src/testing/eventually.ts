@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
+/** How long to wait, and how often to look. */
 export type EventuallyOptions = {
   /** 10 s by default. */
   readonly timeoutMs?: number | undefined;
+  /** The time between two looks, in milliseconds. */
   readonly everyMs?: number | undefined;
   /** The name of the awaited thing, for the error. */
   readonly what?: string | undefined;

@@ -1,3 +1,9 @@
+/**
+ * Tests agents without a vendor: a scripted model server, worker processes that you can kill, and replays of histories.
+ *
+ * @module testing
+ */
+
 export type { DevServer } from "../devserver/start-server.ts";
 export { type EventuallyOptions, eventually } from "./eventually.ts";
 export type { Fault, FaultName, FaultRule } from "./model-server/fault.ts";

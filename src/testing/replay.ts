@@ -4,8 +4,14 @@ import { type ReplayHistoriesIterable, Worker } from "@temporalio/worker";
 import { resolveBuiltFile } from "./built-file.ts";
 
 /** A recorded run: JSON as the Temporal UI and CLI export it, or as the SDK fetches it. */
-export type RecordedHistory = { readonly name: string; readonly history: unknown };
+export type RecordedHistory = {
+  /** The name of the recording, for errors. */
+  readonly name: string;
+  /** The history, parsed. */
+  readonly history: unknown;
+};
 
+/** What the recordings are replayed against. */
 export type ReplayOptions = {
   /** The workflow bundle to replay against; the built one by default. */
   readonly bundle?: string | undefined;
@@ -15,8 +21,14 @@ export type ReplayOptions = {
 export class ReplayMismatchError extends Error {
   override readonly name = "ReplayMismatchError";
   /** The recordings that do not replay, with the SDK's reason for each. */
-  readonly mismatches: readonly { readonly name: string; readonly reason: string }[];
+  readonly mismatches: readonly {
+    /** The name of the recording. */
+    readonly name: string;
+    /** Why it does not replay. */
+    readonly reason: string;
+  }[];
 
+  /** @internal */
   constructor(mismatches: readonly { name: string; reason: string }[], replayed: number) {
     super(
       [

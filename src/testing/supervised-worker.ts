@@ -1,5 +1,6 @@
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from "./worker-process.ts";
 
+/** How the worker process is started, and what is reported of it. */
 export type SupervisedWorkerOptions = WorkerProcessOptions & {
   /** Called for each process that becomes ready, including the first. */
   readonly onReady?: ((worker: WorkerProcess) => void) | undefined;
@@ -7,6 +8,7 @@ export type SupervisedWorkerOptions = WorkerProcessOptions & {
   readonly onFailure?: ((error: Error) => void) | undefined;
 };
 
+/** A worker process that is started again whenever it dies. */
 export type SupervisedWorker = {
   /** The current process; while a process starts, the previous one. */
   current(): WorkerProcess;

@@ -4,7 +4,9 @@ import type { ModelServer } from "./model-server/server.ts";
 /** The variable of a test agent's key. Set it in the worker's environment. */
 export const TEST_KEY_NAME = "HOLDFAST_TEST_KEY";
 
+/** The fields of a definition that differ from those of the test agent. */
 export type TestAgentOptions = Omit<Partial<AgentDefinitionInput>, "model"> & {
+  /** Fields of the model that differ. */
   readonly model?: Partial<AgentDefinitionInput["model"]>;
 };
 

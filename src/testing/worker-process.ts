@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { resolveBuiltFile } from "./built-file.ts";
 
+/** How a worker process is started. */
 export type WorkerProcessOptions = {
   readonly address: string;
   readonly namespace: string;
+  /** The folder of the transcript and of live output. */
   readonly home: string;
   readonly taskQueue?: string | undefined;
   /** Variables that are added to this process's environment, such as the keys of vendors. */
@@ -17,10 +19,17 @@ export type WorkerProcessOptions = {
   readonly startTimeoutMs?: number | undefined;
 };
 
-export type WorkerExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+/** How a worker process has ended. */
+export type WorkerExit = {
+  /** The exit code; `null` if a signal ended the process. */
+  readonly code: number | null;
+  /** The signal that ended the process; `null` if none did. */
+  readonly signal: NodeJS.Signals | null;
+};
 
 /** A worker in its own process, which a test can kill. */
 export type WorkerProcess = {
+  /** The id of the process. */
   readonly pid: number;
   /** The id under which the worker is registered, which claims contain. */
   readonly id: string;
@@ -29,6 +38,7 @@ export type WorkerProcess = {
   kill(signal?: NodeJS.Signals): Promise<WorkerExit>;
   /** Sends a signal that does not end the process, such as SIGSTOP. */
   signal(signal: NodeJS.Signals): void;
+  /** Resolves when the process has ended. */
   readonly exited: Promise<WorkerExit>;
   /** Returns what the worker has written to standard error so far. */
   stderr(): string;

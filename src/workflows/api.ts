@@ -1,4 +1,8 @@
-// What `holdfast/workflows` exports: it may be imported in workflow code.
+/**
+ * Agents inside your own workflows: safe to import in workflow code.
+ *
+ * @module workflows
+ */
 
 export type { AgentDefinitionInput } from "../schema/definition.ts";
 export type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts";

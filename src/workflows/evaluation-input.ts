@@ -14,7 +14,12 @@ export type EvaluationRequest = EvaluationPlan & {
   /** Prompts of single branches, which replace the common prompt. `null`: the branch gets the common prompt. */
   readonly prompts?: readonly (MessageInput | null)[];
   /** The position at which all branches begin; by default the session's head. */
-  readonly at?: { readonly branch: string; readonly position?: number };
+  readonly at?: {
+    readonly branch: string;
+    /** After how many entries of the branch; at its end by default. */
+    readonly position?: number;
+  };
+  /** How the runs of the branches behave. */
   readonly settings?: Partial<RunSettings>;
 };
 
@@ -33,6 +38,7 @@ export type ExplorationResult = RunResult &
 export type EvaluationResult = RunResult &
   RunTotals & {
     readonly decision: Decision;
+    /** The branch that was chosen. */
     readonly selected: EvaluatedBranch;
     /** All other branches, in the order of their configurations (PAR-01). */
     readonly otherBranches: readonly EvaluatedBranch[];

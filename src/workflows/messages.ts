@@ -68,7 +68,14 @@ export type ApprovalInput = {
   /** Who answers; stored in the record. */
   readonly by?: string;
 };
-export type ApprovalResult = { readonly toolCallId: string; readonly tool: string; readonly waiting: number };
+/** What an approval or a denial has settled. */
+export type ApprovalResult = {
+  readonly toolCallId: string;
+  /** The name of the tool. */
+  readonly tool: string;
+  /** The number of calls of the run that still wait. */
+  readonly waiting: number;
+};
 
 /** Rejected when no call waits, or when the named call does not wait. */
 export const approveUpdate = defineUpdate<ApprovalResult, [ApprovalInput]>("approve");

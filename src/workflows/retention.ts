@@ -14,14 +14,22 @@ export type RetentionRequest = {
   readonly done?: RetentionResult;
 };
 
+/** What one application of a policy has done. */
 export type RetentionResult = {
+  /** The number of sessions that were examined. */
   readonly examined: number;
+  /** The number of sessions that were deleted; of a dry run, those that would be. */
   readonly deleted: number;
   /** Sessions that match the policy and are still needed: by an open run or job, by a schedule, or by a fork. */
   readonly retained: number;
+  /** The number of unused texts that were deleted; 0 for a dry run. */
   readonly texts: number;
-  /** The first of these sessions, with the reasons. */
-  readonly sessions: readonly { readonly session: string; readonly reason: string }[];
+  /** The first of the deleted sessions, with the reasons. */
+  readonly sessions: readonly {
+    readonly session: string;
+    /** The rule that matched. */
+    readonly reason: string;
+  }[];
 };
 
 /** Activities of one run, which is a history of about 2,000 events. */

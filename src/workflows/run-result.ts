@@ -15,6 +15,7 @@ export type RunResult = Partial<RunTotals> & {
   readonly branch: string;
   /** The text of the last answer, at most 32 KiB. The transcript contains the whole text at `position`. */
   readonly text?: string;
+  /** The position of the last answer; absent if there is none. */
   readonly position?: number;
   /** The answer is a structured output, and `text` is its JSON: whole, or cut because it is longer. */
   readonly json?: "complete" | "truncated";

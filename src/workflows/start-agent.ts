@@ -33,6 +33,7 @@ import { RUN_FAILED, type RunResult } from "./run-result.ts";
 export type StartAgentOptions = {
   /** The name of an agent in `agents` of `holdfastPlugin()`, or a definition. */
   readonly agent: string | AgentDefinitionInput;
+  /** The first message of the user. */
   readonly prompt: string;
   /**
    * Continues this session, which must be idle. By default the agent has a session of its own, whose id the workflow

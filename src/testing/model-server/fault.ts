@@ -5,12 +5,14 @@ const count = z.number().int().nonnegative();
 
 /** Overrides for a fault that is an HTTP error; by default the vendor's own values. */
 const httpError = {
+  /** The message of the error. */
   message: z.string().optional(),
   /** Additional or replaced headers. */
   headers: z.record(z.string(), z.string()).optional(),
 };
 
 const streamFault = {
+  /** The number of stream events that arrive before the fault. */
   afterChunks: count.optional(),
   /** The reply whose stream fails; by default the turn's. */
   reply: Reply.optional(),
@@ -23,13 +25,16 @@ function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
     z.strictObject({
       ...extra,
       fault: z.literal("rate-limited"),
+      /** The delay that the server asks for, in milliseconds. */
       retryAfterMs: z.number().nonnegative().optional(),
+      /** The delay that the server asks for, in seconds. */
       retryAfterSeconds: z.number().nonnegative().optional(),
       ...httpError,
     }),
     z.strictObject({
       ...extra,
       fault: z.literal("server-error"),
+      /** The HTTP status. */
       status: z.number().int().min(400).max(599).optional(),
       ...httpError,
     }),
@@ -43,14 +48,18 @@ function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
     z.strictObject({
       ...extra,
       fault: z.literal("html"),
+      /** The HTTP status. */
       status: z.number().int().min(200).max(599).optional(),
     }),
     /** Any other response of a server. */
     z.strictObject({
       ...extra,
       fault: z.literal("http"),
+      /** The HTTP status. */
       status: z.number().int().min(200).max(599),
+      /** The body of the response. */
       body: z.string().optional(),
+      /** The headers of the response. */
       headers: z.record(z.string(), z.string()).optional(),
     }),
     /** The connection ends in the middle: after a number of bytes or events of the body, by default after half of it. */
@@ -74,6 +83,7 @@ function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
       ...streamFault,
       /** The vendor's error type, such as `overloaded_error`. */
       type: z.string().optional(),
+      /** The message of the error. */
       message: z.string().optional(),
     }),
     /** An event whose JSON is broken, by default after half of the stream. */
@@ -81,13 +91,20 @@ function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
   ]);
 }
 
+/** What goes wrong with one answer; `fault` names it. */
 export const Fault = buildFaultSchema({});
 export type Fault = z.infer<typeof Fault>;
 
 /** A fault that occurs `times` times (once by default), on turn `onTurn` or on any turn. */
-export const FaultRule = buildFaultSchema({ onTurn: count.optional(), times: count.optional() });
+export const FaultRule = buildFaultSchema({
+  /** The turn of the conversation, from 0, on which the fault occurs. */
+  onTurn: count.optional(),
+  /** How often the fault occurs. */
+  times: count.optional(),
+});
 export type FaultRule = z.infer<typeof FaultRule>;
 
+/** The name of a fault. */
 export type FaultName = Fault["fault"];
 /** Faults that are a whole HTTP response of their own. */
 export type HttpFault = Extract<

@@ -1,6 +1,7 @@
 import type { FaultName } from "./fault.ts";
 import type { ModelServerRequest, WireProtocol } from "./request.ts";
 
+/** What has become of a request. */
 export type RequestOutcome = "open" | "answered" | "faulted" | "aborted-by-client";
 
 /** One request. A live view, which changes until the request is closed. */
@@ -9,11 +10,15 @@ export type RecordedRequest = {
   readonly number: number;
   /** Unix milliseconds. */
   readonly atMs: number;
+  /** The protocol of the request. */
   readonly protocol: WireProtocol;
+  /** The conversation that the request belongs to. */
   readonly conversation: string;
   /** The number of assistant messages in the request. */
   readonly turn: number;
+  /** The model that the request names. */
   readonly model: string;
+  /** Whether the request asks for a stream. */
   readonly stream: boolean;
   /** Undefined for old requests: see `keepBodies`. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
@@ -29,17 +34,22 @@ export type RecordedRequest = {
   readonly waitingGate: string | undefined;
   /** The size of the body. */
   readonly bytesSent: number;
+  /** When the response ended, in Unix milliseconds; `undefined` while it is open. */
   readonly closedAtMs: number | undefined;
 };
 
 /** How often one turn of one conversation was requested and answered. */
 export type PaidTurn = {
+  /** The name of the conversation. */
   readonly conversation: string;
   readonly turn: number;
+  /** The number of requests. */
   readonly asked: number;
   /** The number of answers that were delivered completely. */
   readonly answered: number;
+  /** The number of answers that a fault replaced or cut. */
   readonly faulted: number;
+  /** The number of answers that the client did not wait for. */
   readonly aborted: number;
 };
 

@@ -5,15 +5,21 @@ const tokens = z.number().int().nonnegative();
 
 /** Counts as in Holdfast's messages: `input` excludes the cache, `output` includes `reasoning`. Absent counts are estimated. */
 export const ReplyUsage = z.strictObject({
+  /** Tokens that are neither read from nor written to a cache. */
   input: tokens.optional(),
+  /** Tokens of the answer. */
   output: tokens.optional(),
+  /** Tokens of the thinking, which are part of `output`. */
   reasoning: tokens.optional(),
+  /** Tokens read from the cache. */
   cacheRead: tokens.optional(),
+  /** Tokens written to the cache. */
   cacheWrite: tokens.optional(),
 });
 export type ReplyUsage = z.infer<typeof ReplyUsage>;
 
 const ReplyThinking = z.strictObject({
+  /** The text of the thinking. */
   text: z.string(),
   /** Derived from the text by default. */
   signature: z.string().optional(),
@@ -21,9 +27,11 @@ const ReplyThinking = z.strictObject({
   redacted: z.boolean().optional(),
 });
 
+/** A call in a scripted answer. */
 export const ReplyToolCall = z.strictObject({
   /** Created by the server by default. */
   id: z.string().optional(),
+  /** The name of the tool. */
   name: z.string(),
   /** A string is sent unchanged, whether or not it is valid JSON. */
   arguments: z.unknown().optional(),
@@ -32,10 +40,15 @@ export type ReplyToolCall = z.infer<typeof ReplyToolCall>;
 
 /** One answer of the model. The order of the blocks is: thinking, text, tool calls. */
 export const Reply = z.strictObject({
+  /** Absent: it tells a reply from a fault. */
   fault: z.undefined().optional(),
+  /** What the model thinks first. */
   thinking: z.union([z.string(), ReplyThinking]).optional(),
+  /** The text of the answer. */
   text: z.string().optional(),
+  /** The calls of the answer, in order. */
   toolCalls: z.array(ReplyToolCall).optional(),
+  /** The counts that the vendor reports. */
   usage: ReplyUsage.optional(),
   /** `stop`, `length` or `toolUse`; any other text is sent unchanged. By default derived from the content. */
   stop: z.string().optional(),

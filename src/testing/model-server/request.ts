@@ -13,22 +13,29 @@ export type WireProtocol =
 
 /** A request to the model, with the fields that a script needs. */
 export type ModelServerRequest = {
+  /** The protocol of the request. */
   readonly protocol: WireProtocol;
   /** The header `x-conversation`, or else a name derived from the first user message and the system prompt. */
   readonly conversation: string;
   /** The number of assistant messages in the request. */
   readonly turn: number;
+  /** The model that the request names. */
   readonly model: string;
+  /** The text of the system prompt. */
   readonly system: string;
+  /** The text of the first user message. */
   readonly firstUserText: string;
   /** The text of the newest message, including tool results. */
   readonly lastText: string;
+  /** Whether the request asks for a stream. */
   readonly stream: boolean;
   /** OpenAI: the stream ends with a usage chunk. */
   readonly includeUsage: boolean;
   /** The length of the request in bytes, for estimates. */
   readonly bytes: number;
+  /** The body, parsed. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** The headers, by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** How many tokens the vendor's cache has, if the script enables the cache. */
   readonly cached?: CachedTokens | undefined;

@@ -7,12 +7,14 @@ import type { ModelServerRequest } from "./request.ts";
 export const Answer = z.union([Reply, Fault]);
 export type Answer = z.infer<typeof Answer>;
 
+/** Which requests a conversation is for: a part of a text, or a function of the request. */
 export type Matcher = string | ((question: ModelServerRequest) => boolean);
 const Matcher = z.union([
   z.string(),
   z.custom<(question: ModelServerRequest) => boolean>((value) => typeof value === "function"),
 ]);
 
+/** The answers of one conversation, by turn. */
 export const ScriptedConversation = z.strictObject({
   /** A part of the first user message or of the system prompt. By default matches every conversation. */
   match: Matcher.optional(),
@@ -23,6 +25,7 @@ export const ScriptedConversation = z.strictObject({
 });
 export type ScriptedConversation = z.infer<typeof ScriptedConversation>;
 
+/** What a scripted model answers, and what goes wrong. */
 export const ModelScript = z.strictObject({
   /** The first match is the script of a conversation. */
   conversations: z.array(ScriptedConversation).optional(),

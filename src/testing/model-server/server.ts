@@ -8,6 +8,7 @@ import { ReplySelector, type Respond } from "./reply-selector.ts";
 import { ModelScript } from "./script.ts";
 import { type Counter, handleRequest } from "./serve.ts";
 
+/** A script, and how the server runs. */
 export type ModelServerOptions = ModelScript & {
   /** Called before the script; if it returns undefined, the script answers. */
   readonly respond?: Respond | undefined;
@@ -25,13 +26,17 @@ export type ModelServerOptions = ModelScript & {
 export type ModelServer = {
   /** Without a trailing slash. */
   readonly url: string;
+  /** The base URL for a model with Anthropic's protocol. */
   readonly anthropicBaseUrl: string;
   /** Ends in `/v1`, as OpenAI's does, and serves both of its protocols. Azure's paths to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
+  /** The base URL for a model with Bedrock's protocol. */
   readonly bedrockBaseUrl: string;
+  /** The base URL for a model with Gemini's protocol. */
   readonly googleBaseUrl: string;
   /** Includes a project and a location. */
   readonly vertexBaseUrl: string;
+  /** The requests so far, in the order of their arrival. */
   readonly requests: readonly RecordedRequest[];
   /** Replaces the script and resets the used faults. */
   script(script: ModelScript): void;
@@ -42,10 +47,19 @@ export type ModelServer = {
   /** Waits for the n-th request, or for the first that satisfies the predicate. Rejects after 10 s by default. */
   waitForRequest(
     which: number | ((request: RecordedRequest) => boolean),
-    options?: { readonly timeoutMs?: number },
+    options?: {
+      /** How long to wait, in milliseconds; 10,000 by default. */
+      readonly timeoutMs?: number;
+    },
   ): Promise<RecordedRequest>;
   /** Resolves when an answer waits at the gate. */
-  waitForHold(gate: string, options?: { readonly timeoutMs?: number }): Promise<RecordedRequest>;
+  waitForHold(
+    gate: string,
+    options?: {
+      /** How long to wait, in milliseconds; 10,000 by default. */
+      readonly timeoutMs?: number;
+    },
+  ): Promise<RecordedRequest>;
   /** Returns the counts of every turn of every conversation. */
   paid(): PaidTurn[];
   /** Counts the answers that were delivered completely. */
@@ -63,6 +77,7 @@ const DEFAULT_WAIT_MS = 10_000;
 /** Longer than a client's pool keeps a connection, so that the server never closes one first. */
 const KEEP_ALIVE_MS = 120_000;
 
+/** Starts a server that answers like a vendor, from a script. It listens on the loopback interface only. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { respond, port, keepBodies, showSecrets, onClosed, ...script } = options;
   let desk = new ReplySelector(ModelScript.parse(script), respond);
