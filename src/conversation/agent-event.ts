@@ -4,8 +4,9 @@ import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { ProtocolError } from "../platform/text/protocol-error.ts";
 import { formatTimestamp } from "../platform/text/timestamp.ts";
 import type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
+import type { EventBody, LoopEvent } from "../schema/loop-event.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
-import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts";
+import type { ContinuationKind } from "../schema/record.ts";
 import { COMPACTION_KIND } from "./message-visibility.ts";
 import { formatMemo } from "./pruning/memo.ts";
 

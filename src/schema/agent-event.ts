@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DefinitionUpdated, fallbackPurpose, ModelFallback, RejectedMessage, Revert } from "./loop-event.ts";
 import {
   AgentMessage,
   AssistantMessage,
@@ -8,16 +9,7 @@ import {
   ToolResultMessage,
   Usage,
 } from "./message.ts";
-import {
-  ContinuationKind,
-  DefinitionUpdated,
-  fallbackPurpose,
-  ModelFallback,
-  Outcome,
-  RejectedMessage,
-  Revert,
-  TurnTrigger,
-} from "./record.ts";
+import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
 
 // Complete events of a session: each one names its location and contains the messages that it is
 // about. The record refers to these by position instead (see record.ts).

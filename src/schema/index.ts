@@ -6,6 +6,7 @@
 
 export { AgentEvent, ConfigSnapshot, StreamDelta } from "./agent-event.ts";
 export { AgentDefinition, type AgentDefinitionInput, Limits, QueueMode, RetryConfig } from "./definition.ts";
+export { EventBody, LoopEvent } from "./loop-event.ts";
 export {
   AgentMessage,
   AssistantMessage,
@@ -40,15 +41,6 @@ export {
   OperationFilter,
 } from "./openapi.ts";
 export { MAX_OUTPUT_SCHEMA_CHARS, OutputFormat, type StructuredOutput } from "./output.ts";
-export {
-  ContinuationKind,
-  Entry,
-  EntryOrigin,
-  EventBody,
-  LoopEvent,
-  LoopStatus,
-  Outcome,
-  TurnTrigger,
-} from "./record.ts";
+export { ContinuationKind, Entry, EntryOrigin, LoopStatus, Outcome, TurnTrigger } from "./record.ts";
 export { MessageAddition, SentSessionEvent } from "./session-event.ts";
 export { ReplayClass, ToolDefinition, ToolStrategy } from "./tool.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readSpent } from "../../src/activities/job/inspect-child.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import type { EventBody } from "../../src/schema/record.ts";
+import type { EventBody } from "../../src/schema/loop-event.ts";
 import type { LoopRecord } from "../../src/store/transcript/loop.ts";
 
 const model = (id: string, input: number) => ({

@@ -1,5 +1,5 @@
+import type { EventBody, LoopEvent } from "../../src/schema/loop-event.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
 import type { Delta, DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import type { EvaluationRecord } from "../../src/store/transcript/evaluation.ts";
 import type { LoopRecord } from "../../src/store/transcript/loop.ts";

@@ -1,6 +1,6 @@
 import type { ClientLink } from "../../src/client/connection/client-link.ts";
 import { type SessionEvent, streamSessionEvents } from "../../src/client/read/session-events.ts";
-import type { EventBody } from "../../src/schema/record.ts";
+import type { EventBody } from "../../src/schema/loop-event.ts";
 import type { LocalHub } from "../../src/store/stream/local-hub.ts";
 import type { Delta, DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";

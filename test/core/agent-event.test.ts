@@ -3,8 +3,9 @@ import { buildAgentEvent, getPositionRange } from "../../src/conversation/agent-
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
 import type { Continuation } from "../../src/schema/definition.ts";
+import type { LoopEvent } from "../../src/schema/loop-event.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import type { ContinuationKind, LoopEvent } from "../../src/schema/record.ts";
+import type { ContinuationKind } from "../../src/schema/record.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, large, says, usageOf } from "./support/script.ts";
 

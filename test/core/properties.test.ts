@@ -2,8 +2,8 @@ import { type Arbitrary, assert, asyncProperty, sample, tuple } from "fast-check
 import { describe, expect, test } from "vitest";
 import type { Amounts } from "../../src/core/budget/account-state.ts";
 import { addAmounts, NO_AMOUNTS, toUsd } from "../../src/core/budget/amounts.ts";
+import type { EventBody } from "../../src/schema/loop-event.ts";
 import type { Usage } from "../../src/schema/message.ts";
-import type { EventBody } from "../../src/schema/record.ts";
 import { getRunCount, thoroughTest } from "../support/test-depth.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { play, type Run } from "./support/run.ts";

@@ -6,8 +6,9 @@ import { traceMessages } from "../../src/conversation/provenance.ts";
 import { listAncestry } from "../../src/conversation/pruning/branch-ancestry.ts";
 import { type LoopTrace, rebuildView } from "../../src/conversation/pruning/past-view.ts";
 import type { ViewRange } from "../../src/core/view/view-ranges.ts";
+import type { EventBody } from "../../src/schema/loop-event.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import type { Entry, EntryOrigin, EventBody } from "../../src/schema/record.ts";
+import type { Entry, EntryOrigin } from "../../src/schema/record.ts";
 import { getRunCount } from "../support/test-depth.ts";
 
 const RUNS = getRunCount(2000);

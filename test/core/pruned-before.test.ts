@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BranchNode } from "../../src/conversation/pruning/branch-ancestry.ts";
 import { type LoopEvents, replayEarlierPrunes } from "../../src/conversation/pruning/earlier-prunes.ts";
-import type { EventBody } from "../../src/schema/record.ts";
+import type { EventBody } from "../../src/schema/loop-event.ts";
 
 const message = (position: number): EventBody => ({ type: "MessageStart", position });
 const messages = (from: number, to: number) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
 import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
-import type { RevertCategory } from "../../src/schema/record.ts";
+import type { RevertCategory } from "../../src/schema/loop-event.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, type Reply, says, TOOLS } from "./support/script.ts";
 

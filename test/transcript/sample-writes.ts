@@ -1,5 +1,5 @@
+import type { EventBody } from "../../src/schema/loop-event.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import type { EventBody } from "../../src/schema/record.ts";
 import type { LoopOpening } from "../../src/store/transcript/loop.ts";
 import type { NewMessage } from "../../src/store/transcript/session.ts";
 import type { Step } from "../../src/store/transcript/step.ts";

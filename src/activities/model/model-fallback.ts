@@ -3,8 +3,8 @@ import { type Candidate, isOutage, type KnownOutage, type Outages } from "../../
 import { ProviderError } from "../../models/provider-error.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { ModelFallback } from "../../schema/loop-event.ts";
 import type { ModelConfig } from "../../schema/model.ts";
-import type { ModelFallback } from "../../schema/record.ts";
 
 /** The most bytes of a vendor's message in history; with the "..." of a cut, 160. */
 const MESSAGE_BYTES = 157;

@@ -1,6 +1,6 @@
 import { replayEarlierPrunes } from "../../conversation/pruning/earlier-prunes.ts";
 import type { ViewSnapshot } from "../../core/view/view.ts";
-import type { EventBody } from "../../schema/record.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
 import { findLeftBranches } from "../../store/transcript/find-left-branches.ts";
 import type { LoopRecord, OpenedLoop } from "../../store/transcript/loop.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";

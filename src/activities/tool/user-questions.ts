@@ -1,7 +1,7 @@
 import type { QuestionRef } from "../../core/machine/state/digest.ts";
 import type { Mask } from "../../models/secret-masks.ts";
 import { formatCanonicalJson } from "../../platform/text/canonical-json.ts";
-import type { QuestionRecord } from "../../schema/record.ts";
+import type { QuestionRecord } from "../../schema/loop-event.ts";
 import type { AskUser, UserAnswer, UserQuestion, UserValues } from "../../schema/user-question.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 

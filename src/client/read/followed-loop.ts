@@ -1,5 +1,5 @@
+import type { LoopEvent } from "../../schema/loop-event.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { LoopEvent } from "../../schema/record.ts";
 import type { Delta } from "../../store/stream/stream-hub.ts";
 
 /** What a watcher has read of one loop. */

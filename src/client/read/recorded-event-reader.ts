@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { EventBody, LoopEvent } from "../../schema/loop-event.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { EventBody, LoopEvent } from "../../schema/record.ts";
 import type { Delta } from "../../store/stream/stream-hub.ts";
 import type { EvaluationRecord } from "../../store/transcript/evaluation.ts";
 import { findLeftBranches } from "../../store/transcript/find-left-branches.ts";

@@ -1,5 +1,6 @@
 import type { Span, ViewSnapshot } from "../../core/view/view.ts";
-import type { Entry, EventBody } from "../../schema/record.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
+import type { Entry } from "../../schema/record.ts";
 import { type BranchNode, listAncestry } from "./branch-ancestry.ts";
 import { estimateSpanTokens } from "./choose-prune.ts";
 import { NO_PRUNES, type PrunedState, replayPruned, truncateState } from "./replay-prunes.ts";

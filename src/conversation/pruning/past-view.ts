@@ -2,7 +2,7 @@ import type { TagFadingSettings } from "../../core/machine/apply-reverts.ts";
 import { isPlainView, toViewSnapshot, type View, type ViewSnapshot } from "../../core/view/view.ts";
 import { toViewRanges, type ViewRange, type ViewRanges } from "../../core/view/view-ranges.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { EventBody } from "../../schema/record.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
 import { type BranchNode, listAncestry } from "./branch-ancestry.ts";
 import { replayEarlierPrunes } from "./earlier-prunes.ts";
 import { applyEvent, extendTo, type ViewState } from "./view-replay.ts";

@@ -1,7 +1,7 @@
 import { buildFadingTag, type LiveTag } from "../../core/view/tag.ts";
 import type { MemoRef } from "../../core/view/view.ts";
 import type { PositionRange } from "../../core/view/view-request.ts";
-import type { EventBody } from "../../schema/record.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
 
 // A view's pruned state, rebuilt from the events that a loop has recorded (PRUN-07).
 

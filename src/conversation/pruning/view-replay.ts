@@ -9,7 +9,7 @@ import {
 } from "../../core/view/view.ts";
 import type { ViewRange } from "../../core/view/view-ranges.ts";
 import type { PositionRange } from "../../core/view/view-request.ts";
-import type { EventBody } from "../../schema/record.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
 
 // How an event has changed the view that the model sees, from the event alone. Tokens are not counted.
 

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { RevertCategory } from "../../schema/record.ts";
+import type { RevertCategory } from "../../schema/loop-event.ts";
 import { type FadedBefore, type FadingCategory, formatTag, isFading, type LiveTag } from "../view/tag.ts";
 import { extendView, type Span, type View } from "../view/view.ts";
 import type { RevertRequest } from "../view/view-request.ts";

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { Permission, QuestionRecord } from "../../schema/record.ts";
+import type { Permission, QuestionRecord } from "../../schema/loop-event.ts";
 import { addGrant, buildGrant } from "../permission/grants.ts";
 import { buildRunningStatus, refuseCall, replaceCall, runCall, takesOutbox } from "./begin-call.ts";
 import { CANCELLED_TEXT, continueCalls, isFlushing } from "./call-batches.ts";

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { Permission } from "../../schema/record.ts";
+import type { Permission } from "../../schema/loop-event.ts";
 import { describeCoverage, isGranted } from "../permission/grants.ts";
 import { decidePermission } from "../permission/permission.ts";
 import { type PhaseOf, requirePinned } from "./phase.ts";

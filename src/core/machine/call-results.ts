@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { EventBody } from "../../schema/record.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
 import { extendView } from "../view/view.ts";
 import { appendAtPosition, emitMessageEvents, estimateBody } from "./append-message.ts";
 import { emit } from "./outbox.ts";

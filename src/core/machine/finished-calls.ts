@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { QuestionRecord } from "../../schema/record.ts";
+import type { QuestionRecord } from "../../schema/loop-event.ts";
 import { buildAskingStatus, replaceCall } from "./begin-call.ts";
 import { CANCELLED_TEXT, continueCalls } from "./call-batches.ts";
 import { answerCall, awaitsAfterToolHooks, buildDoneStatus, emitEndEvents } from "./call-results.ts";

@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
 import type { AgentMessage, AssistantMessage } from "../../schema/message.ts";
-import type { EventBody } from "../../schema/record.ts";
 import { NO_USAGE } from "../budget/usage.ts";
 import { buildRejectedMessage, buildUserContent } from "./rejected-message.ts";
 import type { Outbox, OutboxEntry } from "./state/outbox.ts";

@@ -1,4 +1,5 @@
-import type { Entry, RevertCategory } from "../../schema/record.ts";
+import type { RevertCategory } from "../../schema/loop-event.ts";
+import type { Entry } from "../../schema/record.ts";
 import { formatLabel } from "./labels.ts";
 
 // What a model leaves behind when it goes back to an earlier entry (PHI-02): an entry of the machine, right after that

@@ -1,4 +1,4 @@
-import type { RevertCategory } from "../../schema/record.ts";
+import type { RevertCategory } from "../../schema/loop-event.ts";
 import type { Span, View } from "./view.ts";
 
 // What a call can request of the view. The activity, which has the entries, chooses them; history carries which ones

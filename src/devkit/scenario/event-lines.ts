@@ -1,4 +1,4 @@
-import type { Permission } from "../../schema/record.ts";
+import type { Permission } from "../../schema/loop-event.ts";
 import type { MessageDigest, ScenarioEvent } from "./events.ts";
 
 /** Formats events as readable lines; two adjacent events of one message are one line. */

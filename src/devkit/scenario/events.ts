@@ -1,5 +1,6 @@
+import type { EventBody, Permission } from "../../schema/loop-event.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Entry, EventBody, Permission } from "../../schema/record.ts";
+import type { Entry } from "../../schema/record.ts";
 
 /** A short form of a message. */
 export type MessageDigest = {

@@ -1,4 +1,4 @@
-import type { EventBody } from "../../schema/record.ts";
+import type { EventBody } from "../../schema/loop-event.ts";
 import type { BranchRecord } from "./session.ts";
 
 /** The prefix of the id of a branch that a model's revert has created. */

@@ -1,5 +1,6 @@
+import type { EventBody } from "../../schema/loop-event.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { EntryOrigin, EventBody } from "../../schema/record.ts";
+import type { EntryOrigin } from "../../schema/record.ts";
 import type { Step } from "./step.ts";
 
 // The data of one write, and its target.

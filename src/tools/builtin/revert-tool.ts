@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { REVERT_TOOL } from "../../core/view/view-request.ts";
-import { RevertCategory } from "../../schema/record.ts";
+import { RevertCategory } from "../../schema/loop-event.ts";
 import { defineOfferedTool, type ViewTool } from "../tool.ts";
 
 /** A longer summary is rejected, and the model reads the limit. */

@@ -1,6 +1,7 @@
 import type { WorkflowHandle } from "@temporalio/client";
 import type { AgentDefinitionInput } from "../../../src/schema/definition.ts";
-import type { Entry, EventBody, LoopEvent } from "../../../src/schema/record.ts";
+import type { EventBody, LoopEvent } from "../../../src/schema/loop-event.ts";
+import type { Entry } from "../../../src/schema/record.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
 import type { RecordedRequest } from "../../../src/testing/model-server/ledger.ts";
 import type { ScriptedConversation } from "../../../src/testing/model-server/script.ts";

@@ -1,4 +1,4 @@
-import type { Permission, QuestionRecord } from "../../../schema/record.ts";
+import type { Permission, QuestionRecord } from "../../../schema/loop-event.ts";
 import type { Allowance } from "../../budget/account-state.ts";
 import type { ViewRequest } from "../../view/view-request.ts";
 import type { CallDigest, QuestionRef, ToolDigest } from "./digest.ts";

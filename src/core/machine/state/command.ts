@@ -1,6 +1,7 @@
 import type { AgentDefinition, Continuation, Limits } from "../../../schema/definition.ts";
+import type { QuestionRecord } from "../../../schema/loop-event.ts";
 import type { Usage } from "../../../schema/message.ts";
-import type { Outcome, QuestionRecord, SpawnRef } from "../../../schema/record.ts";
+import type { Outcome, SpawnRef } from "../../../schema/record.ts";
 import type { Allowance } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { LoopPart } from "../../evaluation/loop-part.ts";

@@ -8,14 +8,10 @@ import type {
   SubAgentLimits,
 } from "../../../schema/definition.ts";
 import type { HookPoint } from "../../../schema/hooks.ts";
+import type { DefinitionChange, ModelFallback } from "../../../schema/loop-event.ts";
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { PermissionPolicy } from "../../../schema/permission.ts";
-import type {
-  ContinuationKind,
-  DefinitionChange,
-  EntryOrigin,
-  ModelFallback,
-} from "../../../schema/record.ts";
+import type { ContinuationKind, EntryOrigin } from "../../../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../../../schema/tool.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { CallFacts } from "../../permission/call-facts.ts";

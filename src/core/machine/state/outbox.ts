@@ -1,4 +1,5 @@
-import type { EntryOrigin, EventBody } from "../../../schema/record.ts";
+import type { EventBody } from "../../../schema/loop-event.ts";
+import type { EntryOrigin } from "../../../schema/record.ts";
 import type { InboundMessage } from "./inbound-message.ts";
 
 /** What waits to be written. The next activity takes it as input and writes it first. */

@@ -1,4 +1,5 @@
-import type { EventBody, Outcome } from "../../../schema/record.ts";
+import type { EventBody } from "../../../schema/loop-event.ts";
+import type { Outcome } from "../../../schema/record.ts";
 import { findLeftBranches } from "../../../store/transcript/find-left-branches.ts";
 import type { Transcript } from "../../../store/transcript/transcript.ts";
 import { eventually } from "../../../testing/eventually.ts";

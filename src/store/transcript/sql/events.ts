@@ -1,4 +1,4 @@
-import type { LoopEvent } from "../../../schema/record.ts";
+import type { LoopEvent } from "../../../schema/loop-event.ts";
 import type { NewEvent } from "../store-write.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";

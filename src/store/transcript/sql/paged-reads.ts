@@ -1,4 +1,5 @@
-import type { Entry, LoopEvent } from "../../../schema/record.ts";
+import type { LoopEvent } from "../../../schema/loop-event.ts";
+import type { Entry } from "../../../schema/record.ts";
 import { findBranch, findRanges, readLength } from "./branches.ts";
 import type { Engine } from "./engine.ts";
 import { readEntryRows, toEntry } from "./entries.ts";

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../../schema/definition.ts";
-import type { Entry, LoopEvent, LoopStatus } from "../../../schema/record.ts";
+import type { LoopEvent } from "../../../schema/loop-event.ts";
+import type { Entry, LoopStatus } from "../../../schema/record.ts";
 import type { Archive } from "../archive.ts";
 import type {
   EvaluationClosing,
