@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
-import { connect, readAgents } from "holdfast/client";
+import { connect, readAgents } from "holdfast";
 import { startModelServer, startTestServer } from "holdfast/testing";
 import { createWorker } from "holdfast/worker";
 

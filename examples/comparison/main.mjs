@@ -1,5 +1,5 @@
 // Three agents answer one question, and a judge selects the best. Run it: node examples/comparison/main.mjs [--real]
-import { createJudgeStrategy } from "holdfast/client";
+import { createJudgeStrategy } from "holdfast";
 import { check, runExample } from "../run-example.mjs";
 
 await runExample(import.meta.url, async ({ holdfast, agents, model }) => {

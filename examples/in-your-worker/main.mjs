@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
-import { connect } from "holdfast/client";
+import { connect } from "holdfast";
 import { startModelServer, startTestServer } from "holdfast/testing";
 import { check } from "../run-example.mjs";
 

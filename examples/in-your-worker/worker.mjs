@@ -3,7 +3,7 @@
 import { appendFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { DefaultLogger, NativeConnection, Runtime, Worker } from "@temporalio/worker";
-import { anthropic } from "holdfast/client";
+import { anthropic } from "holdfast";
 import { holdfastPlugin } from "holdfast/plugin";
 import { defineTool } from "holdfast/tool";
 import { z } from "zod";
