@@ -5,7 +5,17 @@
 // Completed steps are skipped without output. Concurrent runs are safe.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -89,6 +99,13 @@ function isInstalledAsLocked() {
 }
 
 function installPackages() {
+  const folder = join(root, "node_modules");
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new SetupError(
+      `the packages of package-lock.json are to be installed, but ${folder} is a link to ${readlinkSync(folder)}, ` +
+        "and npm ci would empty that folder.\nWhat to do: remove the link, and run the command again.",
+    );
+  }
   say("installing packages from package-lock.json (npm ci)");
   const args = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
   const npm = process.env.npm_execpath;

@@ -1,6 +1,6 @@
 import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -122,6 +122,15 @@ test("packages installed by hand from the same lock file are accepted as they ar
   spawnSync(process.execPath, [join(root, "npm-cli.js"), "install"], { cwd: root });
   setUp({}, "packages");
   expect(ran()).toEqual(["npm install"]);
+});
+
+test("a linked folder of packages is left alone, because an installation would empty it", async () => {
+  await mkdir(join(root, "elsewhere"));
+  await symlink(join(root, "elsewhere"), join(root, "node_modules"));
+  const { status, stderr } = setUp();
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/node_modules is a link to .*elsewhere.*What to do: remove the link/s);
+  expect(ran()).toEqual([]);
 });
 
 test("the server is fetched if none is specified and the cache is empty", () => {
