@@ -1,5 +1,5 @@
 // Three agents answer one question, and a judge selects the best. Run it: node examples/comparison/main.mjs [--real]
-import { createJudgeStrategy } from "holdfast";
+import { createJudgeStrategy, getMessageText } from "holdfast";
 import { check, runExample } from "../run-example.mjs";
 
 await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
@@ -20,14 +20,10 @@ await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
   const last = messages.at(-1)?.message;
   check(
     "the session continues after the selected branch",
-    last?.role === "assistant" && getText(last) === text,
+    last?.role === "assistant" && getMessageText(last) === text,
   );
   if (model !== undefined) {
     check("it is the branch that read the code and explains", decision.selected === 1);
     check("no answer was paid for twice", model.answersRepaid() === 0);
   }
 });
-
-function getText({ content }) {
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
-}

@@ -36,6 +36,7 @@ export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { DefinitionChange, LoopEvent } from "../schema/loop-event.ts";
 export type { AgentMessage } from "../schema/message.ts";
+export { getMessageText } from "../schema/message-text.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
 export type { OutputFormat } from "../schema/output.ts";
 export type { Entry, Outcome, SessionOrigin } from "../schema/record.ts";

@@ -1,5 +1,6 @@
 import { type ExtractedJson, extractJson } from "../platform/text/extract-json.ts";
 import type { AssistantMessage } from "../schema/message.ts";
+import { joinText } from "../schema/message-text.ts";
 
 /**
  * Returns the structured output of an accepted answer: the arguments of its only call, or the JSON value in its
@@ -13,5 +14,5 @@ export function extractOutput(
 ): ExtractedJson {
   const call = content.find((part) => part.type === "toolCall");
   if (call !== undefined) return { type: "found", value: call.arguments };
-  return extractJson(content.map((part) => (part.type === "text" ? part.text : "")).join(""), fits);
+  return extractJson(joinText(content), fits);
 }

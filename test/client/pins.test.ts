@@ -52,6 +52,7 @@ test("pin: the values that the package exports [PAR-14]", () => {
     "findRootLoops",
     "formatProblem",
     "getLoopOrigin",
+    "getMessageText",
     "getTurnId",
     "google",
     "hashDefinition",

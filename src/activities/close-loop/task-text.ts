@@ -2,9 +2,9 @@ import type { ClosedDigest } from "../../core/machine/state/digest.ts";
 import type { TaskRef } from "../../core/machine/state/task.ts";
 import { estimateText } from "../../core/view/estimate.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
+import { getMessageText } from "../../schema/message-text.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { createSubAgentTool } from "../../tools/builtin/sub-agent-tool.ts";
-import { getAnswerText } from "../model/answer-digest.ts";
 import { parseCall } from "../model/read-call.ts";
 import { DefinitionError } from "../step/failure.ts";
 
@@ -40,7 +40,7 @@ export async function readAnswerText(
   transcript: Pick<Transcript, "readEntries">,
 ): Promise<string | undefined> {
   const [entry] = await transcript.readEntries(session, branch, position, position + 1);
-  return entry?.message.role === "assistant" ? getAnswerText(entry.message) : undefined;
+  return entry?.message.role === "assistant" ? getMessageText(entry.message) : undefined;
 }
 
 /** Finds the position of the last answer that has a text (SUB-05). */
@@ -52,8 +52,8 @@ export async function findLastAnswer(
 ): Promise<ClosedDigest["lastAnswer"]> {
   const entries = await transcript.readEntries(session, branch, from, to);
   const last = entries.findLast(
-    ({ message }) => message.role === "assistant" && getAnswerText(message) !== "",
+    ({ message }) => message.role === "assistant" && getMessageText(message) !== "",
   );
   if (last?.message.role !== "assistant") return undefined;
-  return { position: last.position, tokens: estimateText(getAnswerText(last.message)) };
+  return { position: last.position, tokens: estimateText(getMessageText(last.message)) };
 }

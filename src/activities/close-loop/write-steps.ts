@@ -7,11 +7,11 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AgentMessage } from "../../schema/message.ts";
+import { getMessageText } from "../../schema/message-text.ts";
 import type { LoopStatus, Outcome } from "../../schema/record.ts";
 import type { CloseLoopInput, RecordInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { notifyLoopEnd } from "../hooks/loop-hooks.ts";
-import { getAnswerText } from "../model/answer-digest.ts";
 import { formatOutput } from "../model/structured-output.ts";
 import { toFailure } from "../step/failure.ts";
 import { announceEvents } from "../step/live-output.ts";
@@ -118,7 +118,7 @@ export function buildClosedDigest(
 ): ClosedDigest {
   if (answer?.role !== "assistant" || position === undefined) return { branch: "" };
   const json = output === undefined || output.type === "text" ? undefined : formatOutput(answer, output);
-  const text = truncateForPreview(json ?? getAnswerText(answer), maxBytes);
+  const text = truncateForPreview(json ?? getMessageText(answer), maxBytes);
   const kind =
     json === undefined ? {} : { json: text === json ? ("complete" as const) : ("truncated" as const) };
   return { branch: "", text, position, ...kind };

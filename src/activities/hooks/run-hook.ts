@@ -6,9 +6,9 @@ import { limitSignal } from "../../platform/async/deadline.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage } from "../../schema/message.ts";
+import { getMessageText } from "../../schema/message-text.ts";
 import type { RunHookInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { getAnswerText } from "../model/answer-digest.ts";
 import { getToolsForParsing } from "../model/available-tools.ts";
 import { parseCall } from "../model/read-call.ts";
 import { toFailure } from "../step/failure.ts";
@@ -88,7 +88,7 @@ export async function runAllHooks(
       const message = await answer(question.position);
       return await one(question.point, {
         ...ofTurn,
-        text: message?.role === "assistant" ? getAnswerText(message) : "",
+        text: message?.role === "assistant" ? getMessageText(message) : "",
       });
     }
     case "before-compaction": {

@@ -5,6 +5,7 @@ import { extractJson } from "../../platform/text/extract-json.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
+import { getMessageText } from "../../schema/message-text.ts";
 import type { StructuredOutput } from "../../schema/output.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { describeSchemaErrors } from "../../tools/argument-repair/describe-schema-errors.ts";
@@ -12,7 +13,6 @@ import { findSchemaProblem } from "../../tools/argument-repair/find-schema-probl
 import { FINISH_TOOL } from "../../tools/builtin/next-round-tools.ts";
 import type { PassOutputDigest, PassOutputInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { getAnswerText } from "../model/answer-digest.ts";
 import { formatOutput } from "../model/structured-output.ts";
 import { DefinitionError, toFailure } from "../step/failure.ts";
 import { runWithTimeout } from "../step/run-with-timeout.ts";
@@ -93,7 +93,7 @@ function throwNoOutput({ name, session, loopId }: OutputSource): never {
 }
 
 function getOutputText(answer: AssistantMessage, output: AgentDefinition["output"]): string {
-  return isStructured(output) ? (formatOutput(answer, output) ?? "") : getAnswerText(answer);
+  return isStructured(output) ? (formatOutput(answer, output) ?? "") : getMessageText(answer);
 }
 
 function isStructured(output: AgentDefinition["output"]): output is StructuredOutput {

@@ -7,6 +7,7 @@ import { isOverflowText } from "../../platform/text/overflow.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage, ToolCallContent } from "../../schema/message.ts";
+import { getMessageText, joinText } from "../../schema/message-text.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -49,7 +50,7 @@ export async function buildAnswerDigest(
     costUsd: computeCost(message.usage, definition.model.cost, message.longestQuestion),
     tokens: estimateMessage(message),
     calls,
-    preview: redactPreview(overflow ? (message.errorMessage ?? "") : getAnswerText(message), PREVIEW_BYTES),
+    preview: redactPreview(overflow ? (message.errorMessage ?? "") : getMessageText(message), PREVIEW_BYTES),
     ...(overflow ? { isOverflow: overflow } : {}),
     ...(output?.ok !== true && announcesMissingCall(message, definition, textOnly ? 0 : offered.length)
       ? { announcesCall: true }
@@ -85,10 +86,6 @@ async function buildCallDigest(
   return facts === undefined ? digest : { ...digest, facts };
 }
 
-export function getAnswerText(message: AssistantMessage): string {
-  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-}
-
 /**
  * Returns whether an answer announces a tool call that it could have made and did not make (IRON-10). The text stays
  * in the activity; the machine gets only the verdict.
@@ -102,5 +99,5 @@ export function announcesMissingCall(
 ): boolean {
   if (!nudges.enabled || tools === 0 || stopReason !== "stop") return false;
   if (content.some(({ type }) => type === "toolCall")) return false;
-  return announcesToolCall(content.map((part) => (part.type === "text" ? part.text : "")).join(""));
+  return announcesToolCall(joinText(content));
 }

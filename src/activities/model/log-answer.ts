@@ -1,5 +1,6 @@
 import type { Logger } from "../../platform/log.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
+import { joinText } from "../../schema/message-text.ts";
 
 /** What operators search for in a text: whether the model was asked to end it with suggestions, and did (IRON-15). */
 const SUGGESTIONS = "<suggestions>";
@@ -13,7 +14,7 @@ export function logAnswer(
   at: { readonly session: string; readonly loopId: string; readonly turn: number },
   { content }: AssistantMessage,
 ): void {
-  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const text = joinText(content);
   const tools = content.flatMap((part) => (part.type === "toolCall" ? [part.name] : []));
   if (tools.length > 0) log.debug({ ...at, tools, hasContent: text !== "" }, "The model made tool calls");
   else {

@@ -5,9 +5,9 @@ import { resolveHeaders, resolveSecrets } from "../../models/secrets.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { ModelFallback } from "../../schema/loop-event.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
+import { getMessageText } from "../../schema/message-text.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { getAnswerText } from "./answer-digest.ts";
 import { askOnce } from "./ask-once.ts";
 import { askWithFallbacks } from "./model-fallback.ts";
 
@@ -67,7 +67,7 @@ export class TextModel {
       computeCost(answer.usage, definition.model.cost, answer.longestQuestion),
     );
     if (fallback !== undefined) this.#fallbacks.set(`${fallback.to.provider}/${fallback.to.model}`, fallback);
-    return { text: getAnswerText(answer).trim(), stopReason: answer.stopReason };
+    return { text: getMessageText(answer).trim(), stopReason: answer.stopReason };
   }
 
   async #ask(model: ModelConfig, question: TextQuestion, signal: AbortSignal): Promise<AssistantMessage> {

@@ -4,6 +4,7 @@ import type { Mask } from "../../models/secret-masks.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../../schema/message.ts";
+import { joinText } from "../../schema/message-text.ts";
 import type { LoopEnding } from "../../tools/tool.ts";
 import { boundOutput } from "./bound-output.ts";
 import type { Execution } from "./execution.ts";
@@ -31,7 +32,7 @@ export function buildToolResult(
     timestamp: atMs,
     turnId,
   };
-  const shown = output.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const shown = joinText(output.content);
   const digest: ToolDigest = {
     branch: "",
     isError,

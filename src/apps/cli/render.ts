@@ -2,8 +2,9 @@ import type { AgentEvent } from "../../client/index.ts";
 import { type AnswerPart, diffUpdate } from "../../client/read/answer-diff.ts";
 import { PROGRESS_SOURCES } from "../../client/read/progress-sources.ts";
 import type { Message } from "../../schema/message.ts";
+import { getMessageText, joinText } from "../../schema/message-text.ts";
 import { type Palette, stripControls } from "./palette.ts";
-import { getText, joinText, shortenText, summarizeCall } from "./text.ts";
+import { shortenText, summarizeCall } from "./text.ts";
 
 type EventOfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
@@ -92,13 +93,13 @@ export class Renderer {
   #renderMessage(message: Message, loopId: string): void {
     const { paint } = this.#options;
     if (message.role === "user") {
-      const text = getText(message);
+      const text = getMessageText(message);
       if (this.#options.ownPrompts?.has(text) === true) return;
       this.#writeLine(paint.bold(`> ${shortenText(text, RESULT_LINE_CHARS)}`));
       return;
     }
     if (message.role !== "assistant") return;
-    const whole = getText(message);
+    const whole = getMessageText(message);
     const parts = this.#answers.get(loopId) ?? [];
     const streamedText = parts.map(({ type, text }) => (type === "text" ? text : "")).join("");
     this.#answers.delete(loopId);

@@ -1,18 +1,8 @@
-import type { AgentMessage, Outcome } from "../../client/index.ts";
+import type { Outcome } from "../../client/index.ts";
 import type { RunSummary } from "../../client/runs/run-summary.ts";
 import { UNKNOWN_COST } from "../../core/budget/limits.ts";
 import { truncateText } from "../../platform/text/truncate-text.ts";
-import type { Content } from "../../schema/message.ts";
 import { stripControls } from "./palette.ts";
-
-/** Returns the text of a message, without thinking, calls and images. */
-export function getText(message: AgentMessage): string {
-  return message.role === "extension" ? "" : joinText(message.content);
-}
-
-export function joinText(content: readonly Content[]): string {
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
-}
 
 /** The names of arguments that summarise a call best, in order of preference. */
 const SUMMARY_ARGUMENTS = ["command", "path", "pattern", "query", "url", "task", "prompt"] as const;

@@ -2,8 +2,8 @@ import type { Entry } from "../../client/index.ts";
 import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Content, ToolResultMessage } from "../../schema/message.ts";
+import { joinText } from "../../schema/message-text.ts";
 import type { ToolOutput } from "./ui-chunk.ts";
-import { joinText } from "./ui-message.ts";
 
 // The conversation for a page that opens: the same messages and parts as if it had been open from the start.
 

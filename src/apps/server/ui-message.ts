@@ -4,7 +4,8 @@ import { isLiveOutput } from "../../client/read/live-events.ts";
 import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { AssistantMessage, Content, Message, StopReason } from "../../schema/message.ts";
+import type { AssistantMessage, Message, StopReason } from "../../schema/message.ts";
+import { joinText } from "../../schema/message-text.ts";
 import { UiAnswer } from "./ui-answer.ts";
 import type { FinishReason, ToolOutput, UiChunk, WaitingCallData } from "./ui-chunk.ts";
 
@@ -251,7 +252,3 @@ const FINISH_REASONS: Partial<Record<StopReason, FinishReason>> = {
   error: "error",
   guardRail: "content-filter",
 };
-
-export function joinText(content: readonly Content[]): string {
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
-}

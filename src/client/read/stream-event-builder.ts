@@ -1,6 +1,7 @@
 import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
-import type { AssistantMessage, Content } from "../../schema/message.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
+import { joinText } from "../../schema/message-text.ts";
 import type { StreamEvent } from "./stream-event.ts";
 
 /** What was delivered of the answer in progress. */
@@ -138,8 +139,4 @@ function readParts({ content }: AssistantMessage): Delivered {
     text: joinText(content),
     thinking: content.flatMap((part) => (part.type === "thinking" ? [part.thinking] : [])).join(""),
   };
-}
-
-function joinText(content: readonly Content[]): string {
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }

@@ -1,6 +1,7 @@
 import type { ZodType, z } from "zod";
 import { extractJson as jsonIn } from "../../platform/text/extract-json.ts";
 import type { AgentMessage } from "../../schema/message.ts";
+import { getMessageText } from "../../schema/message-text.ts";
 import { formatProblems } from "./zod-output.ts";
 
 /** `reason` is a sentence that describes what was found; of a `mismatch`, field by field. */
@@ -34,6 +35,5 @@ export function extractJson<Schema extends ZodType>(
 
 function getText(source: AgentMessage | string): string {
   if (typeof source === "string") return source;
-  if (source.role === "extension") return "";
-  return source.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return getMessageText(source);
 }

@@ -1,5 +1,6 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
+import { getMessageText } from "../../schema/message-text.ts";
 import { outputName, type StructuredOutput } from "../../schema/output.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { RunResult } from "../../workflows/run-result.ts";
@@ -75,7 +76,7 @@ async function readAnswerOutput(
 ): Promise<Pick<RunResult, "text" | "json"> | undefined> {
   const output = (await transcript.readDefinition(definitionHash))?.output;
   const isStructured = output !== undefined && output.type !== "text";
-  const fullText = isStructured ? formatStructuredValue(answer, output) : getText(answer);
+  const fullText = isStructured ? formatStructuredValue(answer, output) : getMessageText(answer);
   if (fullText === "") return undefined;
   const text = truncateForPreview(fullText, INLINE_BYTES);
   if (!isStructured) return { text };
@@ -84,9 +85,5 @@ async function readAnswerOutput(
 
 function formatStructuredValue(answer: AssistantMessage, output: StructuredOutput): string {
   const call = answer.content.find((part) => part.type === "toolCall" && part.name === outputName(output));
-  return call?.type === "toolCall" ? (JSON.stringify(call.arguments) ?? "") : getText(answer);
-}
-
-function getText({ content }: AssistantMessage): string {
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return call?.type === "toolCall" ? (JSON.stringify(call.arguments) ?? "") : getMessageText(answer);
 }

@@ -1,4 +1,5 @@
-import type { AgentMessage, Content } from "../../schema/message.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import { joinText } from "../../schema/message-text.ts";
 
 /** Everything that a judge reads (PAR-07): texts only; no calls, results, images, thinking or intermediate turns. */
 export type JudgeMaterial = {
@@ -29,12 +30,12 @@ export function buildJudgeMaterial(
 /** Returns the text of the last answer among a branch's own messages; empty when there is none. */
 export function getLastAnswerText(own: readonly AgentMessage[]): string {
   const last = own.findLast(({ role }) => role === "assistant");
-  return last?.role === "assistant" ? getText(last.content) : "";
+  return last?.role === "assistant" ? joinText(last.content) : "";
 }
 
 function formatQuery(messages: readonly AgentMessage[]): string {
   return messages
-    .flatMap((message) => (message.role === "user" ? [getText(message.content)] : []))
+    .flatMap((message) => (message.role === "user" ? [joinText(message.content)] : []))
     .filter((text) => text !== "")
     .join("\n");
 }
@@ -45,11 +46,7 @@ function formatTranscript(messages: readonly AgentMessage[]): string {
 
 function formatMessage(message: AgentMessage): readonly string[] {
   if (message.role !== "user" && message.role !== "assistant") return [];
-  const text = getText(message.content);
+  const text = joinText(message.content);
   if (text === "") return [];
   return [`${message.role === "user" ? "User" : "Assistant"}: ${text}`];
-}
-
-function getText(content: readonly Content[]): string {
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

@@ -1,5 +1,6 @@
 import type { EventBody, Permission } from "../../schema/loop-event.ts";
 import type { AgentMessage } from "../../schema/message.ts";
+import { joinText } from "../../schema/message-text.ts";
 import type { Entry } from "../../schema/record.ts";
 
 /** A short form of a message. */
@@ -86,9 +87,7 @@ function formatPermission(permission: Permission | undefined): { permission?: ob
 
 function digestMessage({ message, origin }: Entry): MessageDigest | undefined {
   if (message.role === "extension") return undefined;
-  const text = maskVariableText(
-    message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
-  );
+  const text = maskVariableText(joinText(message.content));
   const gist = { role: message.role, origin, text };
   switch (message.role) {
     case "user":

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { AgentMessage, Entry, RequestOptions, StoredLoop } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
+import { getMessageText } from "../../../schema/message-text.ts";
 import { formatBranchTree } from "../branch-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
@@ -8,7 +9,7 @@ import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { parseCount } from "../position-flags.ts";
 import { formatTurnRequest } from "../request-view.ts";
-import { describeOutcome, getText, summarizeCall } from "../text.ts";
+import { describeOutcome, summarizeCall } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = {
@@ -131,5 +132,5 @@ function formatBody(message: AgentMessage): string {
   const images = message.content.filter((part) => part.type === "image").map(() => "[image]");
   const error =
     message.role === "assistant" && message.errorMessage !== undefined ? [message.errorMessage] : [];
-  return [getText(message), ...images, ...calls, ...error].filter((text) => text !== "").join("\n");
+  return [getMessageText(message), ...images, ...calls, ...error].filter((text) => text !== "").join("\n");
 }

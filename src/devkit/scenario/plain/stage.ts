@@ -1,5 +1,4 @@
 import { tmpdir } from "node:os";
-import { getAnswerText } from "../../../activities/model/answer-digest.ts";
 import { buildChildDefinition } from "../../../activities/open-loop/child-definitions.ts";
 import type { RunHookCommand } from "../../../core/machine/state/command.ts";
 import type { CompactionStrategy } from "../../../hooks/compaction-strategy.ts";
@@ -12,6 +11,7 @@ import type { SecretSource } from "../../../models/secrets.ts";
 import type { Logger } from "../../../platform/log.ts";
 import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
 import { AgentDefinition } from "../../../schema/definition.ts";
+import { getMessageText } from "../../../schema/message-text.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import { createReadFullMessageTool } from "../../../tools/builtin/read-full-message-tool.ts";
 import { createViewTools } from "../../../tools/builtin/view-tools.ts";
@@ -142,7 +142,7 @@ export class Stage {
     const fresh = () =>
       new MemoryTranscript(this.session, ({ session, branch, position }) => {
         const message = this.transcripts.get(session)?.getMessage(branch, position);
-        return message?.role === "assistant" ? getAnswerText(message) : undefined;
+        return message?.role === "assistant" ? getMessageText(message) : undefined;
       });
     this.transcript = parts.transcript ?? fresh();
     this.results = new Results(this.machine, this.transcript);
