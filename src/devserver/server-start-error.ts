@@ -10,8 +10,10 @@ export interface ServerStartFacts {
 export class ServerStartError extends Error {
   override readonly name = "ServerStartError";
   readonly facts: ServerStartFacts;
+  /** The log says that another program has a port of the server. */
+  readonly isPortTaken: boolean;
 
-  constructor(problem: string, facts: ServerStartFacts) {
+  constructor(problem: string, facts: ServerStartFacts, isPortTaken = false) {
     const log = facts.logTail === "" ? "(empty)" : facts.logTail;
     super(
       [
@@ -22,5 +24,6 @@ export class ServerStartError extends Error {
       ].join("\n"),
     );
     this.facts = facts;
+    this.isPortTaken = isPortTaken;
   }
 }

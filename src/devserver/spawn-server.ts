@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { type FileHandle, open, readFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { isAlive } from "./folder-lock.ts";
 
@@ -114,18 +114,23 @@ export async function isSupervisor(pid: number): Promise<boolean> {
 }
 
 /** Reads the end of a log file, for an error message. */
-export async function readLogTail(logFile: string, bytes = 2_000): Promise<string> {
+export async function readLogTail(logFile: string, bytes?: number): Promise<string> {
   try {
     const handle = await open(logFile, "r");
     try {
-      const { size } = await handle.stat();
-      const length = Math.min(size, bytes);
-      const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length);
-      return buffer.toString().trim();
+      return await readTail(handle, bytes);
     } finally {
       await handle.close();
     }
   } catch {
     return "";
   }
+}
+
+/** Reads the end of an open file, which may have been removed meanwhile. */
+export async function readTail(file: FileHandle, bytes = 2_000): Promise<string> {
+  const { size } = await file.stat();
+  const length = Math.min(size, bytes);
+  const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+  return buffer.toString().trim();
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, mkdtemp, open, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { withFolderLock } from "./folder-lock.ts";
 import { findReadinessProblem, isListening } from "./server-readiness.ts";
 import { readRecord, type ServerRecord, writeRecord } from "./server-record.ts";
 import { ServerStartError } from "./server-start-error.ts";
-import { isSupervisor, readLogTail, type ServerProcess, spawnServer } from "./spawn-server.ts";
+import { isSupervisor, readLogTail, readTail, type ServerProcess, spawnServer } from "./spawn-server.ts";
 
 const HOST = "127.0.0.1";
 /** The same name as in `config/home.ts`, which this folder must not import. */
@@ -30,6 +30,9 @@ const BANNER_TIMEOUT_MS = 2_000;
 const PORT_ATTEMPTS = 4;
 
 const PORT_TAKEN = /address already in use|can't set \w+ port/i;
+
+/** The server's own services listen on ports that it chooses. If one is taken, it ends with a long stack after the reason. */
+const LOG_BYTES_OF_START = 64_000;
 
 /** The interval of checks of a server that this process has not started. It counts as gone after several failed checks. */
 const POLL_INTERVAL_MS = 2_000;
@@ -92,12 +95,16 @@ export interface DevServer {
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const namespace = options.namespace ?? "default";
   if ("ephemeral" in options) {
-    const folder = await mkdtemp(join(tmpdir(), "holdfast-server-"));
-    try {
-      return await launchServer(folder, namespace, options, { port: 0, uiPort: 0 }, folder);
-    } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      throw error;
+    for (let attempt = 1; ; attempt += 1) {
+      // The folder of a server that ended is removed by its supervisor.
+      const folder = await mkdtemp(join(tmpdir(), "holdfast-server-"));
+      try {
+        return await launchServer(folder, namespace, options, { port: 0, uiPort: 0 }, folder);
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        if (attempt < PORT_ATTEMPTS && error instanceof ServerStartError && error.isPortTaken) continue;
+        throw error;
+      }
     }
   }
 
@@ -199,13 +206,14 @@ async function launchServer(
       const problem = `port ${options.port} or ${options.uiPort} is taken by another program`;
       throw new ServerStartError(problem, { binary, args, logFile, logTail: "" });
     }
-    const server = await spawnServer(binary, args, logFile, temporaryFolder);
     const address = `${HOST}:${port}`;
-    const problem = await waitUntilReady(
-      server,
-      { address, namespace, uiPort, logFile },
-      options.startTimeoutMs,
-    );
+    const { server, problem, logTail, isPortTaken } = await withOpenLog(logFile, async (log) => {
+      const server = await spawnServer(binary, args, logFile, temporaryFolder);
+      const wanted = { address, namespace, uiPort, logFile };
+      const problem = await waitUntilReady(server, wanted, options.startTimeoutMs);
+      const isPortTaken = PORT_TAKEN.test(await readTail(log, LOG_BYTES_OF_START));
+      return { server, problem, logTail: await readTail(log), isPortTaken };
+    });
     if (problem === undefined) {
       const uiUrl = `http://${HOST}:${uiPort}`;
       if (temporaryFolder === undefined) await writeRecord(dataDir, { pid: server.pid, address, uiUrl });
@@ -219,12 +227,21 @@ async function launchServer(
         stop: () => server.stop(),
       };
     }
-    const tail = await readLogTail(logFile);
     await server.stop();
     usedPorts.push(port, uiPort);
     const mayChangePort = temporaryFolder === undefined && options.samePorts !== true;
-    if (attempt < PORT_ATTEMPTS && mayChangePort && PORT_TAKEN.test(tail)) continue;
-    throw new ServerStartError(problem, { binary, args, logFile, logTail: tail });
+    if (attempt < PORT_ATTEMPTS && mayChangePort && isPortTaken) continue;
+    throw new ServerStartError(problem, { binary, args, logFile, logTail }, isPortTaken);
+  }
+}
+
+/** Opens the log before the work: a server that ends at once takes its temporary folder with it. */
+async function withOpenLog<T>(logFile: string, work: (log: FileHandle) => Promise<T>): Promise<T> {
+  const log = await open(logFile, "a+", 0o600);
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
   }
 }
 

@@ -12,6 +12,7 @@ import {
   registerSearchAttributes,
 } from "../../src/client/connection/search-attributes.ts";
 import { findSearchAttributeGaps } from "../../src/config/search-attribute-gaps.ts";
+import { findServer } from "../../src/devserver/find-server.ts";
 import { findReadinessProblem, isListening } from "../../src/devserver/server-readiness.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
 import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";
@@ -130,6 +131,33 @@ test("a server that ends by itself is reported with its own output", async () =>
   expect((error as ServerStartError).facts.logTail).toBe("no such table");
   expect((error as Error).message).toContain("ended by itself");
 });
+
+test.each(["in a folder", "ephemeral"])(
+  "a server %s that ends because a port of its own services was taken is started again",
+  async (kind) => {
+    const binary = join(folder, "temporal");
+    const { path: real } = await findServer();
+    await writeFile(
+      binary,
+      `#!/bin/sh
+       if [ "$1" = server ] && [ ! -e "${folder}/taken" ]; then
+         touch "${folder}/taken"
+         echo "panic: listen tcp 127.0.0.1:40001: bind: address already in use"
+         printf 'at a long stack %4000s\\n' end
+         exit 2
+       fi
+       exec "${real}" "$@"\n`,
+    );
+    await chmod(binary, 0o755);
+    const where =
+      kind === "ephemeral" ? { ephemeral: true as const } : { dataDir: folder, port: 0, uiPort: 0 };
+    const server = await started({ ...where, find: { path: binary } });
+    expect(existsSync(join(folder, "taken"))).toBe(true);
+    expect(
+      await findReadinessProblem({ address: server.address, namespace: "default" }, 5000),
+    ).toBeUndefined();
+  },
+);
 
 thoroughTest("a server that never becomes ready is abandoned and ended after the time limit", async () => {
   const binary = join(folder, "temporal");
