@@ -27,14 +27,15 @@ export function inspectFile(path: string, access: "read" | "write"): "new" | "ex
       if (access === "write") accessSync(dirname(path), constants.W_OK);
       return "new";
     }
-    const { version, applicationId } = countMissingBytes(`${path}-wal`) > 0 ? readThroughWal(path) : header;
-    if (header.missingBytes > 0 && countMissingBytes(`${path}-wal`) === 0) {
+    const missingBytes = countMissingBytes(path);
+    if (missingBytes > 0) {
       throw createStoreError(
         "damaged",
         path,
-        `the file is truncated: its last ${header.missingBytes} bytes are missing`,
+        `the file is truncated: its last ${missingBytes} bytes are missing`,
       );
     }
+    const { version, applicationId } = getFileSize(`${path}-wal`) > 0 ? readThroughWal(path) : header;
     if (applicationId !== APPLICATION_ID && (applicationId !== 0 || version !== 0)) {
       throw createStoreError("other", path, "the file is the SQLite database of another program");
     }
@@ -47,11 +48,31 @@ export function inspectFile(path: string, access: "read" | "write"): "new" | "ex
   }
 }
 
+/** Longer than a process needs between the writes of a checkpoint that change the size of the file. */
+const SETTLE_MS = 50;
+
+/**
+ * Counts the bytes that a file lacks, whose end the write-ahead log does not have either. Another process may be moving
+ * pages from the log to the file meanwhile: only what stays missing is missing.
+ */
+function countMissingBytes(path: string): number {
+  const before = readMissingBytes(path);
+  if (before === 0) return 0;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
+  const now = readMissingBytes(path);
+  return now === before ? now : 0;
+}
+
+function readMissingBytes(path: string): number {
+  const missingBytes = readHeader(path)?.missingBytes ?? 0;
+  return getFileSize(`${path}-wal`) === 0 ? missingBytes : 0;
+}
+
 function readHeader(path: string): FileHeader | undefined {
-  const size = countMissingBytes(path);
+  const size = getFileSize(path);
   if (size === 0) return undefined;
   const bytes = Buffer.alloc(HEADER_BYTES);
-  const file = listInspectedFiles(path);
+  const file = openInspected(path);
   if (!fstatSync(file).isFile()) throw createStoreError("unreachable", path, "this is not a regular file");
   const read = readSync(file, bytes, 0, HEADER_BYTES, 0);
   if (read < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) {
@@ -73,7 +94,7 @@ function readHeader(path: string): FileHeader | undefined {
  */
 const openFiles = new Map<string, number>();
 
-function listInspectedFiles(path: string): number {
+function openInspected(path: string): number {
   for (const [name, file] of openFiles) {
     if (fstatSync(file).nlink > 0) continue;
     openFiles.delete(name);
@@ -101,7 +122,7 @@ function readThroughWal(path: string): { version: number; applicationId: number 
   }
 }
 
-function countMissingBytes(path: string): number {
+function getFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
