@@ -51,8 +51,9 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)(
       await transcript.openLoop(opening());
       const newer = MIGRATIONS.length + 1;
       await bench.sql(`INSERT INTO migrations VALUES ('transcript', ${newer}, 0)`);
-      for (const refused of [transcript.putText("x", 1), PostgresTranscript.open({ url: bench.url })]) {
-        const { fault, message } = await catchStoreError(refused);
+      const uses = [() => transcript.putText("x", 1), () => PostgresTranscript.open({ url: bench.url })];
+      for (const use of uses) {
+        const { fault, message } = await catchStoreError(use());
         expect(fault).toBe("newer");
         expect(message).toMatch(
           new RegExp(`version ${newer}.* up to ${MIGRATIONS.length}.*Run the newer version`),
