@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isThorough } from "./test-depth.ts";
 
 // Recorded replies of real vendors: those of the repository, and more where there are more.
 
@@ -16,16 +17,17 @@ export type Recording = {
 
 export const RECORDINGS = fileURLToPath(new URL("../fixtures/recordings/", import.meta.url));
 
-/** A folder with the same structure: HOLDFAST_RECORDINGS names it, or it is beside the repository. */
+/** A folder with the same structure: HOLDFAST_RECORDINGS names it, or `npm run test:all` finds it beside the repository. */
 const MORE_RECORDINGS =
   process.env["HOLDFAST_RECORDINGS"] ?? fileURLToPath(new URL("../../../shared/vectors/", import.meta.url));
 
 export const hasMoreRecordings =
-  process.env["HOLDFAST_RECORDINGS"] !== undefined || existsSync(join(MORE_RECORDINGS, "index.json"));
+  process.env["HOLDFAST_RECORDINGS"] !== undefined ||
+  (isThorough && existsSync(join(MORE_RECORDINGS, "index.json")));
 
 /** Why tests of further recordings are skipped. */
 export const NO_MORE_RECORDINGS =
-  "no recordings beyond those of the repository (HOLDFAST_RECORDINGS names a folder of more)";
+  "no recordings beyond those of the repository (HOLDFAST_RECORDINGS names a folder of more; npm run test:all also looks beside the repository)";
 
 const own = readFolder(RECORDINGS);
 const names = new Set(own.map(({ file }) => file));
