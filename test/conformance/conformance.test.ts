@@ -147,7 +147,7 @@ thoroughTest.each([
   }
 });
 
-test("brackets that name no ids are words", async () => {
+thoroughTest("brackets that name no ids are words", async () => {
   const root = project(called("test", '"[1,2],[3] of (UTF-8) bytes (not AAA-like) [R13]"'));
   expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
 });
@@ -210,7 +210,7 @@ test("a requirement with clauses is proven by the tests that name each of them, 
   expect(written(root)).toContain("| BB: Others | 3 | 5 | 1 | 0 | 0 | 2 | 0 |  |");
 });
 
-test("the plain id of a requirement with clauses proves none of them", async () => {
+thoroughTest("the plain id of a requirement with clauses proves none of them", async () => {
   const root = project(called("test", '"all [BB-03]"') + called("test", '"one [BB-03.2]"'), {
     finished: ["BB"],
     requirements: withClauses(),
@@ -230,7 +230,7 @@ test("the plain id of a requirement with clauses proves none of them", async () 
   ]);
 });
 
-test("a gap with its reason is accepted in a finished area, but is not called proven", async () => {
+thoroughTest("a gap with its reason is accepted in a finished area, but is not called proven", async () => {
   const requirements = {
     areas: REQUIREMENTS.areas,
     requirements: withClauses({ gaps: { 3: "not built" } }).requirements.slice(-1),
@@ -301,7 +301,7 @@ test("a test whose body reaches no assertion cannot prove", async () => {
   );
 });
 
-test("a test whose body reaches an assertion can prove, wherever the assertion is", async () => {
+thoroughTest("a test whose body reaches an assertion can prove, wherever the assertion is", async () => {
   const bodies = {
     "a rejected promise": "await expect(run()).rejects.toThrow();",
     "a property": "fc.assert(fc.property(any, (x) => x));",
@@ -330,6 +330,6 @@ test("a test whose body reaches an assertion can prove, wherever the assertion i
   expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
 });
 
-test("a test that names nothing may be as it likes", async () => {
+thoroughTest("a test that names nothing may be as it likes", async () => {
   expect(await conformance(project(called("test", '"x"', "")))).toEqual({ status: 0, stderr: "" });
 });

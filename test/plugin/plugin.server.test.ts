@@ -196,7 +196,7 @@ describe("Worker.create", () => {
     );
   });
 
-  test("rejects workflows that have the name of one of Holdfast's", async () => {
+  thoroughTest("rejects workflows that have the name of one of Holdfast's", async () => {
     await expect(
       startOwnWorker(stage, {}, { workflowBundle: undefined as never, workflowsPath: CLASHING_WORKFLOWS }),
     ).rejects.toThrow(/exports pipeline, which is a workflow of Holdfast/);
