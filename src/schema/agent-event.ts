@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { DefinitionUpdated, fallbackPurpose, ModelFallback, RejectedMessage, Revert } from "./loop-event.ts";
+import { DefinitionUpdated } from "./definition-change.ts";
+import { fallbackPurpose, ModelFallback, RejectedMessage, Revert } from "./loop-event.ts";
 import {
   AgentMessage,
   AssistantMessage,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DefinitionUpdated } from "./definition-change.ts";
 import { MessageMetadata, Usage } from "./message.ts";
 import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
 
@@ -41,35 +42,6 @@ const PositionRange = z.object({
   /** The position after the last one. */
   to: z.number().int().nonnegative(),
 });
-
-/** One field of an agent that another definition changes. */
-export const DefinitionChange = z.object({
-  /** The path in the definition: `limits.maxTurns`. */
-  field: z.string(),
-  /** At most 160 bytes, free of secrets. */
-  description: z.string(),
-  /** When the change takes effect. */
-  takesEffect: z.enum(["next-turn", "next-loop"]),
-});
-export type DefinitionChange = z.infer<typeof DefinitionChange>;
-
-/** Definitions by their hashes. */
-const definitionUpdate = {
-  /** The hash of the definition before. */
-  from: z.string(),
-  /** The hash of the definition after. */
-  to: z.string(),
-  /** Whether the update took effect. */
-  applied: z.boolean(),
-  /** The fields that differ. */
-  changes: z.array(DefinitionChange),
-  /** What the change may break, as sentences. */
-  warnings: z.array(z.string()),
-  /** Why it was not applied. */
-  reason: z.string().optional(),
-};
-/** The same fields for complete events. */
-export const DefinitionUpdated = z.object(definitionUpdate);
 
 const ModelName = z.object({
   /** The vendor. */
@@ -281,7 +253,7 @@ export const EventBody = z.discriminatedUnion("type", [
   /** The agent was updated to another definition, or the update was rejected. An applied one is in effect from here on. */
   z.object({
     type: z.literal("DefinitionChanged"),
-    ...definitionUpdate,
+    ...DefinitionUpdated.shape,
     /** The hash of the text with the tools and limits from here on. */
     terms: z.string().optional(),
   }),

@@ -6,7 +6,7 @@ import {
 } from "../../core/machine/definition-changes.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { AgentDefinition, type AgentDefinitionInput } from "../../schema/definition.ts";
-import type { DefinitionChange } from "../../schema/loop-event.ts";
+import type { DefinitionChange } from "../../schema/definition-change.ts";
 import { findCostLimitProblem } from "../../schema/prices.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import {

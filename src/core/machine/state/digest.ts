@@ -7,8 +7,9 @@ import type {
   RevertSettings,
   SubAgentLimits,
 } from "../../../schema/definition.ts";
+import type { DefinitionChange } from "../../../schema/definition-change.ts";
 import type { HookPoint } from "../../../schema/hooks.ts";
-import type { DefinitionChange, ModelFallback } from "../../../schema/loop-event.ts";
+import type { ModelFallback } from "../../../schema/loop-event.ts";
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { PermissionPolicy } from "../../../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin } from "../../../schema/record.ts";
