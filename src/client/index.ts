@@ -34,7 +34,8 @@ export type { StatusCode } from "../core/machine/status-code.ts";
 export type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
-export type { DefinitionChange, LoopEvent } from "../schema/loop-event.ts";
+export type { DefinitionChange } from "../schema/definition-change.ts";
+export type { LoopEvent } from "../schema/loop-event.ts";
 export type { AgentMessage } from "../schema/message.ts";
 export { getMessageText } from "../schema/message-text.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
@@ -102,6 +103,7 @@ export { type ExtractedJson, extractJson } from "./runs/extract-json.ts";
 export { hashDefinition } from "./runs/hash-definition.ts";
 export { Job, type JobState } from "./runs/job.ts";
 export type { WaitingCall } from "./runs/list-waiting-calls.ts";
+export type { MessageOptions } from "./runs/message-input.ts";
 export {
   anthropic,
   azure,

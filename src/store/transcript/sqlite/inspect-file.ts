@@ -72,7 +72,7 @@ function readHeader(path: string): FileHeader | undefined {
   const size = getFileSize(path);
   if (size === 0) return undefined;
   const bytes = Buffer.alloc(HEADER_BYTES);
-  const file = openInspected(path);
+  const file = openForInspection(path);
   if (!fstatSync(file).isFile()) throw createStoreError("unreachable", path, "this is not a regular file");
   const read = readSync(file, bytes, 0, HEADER_BYTES, 0);
   if (read < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) {
@@ -94,7 +94,7 @@ function readHeader(path: string): FileHeader | undefined {
  */
 const openFiles = new Map<string, number>();
 
-function openInspected(path: string): number {
+function openForInspection(path: string): number {
   for (const [name, file] of openFiles) {
     if (fstatSync(file).nlink > 0) continue;
     openFiles.delete(name);
