@@ -56,11 +56,22 @@ const SETTLE_MS = 50;
  * pages from the log to the file meanwhile: only what stays missing is missing.
  */
 function countMissingBytes(path: string): number {
-  const before = readMissingBytes(path);
+  return readSettled(
+    () => readMissingBytes(path),
+    () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS),
+  );
+}
+
+/**
+ * Reads a number of missing bytes that is the same before and after a pause; 0 if it is not.
+ *
+ * @testonly
+ */
+export function readSettled(read: () => number, pause: () => void): number {
+  const before = read();
   if (before === 0) return 0;
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
-  const now = readMissingBytes(path);
-  return now === before ? now : 0;
+  pause();
+  return read() === before ? before : 0;
 }
 
 function readMissingBytes(path: string): number {
