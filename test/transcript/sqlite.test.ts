@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { inspectFile } from "../../src/store/transcript/sqlite/inspect-file.ts";
 import { LATEST_VERSION } from "../../src/store/transcript/sqlite/migrations.ts";
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { entry, opening, readTexts, step, write } from "./sample-writes.ts";
 import { readLines, spawnSqliteChild, waitForExit } from "./sqlite-child.ts";
 import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
@@ -50,32 +48,6 @@ describe("several processes on one file", () => {
     expect(mine.map(Number).reduce((sum, count) => sum + count)).toBe(100);
     expect((await transcript.readSteps("s")).filter(({ number }) => number > 0)).toHaveLength(100);
   });
-
-  thoroughTest(
-    "a file that another process extends, checkpoints and vacuums never looks truncated",
-    async () => {
-      await (await bench.open()).close();
-      const writer = spawnSqliteChild(
-        bench.path,
-        `const sql = new Sql(path);
-       sql.run("CREATE TABLE junk (x)");
-       for (let round = 0; round < 300; round += 1) {
-         sql.run("INSERT INTO junk VALUES (zeroblob(300000))");
-         if (round % 30 === 29) { sql.run("DELETE FROM junk"); sql.run("VACUUM"); }
-         sql.all("PRAGMA wal_checkpoint(TRUNCATE)");
-       }`,
-      );
-      let isOver = false;
-      const ended = waitForExit(writer).finally(() => {
-        isOver = true;
-      });
-      while (!isOver) {
-        for (let look = 0; look < 50; look += 1) expect(inspectFile(bench.path, "read")).toBe("existing");
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      expect(await ended).toBe(0);
-    },
-  );
 
   test("processes that open a new file at the same time create it once", async () => {
     const script =
