@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { connectClient, runCommandLine } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
@@ -127,4 +128,23 @@ test("a loop that ends after its tools has its files stored too", async () => {
     encoding: "utf8",
   });
   expect(text).toBe("one\n");
+});
+
+thoroughTest("a snapshot at the end of a loop may take some seconds", async () => {
+  const folder = repository("slow");
+  const programs = join(stage.home, "programs");
+  mkdirSync(programs);
+  const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+  const git = join(programs, "git");
+  writeFileSync(git, `#!/bin/sh\ncase " $* " in *" commit-tree "*) sleep 3;; esac\nexec ${real} "$@"\n`);
+  chmodSync(git, 0o755);
+  vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const session = stage.session({
+    replies: [write("notes.txt", "one\n")],
+    agent: { tools: ["write_file"], workspace: folder, snapshots: "git", limits: { maxTurns: 1 } },
+  });
+  expect((await session.run("Write")).outcome.type).toBe("limit-reached");
+  const [newest] = await stage.transcript.readSnapshots(session.id, { branch: "main", position: 99 });
+  expect(newest).toMatchObject({ commit: expect.stringMatching(/^[0-9a-f]{40}/) });
 });
