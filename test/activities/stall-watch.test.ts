@@ -51,7 +51,7 @@ test("a step that was queued here during the stall is lost, and a later one is n
   expect(watch.mayHaveLost(watch.tick())).toBe(false);
 });
 
-test("a step that is given back waits until the next one is certainly not of the time before the stall", () => {
+test("a released step waits until a step that begins then was certainly taken after the stall", () => {
   const { watch, pass, stall } = createWatch();
   expect(watch.computeSafeDelayMs()).toBe(0);
   stall(20_000);

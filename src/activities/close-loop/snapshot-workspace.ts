@@ -7,7 +7,7 @@ import type { Dependencies } from "../dependencies.ts";
 /** The longest time that a snapshot may take. A snapshot beside an answer takes none of the run's time. */
 const TIMEOUT_MS = 10_000;
 
-/** After a stop: whoever stopped the run waits, and terminates it after some seconds. */
+/** After a stop, the caller waits for the end, and terminates the run after some seconds. */
 const STOPPED_TIMEOUT_MS = 2_000;
 
 type SnapshotPosition = { readonly session: string; readonly branch: string; readonly position: number };

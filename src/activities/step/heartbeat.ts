@@ -55,7 +55,7 @@ export async function withHeartbeat<Result>(
   }
 }
 
-/** Waits before a step is given back: dispatched again at once, it would be given back again until the time is over. */
+/** Waits before a step is released: if it were dispatched again at once, it would be released again, many times. */
 async function waitForSafeDispatch({ cancellationSignal: signal }: Context): Promise<void> {
   await sleep(watch?.computeSafeDelayMs(), undefined, { signal }).catch(() => undefined);
 }
