@@ -62,11 +62,7 @@ function countMissingBytes(path: string): number {
   );
 }
 
-/**
- * Reads a number of missing bytes that is the same before and after a pause; 0 if it is not.
- *
- * @testonly
- */
+/** Reads a number of missing bytes that is the same before and after a pause; 0 if it is not. */
 export function readSettled(read: () => number, pause: () => void): number {
   const before = read();
   if (before === 0) return 0;
