@@ -26,7 +26,7 @@ const PLAIN_WORD = /^(?=.{1,12}$)[A-Za-z]?[a-z]*(?:[-_][a-z]+)?$|^[A-Z]{1,12}$/;
 
 /**
  * Returns a function that lists the values to mask everywhere. It reads the variables each time, because a process may
- * change its own.
+ * change its own, and examines them again only when one has changed.
  */
 export function listOwnSecrets({
   env,
@@ -39,8 +39,16 @@ export function listOwnSecrets({
     ...listConnectionSecrets(connection),
     ...listEnvironmentSecrets({ HOLDFAST_DATABASE_URL: database }),
   ];
-  return () =>
-    [...new Set([...fixed, ...listEnvironmentSecrets(env)])].filter((value) => !PLAIN_WORD.test(value));
+  let examined: { readonly variables: string; readonly secrets: readonly string[] } | undefined;
+  return () => {
+    const current = { ...env };
+    const variables = JSON.stringify(current);
+    if (examined?.variables !== variables) {
+      const found = new Set([...fixed, ...listEnvironmentSecrets(current)]);
+      examined = { variables, secrets: [...found].filter((value) => !PLAIN_WORD.test(value)) };
+    }
+    return examined.secrets;
+  };
 }
 
 function listEnvironmentSecrets(env: NodeJS.ProcessEnv): readonly string[] {
