@@ -1,8 +1,8 @@
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig, type Plugin } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { BUILT_MODES } from "./test/support/built-files.ts";
+import { LongestFirst } from "./test/support/longest-first.ts";
 import { SkipReporter } from "./test/support/report-skips.ts";
 import { SERVER_SUFFIXES } from "./test/support/test-suffixes.ts";
 
@@ -35,20 +35,6 @@ const builtFiles: Plugin = {
     return `${BUILT}${file.slice(SOURCES.length, -"ts".length)}js`;
   },
 };
-
-/** The longest first, by turns: crash tests wait much, and the properties of the core fill the processors beside them. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const crash = sorted.filter(({ moduleId }) => moduleId.endsWith(".crash.test.ts"));
-    const core = sorted.filter(({ moduleId }) => moduleId.includes("/test/core/"));
-    const first = Array.from({ length: Math.max(crash.length, core.length) }, (_, nth) => [
-      crash[nth],
-      core[nth],
-    ]);
-    return [...new Set([...first.flat().filter((file) => file !== undefined), ...sorted])];
-  }
-}
 
 /**
  * One project for all tests: vitest gives each project processes and a module graph of its own, and waits for one before
