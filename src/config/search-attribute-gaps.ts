@@ -9,7 +9,9 @@ export const INDEXED_VALUE_TYPE = {
 
 /** A registered attribute with another type makes a run fail as surely as a missing one. */
 export interface SearchAttributeGaps {
+  /** Attributes that the namespace does not have. */
   readonly missing: readonly SearchAttributeName[];
+  /** Attributes that the namespace has with another type. */
   readonly wrongType: readonly SearchAttributeName[];
 }
 

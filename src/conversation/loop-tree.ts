@@ -10,11 +10,18 @@ export type TreeLoop = {
   readonly loopId: string;
   readonly session: string;
   readonly parentLoopId?: string | undefined;
+  /** How the loop continues its parent. */
   readonly kind: ContinuationKind;
   readonly usage?: Usage | undefined;
   /** The evaluation that the loop is a branch of. */
   readonly evaluation?: string | undefined;
-  readonly parallel?: { readonly isSelected: boolean } | undefined;
+  /** Present on a branch of an evaluation. */
+  readonly parallel?:
+    | {
+        /** Whether the evaluation has chosen this branch. */
+        readonly isSelected: boolean;
+      }
+    | undefined;
 };
 
 /** `prompted`: a later prompt of the session opened it. */

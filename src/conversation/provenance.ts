@@ -51,7 +51,9 @@ export type BlockOrigin =
     }
   | (Partial<EntryLocation> & { readonly type: "unknown" });
 
-type EntryLocation = {
+/** Where an entry of the transcript is, and what was cut from it for the model. */
+export type EntryLocation = {
+  /** The position on its branch, from 0. */
   readonly position: number;
   /** The loop and its turn in which the message was made. */
   readonly loopId?: string;

@@ -1,7 +1,8 @@
 /** What a step waits for, as its heartbeat reports it to the server: its turn to call a vendor, or the store. */
 export type StepWait = VendorWait | StoreWait;
 
-type StoreWait = {
+/** A step waits for the store. */
+export type StoreWait = {
   readonly type: "store";
   /** Why the store does not answer, as in a `StoreError`. */
   readonly fault: string;
@@ -9,12 +10,14 @@ type StoreWait = {
   readonly sinceMs: number;
 };
 
+/** A step waits for its turn to call a vendor. */
 export type VendorWait = {
   /**
    * `vendor`: the vendor accepts no request now. `rate`, `concurrency`: the worker's limit per minute or at once is
    * reached.
    */
   readonly type: "vendor" | "rate" | "concurrency";
+  /** The name of the vendor. */
   readonly vendor: string;
   /** The number of requests of the same worker that wait before it. */
   readonly ahead: number;

@@ -3,26 +3,48 @@ import type { HookPoint } from "../schema/hooks.ts";
 import { buildFailure, type HookVerdict } from "./verdict.ts";
 
 /** `true` or nothing means yes, `false` means no; a no may have a reason. */
-type PlainAnswer =
+export type PlainHookAnswer =
   | boolean
   // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is a hook too.
   | void
   | { readonly type: "yes" }
-  | { readonly type: "no"; readonly reason: string };
+  | {
+      readonly type: "no";
+      /** Why, for the model or the user. */
+      readonly reason: string;
+    };
 
 /** Answers that only one point allows (IRON-03, IRON-04, IRON-05, IRON-07). */
-type AnswersByPoint = {
+export type HookAnswersByPoint = {
+  /** Adds a message to the turn, has the model answer without tools, or ends the loop with a text of the hook. */
   "before-turn":
-    | { readonly type: "inject"; readonly text: string }
-    | { readonly type: "force-text"; readonly text?: string }
-    | { readonly type: "end"; readonly text: string };
-  "on-text": { readonly type: "continue"; readonly text?: string };
+    | {
+        readonly type: "inject";
+        /** The message that the model reads. */
+        readonly text: string;
+      }
+    | {
+        readonly type: "force-text";
+        /** A message that the model reads. */
+        readonly text?: string;
+      }
+    | {
+        readonly type: "end";
+        /** The last text of the loop. */
+        readonly text: string;
+      };
+  /** Lets the model continue in place of ending the loop. */
+  "on-text": {
+    readonly type: "continue";
+    /** A message that the model reads. */
+    readonly text?: string;
+  };
 };
 
 /** What a hook answers. `no` stops what is about to happen; some points allow more answers. */
 export type HookAnswer<P extends HookPoint = HookPoint> =
-  | PlainAnswer
-  | (P extends keyof AnswersByPoint ? AnswersByPoint[P] : never);
+  | PlainHookAnswer
+  | (P extends keyof HookAnswersByPoint ? HookAnswersByPoint[P] : never);
 
 /** The most bytes of a text for the model. */
 const MAX_TEXT_BYTES = 2048;

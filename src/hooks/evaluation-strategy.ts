@@ -1,6 +1,6 @@
 import type { Cost } from "../core/budget/usage.ts";
 import type { BranchStatus } from "../core/evaluation/branch-outcome.ts";
-import { type EvaluationStrategy, PLAIN_STRATEGIES, type PlainStrategy } from "../schema/evaluation.ts";
+import { type PinnedStrategy, PlainStrategy } from "../schema/evaluation.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 
 /** A branch as a strategy sees it. */
@@ -56,7 +56,7 @@ export type EvaluationStrategyFunction = (
 
 /** The strategies that need no registration. */
 export const BUILT_IN_EVALUATIONS: readonly string[] = [
-  ...PLAIN_STRATEGIES,
+  ...PlainStrategy.options,
   ...Object.keys({ judge: true, keep: true } satisfies Record<JudgeOrKeep, true>),
 ];
-type JudgeOrKeep = Exclude<EvaluationStrategy["type"], PlainStrategy | "custom">;
+type JudgeOrKeep = Exclude<PinnedStrategy["type"], PlainStrategy | "custom">;

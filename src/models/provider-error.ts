@@ -4,7 +4,9 @@
  */
 export type ProviderFault = "api" | "network" | "auth" | "rate-limited" | "overflow" | "cancelled" | "other";
 
+/** What is known about a failed request. */
 export type ProviderErrorFacts = {
+  /** The HTTP status. */
   readonly status?: number | undefined;
   /** The vendor's id of the request, for its support. */
   readonly requestId?: string | undefined;
@@ -12,6 +14,7 @@ export type ProviderErrorFacts = {
   readonly retryAfterMs?: number | undefined;
   /** The vendor's own type of the error, such as `overloaded_error`. */
   readonly vendorType?: string | undefined;
+  /** What was thrown, for logs. */
   readonly cause?: unknown;
 };
 

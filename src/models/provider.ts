@@ -70,7 +70,7 @@ export type ModelDelta =
     };
 
 /** What a request waits for before it is sent. */
-export type Wait = {
+export type RequestWait = {
   /** The vendor accepts none now, or the limit per minute is reached, or the configured number of concurrent requests. */
   readonly type: "vendor" | "rate" | "concurrency";
   /** The vendor of the request. */
@@ -90,7 +90,7 @@ export type StreamOptions = {
   /** Receives the vendor's remaining allowances as soon as they are reported; of rejections too. */
   readonly onRateLimits?: ((limits: RateLimits) => void) | undefined;
   /** Called when the request must wait, when the reason changes, and with undefined when the request is sent. */
-  readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
+  readonly onWait?: ((wait: RequestWait | undefined) => void) | undefined;
   /** The longest wait of the request for its turn; the usual one by default. */
   readonly maxWaitMs?: number | undefined;
   /** Unix milliseconds, for the message's timestamp. */

@@ -46,6 +46,8 @@ export const CompactionConfig = z.strictObject({
   strategy: z.string().min(1).default("block"),
 });
 export type CompactionConfig = z.infer<typeof CompactionConfig>;
+/** The input from an author: fields with a default are optional. */
+export type CompactionConfigInput = z.input<typeof CompactionConfig>;
 
 /** The context window and its share for messages. */
 export const ContextConfig = z
@@ -69,6 +71,8 @@ export const ContextConfig = z
     path: ["compaction"],
   });
 export type ContextConfig = z.infer<typeof ContextConfig>;
+/** The input from an author: fields with a default are optional. */
+export type ContextConfigInput = z.input<typeof ContextConfig>;
 
 function hasRoom(config: {
   maxContextTokens: number;
@@ -80,11 +84,23 @@ function hasRoom(config: {
 }
 
 /** The entries from `from` (inclusive) to `to` (exclusive), and the form in which a model sees them. */
-export type WantedSection = { readonly from: number; readonly to: number; readonly form: WantedForm };
+export type WantedSection = {
+  /** The position of the first entry. */
+  readonly from: number;
+  /** The position after the last entry. */
+  readonly to: number;
+  /** How the model sees them. */
+  readonly form: WantedForm;
+};
 
+/** How a model sees a section of a conversation. */
 export type WantedForm =
   | "whole"
-  /** Tool results keep this many lines of each text. */
-  | { readonly maxLines: number }
-  /** One message with this text replaces all entries. */
-  | { readonly summary: string };
+  | {
+      /** Tool results keep this many lines of each text. */
+      readonly maxLines: number;
+    }
+  | {
+      /** One message with this text replaces all entries. */
+      readonly summary: string;
+    };

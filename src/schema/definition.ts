@@ -150,6 +150,8 @@ export const SubAgent = z.strictObject({
   },
 });
 export type SubAgent = z.infer<typeof SubAgent>;
+/** The input from an author: fields with a default are optional. */
+export type SubAgentInput = z.input<typeof SubAgent>;
 
 /** What is redacted in addition to the worker's own secrets. */
 const RedactSettings = z.strictObject({

@@ -5,7 +5,10 @@ import { AgentDefinition, LoopLimits } from "./definition.ts";
 
 /** An agent by its definition, or by the hash of a stored one. */
 export const EvaluationAgent = z.union([
-  z.strictObject({ definition: AgentDefinition }),
+  z.strictObject({
+    /** The whole definition. */
+    definition: AgentDefinition,
+  }),
   z.strictObject({ definitionHash: z.string().min(1) }),
 ]);
 export type EvaluationAgent = z.infer<typeof EvaluationAgent>;
@@ -14,25 +17,30 @@ export type EvaluationAgent = z.infer<typeof EvaluationAgent>;
  * Strategies that call no model (PAR-05): pass one branch through, or choose the first that answered, or the one with the
  * fewest or the most tokens. See conversation/evaluation/strategies.ts.
  */
-export const PLAIN_STRATEGIES = ["transparent", "pick-first", "token-efficient", "elaborate"] as const;
-export type PlainStrategy = (typeof PLAIN_STRATEGIES)[number];
+export const PlainStrategy = z.enum(["transparent", "pick-first", "token-efficient", "elaborate"]);
+export type PlainStrategy = z.infer<typeof PlainStrategy>;
 
-/** How one of the branches is chosen (PAR-05, PAR-06). */
-export const EvaluationStrategy = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.enum(PLAIN_STRATEGIES) }),
+/** How one of the branches is chosen (PAR-05, PAR-06), with a judge whose definition can be a stored one. */
+export const PinnedStrategy = z.discriminatedUnion("type", [
+  z.strictObject({ type: PlainStrategy }),
   /** Chooses none: all branches are retained, and the session's head stays where it is (HITL-03). */
   z.strictObject({ type: z.literal("keep") }),
   /** A model, in a loop of its own. */
   z.strictObject({
     type: z.literal("judge"),
+    /** The agent that judges the answers. */
     judge: EvaluationAgent,
     /** Replaces the judge's own. */
     systemPrompt: z.string().optional(),
   }),
   /** A function that the worker has registered. */
-  z.strictObject({ type: z.literal("custom"), name: z.string().min(1) }),
+  z.strictObject({
+    type: z.literal("custom"),
+    /** The name under which it is registered. */
+    name: z.string().min(1),
+  }),
 ]);
-export type EvaluationStrategy = z.infer<typeof EvaluationStrategy>;
+export type PinnedStrategy = z.infer<typeof PinnedStrategy>;
 
 /** The limits of all branches and the judge together; an omitted limit is disabled. */
 export const EvaluationLimits = LoopLimits;
@@ -41,9 +49,13 @@ export type EvaluationLimits = z.infer<typeof EvaluationLimits>;
 /** The maximum branches of one evaluation: each is a child of one workflow, whose history has a few kilobytes for it. */
 export const MAX_BRANCHES = 200;
 
+/** What an evaluation compares, how it chooses, and its limits. */
 export const EvaluationPlan = z.strictObject({
+  /** The agents, one for each branch. */
   agents: z.array(EvaluationAgent).max(MAX_BRANCHES),
-  strategy: EvaluationStrategy,
+  /** How a branch is chosen. */
+  strategy: PinnedStrategy,
+  /** The limits of all branches and the judge together. */
   limits: EvaluationLimits.optional(),
 });
 export type EvaluationPlan = z.infer<typeof EvaluationPlan>;

@@ -4,8 +4,25 @@ import { findNearestName } from "../platform/text/nearest-name.ts";
 // The points at which an application's hooks are called while an agent works, and their settings (CB-01, CB-09).
 // docs/hooks.md describes each point.
 
+/** The moments at which hooks are called. */
+export type HookPoint =
+  | "before-task"
+  | "after-task"
+  | "before-loop"
+  | "after-loop"
+  | "on-error"
+  | "before-turn"
+  | "after-turn"
+  | "on-text"
+  | "before-tool"
+  | "after-tool"
+  | "before-tool-update"
+  | "after-tool-update"
+  | "before-compaction"
+  | "after-compaction";
+
 /** `asks`: the answer decides whether the event happens. `tells`: the event has happened. */
-const KINDS = {
+const KINDS: Readonly<Record<HookPoint, "asks" | "tells">> = {
   "before-task": "asks",
   "after-task": "tells",
   "before-loop": "asks",
@@ -20,10 +37,7 @@ const KINDS = {
   "after-tool-update": "tells",
   "before-compaction": "asks",
   "after-compaction": "tells",
-} as const;
-
-/** The moments at which hooks are called. */
-export type HookPoint = keyof typeof KINDS;
+};
 
 /** Points at which an answer must come without waiting: a stream of output passes there (CB-03). */
 export type UpdatePoint = "before-tool-update" | "after-tool-update";
@@ -52,18 +66,21 @@ const SETTINGS = '"timeoutMs" (1 to 600000) and "onFailure" ("stop" or "continue
 
 const HookName = z.string().min(1).max(128);
 
-const NamedHook = z.strictObject({
+/** A hook by its name, with settings. */
+export const NamedHook = z.strictObject({
   /** The name under which the worker has registered the hook. */
   name: HookName,
   ...policy,
 });
+export type NamedHook = z.infer<typeof NamedHook>;
 
 /** Runs without a shell: one line that is split into words, or the words. */
-const CommandHook = z.strictObject({
+export const CommandHook = z.strictObject({
   /** The command, as one line or as words. */
   command: z.union([z.string().min(1).max(2048), z.array(z.string()).min(1).max(64)]),
   ...policy,
 });
+export type CommandHook = z.infer<typeof CommandHook>;
 
 /** A name that the worker has registered, such as `audit` or `plug::audit`, or a command. */
 export const HookUse = z.union([HookName, NamedHook, CommandHook], {

@@ -7,7 +7,9 @@ import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
 
 /** What decided on a call: a rule of the policy by its index, the default, or the tool's own request for confirmation. */
 export const Permission = z.object({
+  /** What the permission policy decided. */
   outcome: z.enum(["allow", "ask", "deny"]),
+  /** Which rule decided: its index in the policy, or what decided in place of a rule. */
   rule: z.union([
     z.number().int().nonnegative(),
     z.enum(["otherwise", "confirm", "grant", "repeated-failure"]),
@@ -21,6 +23,7 @@ export type Permission = z.infer<typeof Permission>;
 
 /** What a tool has asked the user while a call ran. The texts are stored under their hashes. */
 export const QuestionRecord = z.object({
+  /** The hash of the question's text. */
   question: z.string(),
   /** Absent: the run was stopped before an answer. */
   answer: z.enum(["accept", "decline", "cancel", "timed-out"]).optional(),

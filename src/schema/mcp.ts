@@ -115,6 +115,7 @@ const ObtainedToken = z
     NO_ENDPOINT_ERROR,
   );
 
+/** How requests to an MCP server are authenticated. */
 export const McpAuth = z.discriminatedUnion("type", [Bearer, ClientCredentials, ObtainedToken]);
 export type McpAuth = z.infer<typeof McpAuth>;
 
@@ -135,6 +136,7 @@ const NamePatterns = z.array(z.string().min(1).max(256)).max(MAX_LIST);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** A server of the Model Context Protocol whose tools an agent has. */
 export const McpServer = z.strictObject({
   /** The display name, and the default prefix of its tools. */
   name: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'use 1 to 32 letters, digits, "_" and "-"'),

@@ -87,6 +87,7 @@ export type PermissionRule = z.infer<typeof PermissionRule>;
 
 /** Ordered rules: the first that matches decides. */
 export const PermissionPolicy = z.strictObject({
+  /** The rules, in order: the first that matches a call decides. */
   rules: z.array(PermissionRule).default([]),
   /**
    * The decision when no rule matches. `ask-unsafe`, the default, asks for tools of replay class `unsafe` when a user is

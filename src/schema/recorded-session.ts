@@ -52,26 +52,42 @@ const ChildLoopRef = z.object({
 
 /** The group of an evaluation, on each of its branches (SES-12). */
 export const ParallelGroupRecord = z.object({
+  /** The loops of all branches, in the order of their configurations. */
   allLoopIds: z.array(z.string()),
+  /** The loop of the chosen branch. */
   selectedLoopId: z.string(),
+  /** The index of the chosen configuration, from 0. */
   selectedConfigIndex: z.number().int().nonnegative(),
+  /** The tokens of the choice alone. */
   evaluationUsage: Usage,
+  /** True for exactly one branch. */
   isSelected: z.boolean(),
 });
 export type ParallelGroupRecord = z.infer<typeof ParallelGroupRecord>;
 
 /** Turns of a loop, both ends included. */
 const TurnSpan = z.object({
+  /** The first turn, from 0. */
   startTurn: z.number().int().nonnegative(),
+  /** The last turn. */
   endTurn: z.number().int().nonnegative(),
 });
-const CompactedSection = z.object({ range: TurnSpan, messages: z.array(AgentMessage) });
+const CompactedSection = z.object({
+  /** The turns that it stands for. */
+  range: TurnSpan,
+  /** What the model sees in their place. */
+  messages: z.array(AgentMessage),
+});
 
 /** What a compaction shows in place of a loop's messages; the messages stay unchanged (PER-03). */
 export const CompactionBlock = z.object({
+  /** The turns at the beginning that stay unchanged. */
   keepFirst: TurnSpan.optional(),
+  /** The turns in the middle, which are summarised. */
   keepCompacted: CompactedSection.optional(),
+  /** The newest turns, with their tool outputs cut. */
   keepRecent: CompactedSection.optional(),
+  /** RFC 3339, UTC. */
   createdAt: timestamp,
 });
 export type CompactionBlock = z.infer<typeof CompactionBlock>;

@@ -10,6 +10,13 @@ export const SEARCH_ATTRIBUTES = {
   HoldfastCostUsd: "Double",
   HoldfastTurns: "Int",
   HoldfastSession: "Keyword",
-} as const;
+} as const satisfies Record<SearchAttributeName, string>;
 
-export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
+/** The name of a search attribute that runs write. */
+export type SearchAttributeName =
+  | "HoldfastAgent"
+  | "HoldfastModel"
+  | "HoldfastStatus"
+  | "HoldfastCostUsd"
+  | "HoldfastTurns"
+  | "HoldfastSession";

@@ -9,6 +9,7 @@ export const MAX_SKILLS = 128;
 
 export const DEFAULT_SKILL_FOLDERS: readonly string[] = ["~/.holdfast/skills"];
 
+/** Which skills an agent has, and what they may do. */
 export const SkillSettings = z.strictObject({
   /**
    * Folders of skills on the worker's host: absolute, below `~`, or relative to the workspace. If two skills have the same

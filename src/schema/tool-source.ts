@@ -5,6 +5,7 @@ import { ReplayClass } from "./tool.ts";
 // What the tool sources of an agent (MCP servers, OpenAPI operations, skills) offered when its
 // loop was opened.
 
+/** The kind of a source of tools. */
 export const ToolSourceKind = z.enum(["mcp", "openapi", "skills"]);
 export type ToolSourceKind = z.infer<typeof ToolSourceKind>;
 
@@ -35,6 +36,7 @@ export const PinnedTool = z.strictObject({
 });
 export type PinnedTool = z.infer<typeof PinnedTool>;
 
+/** What the sources of an agent's tools offered when its loop was opened. */
 export const PinnedSources = z.strictObject({
   /** The tools of all sources. */
   tools: z.array(PinnedTool).default([]),

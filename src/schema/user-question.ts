@@ -22,9 +22,15 @@ export type UserQuestion =
 /** The values that a user gives, by field. */
 export type UserValues = Readonly<Record<string, string | number | boolean | string[]>>;
 
+/** The user's answer to a question of a tool. */
 export type UserAnswer =
-  | { readonly type: "accept"; readonly values?: UserValues }
+  | {
+      readonly type: "accept";
+      /** What the user filled in. */
+      readonly values?: UserValues;
+    }
   | { readonly type: "decline" }
   | { readonly type: "cancel" };
 
+/** Asks the user, and resolves with the answer. */
 export type AskUser = (question: UserQuestion) => Promise<UserAnswer>;

@@ -10,7 +10,8 @@ export type TestAgentOptions = Omit<Partial<AgentDefinitionInput>, "model"> & {
   readonly model?: Partial<AgentDefinitionInput["model"]>;
 };
 
-type ServerAddresses = Pick<ModelServer, "anthropicBaseUrl" | "openaiBaseUrl">;
+/** Where a scripted model server answers. */
+export type ServerAddresses = Pick<ModelServer, "anthropicBaseUrl" | "openaiBaseUrl">;
 
 const PROVIDERS: Readonly<Record<string, string>> = {
   anthropic_messages: "anthropic",

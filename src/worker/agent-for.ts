@@ -1,5 +1,6 @@
-import type { AgentDefinitionInput } from "../schema/definition.ts";
-import type { HookPoint, HookUse } from "../schema/hooks.ts";
+import type { CompactionConfigInput, ContextConfigInput } from "../schema/context.ts";
+import type { AgentDefinitionInput, SubAgentInput } from "../schema/definition.ts";
+import type { CommandHook, HookPoint, NamedHook } from "../schema/hooks.ts";
 import type { HoldfastWorkerOptions } from "./options.ts";
 
 /** The functions that a worker registers by name: the part of its options that definitions refer to. */
@@ -17,7 +18,7 @@ export type Registry = Pick<
 >;
 
 /** The tools of every worker that does not set `builtInTools`, and their aliases. */
-type BuiltInTool =
+export type BuiltInTool =
   | "bash"
   | "read_file"
   | "file_read"
@@ -32,37 +33,49 @@ type BuiltInTool =
   | "hand_off"
   | "pause_work";
 
-type BuiltInStrategy = "block" | "summary" | "tiered";
-
-type RecordName = Exclude<keyof Registry, "tools">;
+/** The built-in compaction strategies. */
+export type BuiltInCompaction = "block" | "summary" | "tiered";
 
 /** The names under which a registry has functions of one kind, such as `"filters"`; none without the kind. */
-export type RegisteredName<R extends Registry, Kind extends RecordName> =
+export type RegisteredName<R extends Registry, Kind extends Exclude<keyof Registry, "tools">> =
   R extends Record<Kind, infer Functions> ? Extract<keyof NonNullable<Functions>, string> : never;
 
-type ToolName<R extends Registry> =
+/** The names of the tools of a registry; none without tools. */
+export type RegisteredToolName<R extends Registry> =
   R extends Record<"tools", readonly (infer One)[]>
-    ? One extends { readonly name: infer Name }
+    ? One extends {
+        /** The name of a tool. */
+        readonly name: infer Name;
+      }
       ? Name
       : never
     : never;
 
-type HookUseFor<Name extends string> =
+/** A hook of a definition: one of these names, alone or with settings, or a command. */
+export type HookUseFor<Name extends string> =
   | Name
-  | (Omit<Extract<HookUse, { name: string }>, "name"> & { readonly name: Name })
-  | Extract<HookUse, { command: unknown }>;
+  | (Omit<NamedHook, "name"> & {
+      /** The name under which the worker has registered the hook. */
+      readonly name: Name;
+    })
+  | CommandHook;
 
-type ContextInput = NonNullable<AgentDefinitionInput["context"]>;
-type CompactionInput = NonNullable<ContextInput["compaction"]>;
-type SubAgentInput = NonNullable<AgentDefinitionInput["subAgents"]>[number];
-
-type ContextFor<R extends Registry> = Omit<ContextInput, "compaction"> & {
-  readonly compaction?: Omit<CompactionInput, "strategy"> & {
-    readonly strategy?: BuiltInStrategy | RegisteredName<R, "compactions">;
+/** The settings of a context, with a built-in compaction strategy or one of a registry. */
+export type ContextFor<R extends Registry> = Omit<ContextConfigInput, "compaction"> & {
+  /** When and how the context is made smaller. */
+  readonly compaction?: Omit<CompactionConfigInput, "strategy"> & {
+    /** How it is made smaller. */
+    readonly strategy?: BuiltInCompaction | RegisteredName<R, "compactions">;
   };
 };
 
-type NamedFields =
+/**
+ * A definition whose names are all in a registry, or built in: `const agent = { … } satisfies AgentFor<typeof registry>`. The
+ * type checker then rejects the name of a tool, hook, filter, transform, converter or compaction strategy that no worker with
+ * these options has. Tools of MCP servers, APIs and skills are not named in `tools`.
+ */
+export type AgentFor<R extends Registry> = Omit<
+  AgentDefinitionInput,
   | "tools"
   | "inputFilters"
   | "hooks"
@@ -70,16 +83,10 @@ type NamedFields =
   | "convertToLlm"
   | "contextTranslation"
   | "context"
-  | "subAgents";
-
-/**
- * A definition whose names are all in a registry, or built in: `const agent = { … } satisfies AgentFor<typeof registry>`. The
- * type checker then rejects the name of a tool, hook, filter, transform, converter or compaction strategy that no worker with
- * these options has. Tools of MCP servers, APIs and skills are not named in `tools`.
- */
-export type AgentFor<R extends Registry> = Omit<AgentDefinitionInput, NamedFields> & {
+  | "subAgents"
+> & {
   /** The names of built-in tools and of the worker's own. */
-  readonly tools?: (BuiltInTool | ToolName<R>)[];
+  readonly tools?: (BuiltInTool | RegisteredToolName<R>)[];
   /** The names of the worker's input filters. */
   readonly inputFilters?: RegisteredName<R, "filters">[];
   /** Hooks by point, with the names of the worker's own. */

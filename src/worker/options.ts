@@ -89,9 +89,17 @@ export type HoldfastWorkerOptions = {
    * vendors' own limits apply.
    */
   readonly limits?: WorkerLimits;
-  /** A transcript that the application has opened itself, instead of the one in `home`. */
+  /**
+   * A transcript that the application has opened itself, instead of the one in `home`.
+   *
+   * @internal
+   */
   readonly transcript?: Transcript;
-  /** The hub of live output that belongs to such a transcript. */
+  /**
+   * The hub of live output that belongs to such a transcript.
+   *
+   * @internal
+   */
   readonly hub?: StreamHub;
   /** The source of keys, in place of `credentials` and the environment. */
   readonly secrets?: SecretSource;

@@ -34,12 +34,12 @@ type CarriedState = {
   readonly waitingMessages: readonly MessageInput[];
 };
 
-type Input = AutonomousRequest & { readonly carried?: CarriedState };
+type AutonomousInput = AutonomousRequest & { readonly carried?: CarriedState };
 
 const DEFAULT_IDLE_ROUNDS = 3;
 
 /** Runs an agent in rounds, in one session, until its work is done, its budget is spent, or a user stops it. */
-export function autonomous(input: Input): Promise<JobResult> {
+export function autonomous(input: AutonomousInput): Promise<JobResult> {
   return runAsJob(async (outside) => {
     mustBe(typeof input?.definitionHash === "string", "`definitionHash` must be the hash of a definition");
     mustHaveTask(input.task);
@@ -61,7 +61,7 @@ export function autonomous(input: Input): Promise<JobResult> {
 
 class RoundLoop {
   readonly #job: JobRun;
-  readonly #input: Input;
+  readonly #input: AutonomousInput;
   readonly #limits: RoundLimits;
   #rounds: number;
   #idleRounds: number;
@@ -71,7 +71,7 @@ class RoundLoop {
   #sleepsUntilMs: number | undefined;
   #isWoken = false;
 
-  constructor(input: Input, limits: RoundLimits, open: (status: () => ModeStatus) => JobRun) {
+  constructor(input: AutonomousInput, limits: RoundLimits, open: (status: () => ModeStatus) => JobRun) {
     const { rounds = 0, idleRounds = 0, cause = "task", waitingMessages = [] } = input.carried ?? {};
     this.#input = input;
     this.#limits = limits;

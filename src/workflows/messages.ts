@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
 import type { ToolListChange } from "../core/machine/state/run-event.ts";
-import type { Status } from "../core/machine/status.ts";
+import type { RunStatus } from "../core/machine/status.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 import type { MessageMetadata } from "../schema/message.ts";
 
@@ -14,6 +14,7 @@ export type MessageInput =
   | {
       /** The id that the sender chose. The run accepts a message with a known id only once. */
       readonly id?: string;
+      /** The text; absent with `ref`. */
       readonly text?: string;
       /** SHA-256 of a text that was stored in the transcript first, because it is over 32 KiB. */
       readonly ref?: string;
@@ -101,7 +102,7 @@ export const updateDefinitionUpdate = defineUpdate<DefinitionUpdateResult, [Defi
   "updateDefinition",
 );
 
-export const statusQuery = defineQuery<Status>("status");
+export const statusQuery = defineQuery<RunStatus>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";

@@ -3,7 +3,7 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from "@tempor
 import type { Cost } from "../core/budget/usage.ts";
 import { formatDashboard } from "../core/machine/dashboard.ts";
 import type { State } from "../core/machine/state/state.ts";
-import { buildStatus, type Status } from "../core/machine/status.ts";
+import { buildStatus, type RunStatus } from "../core/machine/status.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 
 const STATUS = defineSearchAttributeKey("HoldfastStatus", "KEYWORD");
@@ -45,7 +45,7 @@ export function createStatusPublisher(searchAttributes: boolean): (state: State)
 }
 
 /** The values of the search attributes. */
-type StatusAttributes = Pick<Status, "session" | "status" | "agent" | "model" | "turns" | "costUsd">;
+type StatusAttributes = Pick<RunStatus, "session" | "status" | "agent" | "model" | "turns" | "costUsd">;
 
 /** How a state of some kind is displayed. */
 export type StatusView<S> = {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createSearchTool, type SearchOptions } from "../../src/tools/builtin/search-tool.ts";
+import { createSearchTool, type SearchToolOptions } from "../../src/tools/builtin/search-tool.ts";
 import { listCommandLines } from "./processes.ts";
 import {
   callForText,
@@ -70,7 +70,7 @@ describe.each([
       ok: false,
       message: expect.stringMatching(/^pattern: /),
     });
-    const found = async (request: object, more: SearchOptions = {}) =>
+    const found = async (request: object, more: SearchToolOptions = {}) =>
       (await callForText(createSearchTool({ ...options, ...more }), request, context)).split("\n").toSorted();
     expect(await found({ pattern: "re+d" })).toEqual(["a.md:1:Red", "in/b.ts:1:red", "in/c.md:1:reed"]);
     expect(await found({ pattern: "re+d", path: "in" })).toEqual(["in/b.ts:1:red", "in/c.md:1:reed"]);
@@ -90,7 +90,7 @@ describe.each([
     const slow = await installProgram("grep", "exec sleep 1000");
     const stuck = ripgrep === undefined ? { ripgrep: slow } : options;
     const message = "Search timed out";
-    const limit = (more: SearchOptions) =>
+    const limit = (more: SearchToolOptions) =>
       measureTimeLimit(createSearchTool({ ...stuck, ...more }), { pattern: "x" }, context);
     expect(await limit({})).toEqual({ afterMs: 30_000, message });
     expect(await limit({ timeoutMs: 50 })).toEqual({ afterMs: 50, message });

@@ -6,7 +6,7 @@ import { KNOWN_TOOLS } from "../../src/apps/cli/agent-file.ts";
 import { READ_FULL_TOOL } from "../../src/core/view/view-request.ts";
 import { BUILT_IN_EVALUATIONS } from "../../src/hooks/evaluation-strategy.ts";
 import type { Logger } from "../../src/platform/log.ts";
-import { EvaluationStrategy } from "../../src/schema/evaluation.ts";
+import { PinnedStrategy } from "../../src/schema/evaluation.ts";
 import { defineTool, RESERVED_TOOL_NAMES, type Tool } from "../../src/tools/tool.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 import { registerWithBuiltIns } from "../../src/worker/agent-host.ts";
@@ -88,7 +88,7 @@ test("an application's function overrides a built-in one of the same name, and t
 });
 
 test("every strategy of an evaluation except an application's own is a built-in one", () => {
-  const types = EvaluationStrategy.options.flatMap(({ shape: { type } }): string[] =>
+  const types = PinnedStrategy.options.flatMap(({ shape: { type } }): string[] =>
     "options" in type ? type.options : [type.value],
   );
   expect([...BUILT_IN_EVALUATIONS].sort()).toEqual(types.filter((type) => type !== "custom").sort());

@@ -1,5 +1,5 @@
 import { formatWait, type VendorWait } from "../../conversation/step-wait.ts";
-import type { Wait } from "../../models/provider.ts";
+import type { RequestWait } from "../../models/provider.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 
@@ -23,7 +23,7 @@ export class WaitReporter {
     return omitUndefined({ wait: this.#current });
   }
 
-  readonly onWait = (wait: Wait | undefined): void => {
+  readonly onWait = (wait: RequestWait | undefined): void => {
     if (wait === undefined) {
       clearTimeout(this.#timer);
       this.#timer = undefined;

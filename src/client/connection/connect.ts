@@ -45,9 +45,17 @@ export type ConnectOptions = {
   readonly database?: string;
   /** A profile of Temporal's own configuration file. Default: `TEMPORAL_PROFILE`, then `default`. */
   readonly profile?: string;
-  /** A transcript that the application has opened itself, instead of the one in `home` or `database`. */
+  /**
+   * A transcript that the application has opened itself, instead of the one in `home` or `database`.
+   *
+   * @internal
+   */
   readonly transcript?: Transcript;
-  /** The hub of live output that belongs to such a transcript. */
+  /**
+   * The hub of live output that belongs to such a transcript.
+   *
+   * @internal
+   */
   readonly hub?: StreamHub;
   /** Switch this off for servers where Holdfast's search attributes are not registered. */
   readonly searchAttributes?: boolean;

@@ -2,9 +2,13 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 
 /** The resources that a definition uses: what a user should know before an agent from elsewhere runs here. */
 export type DefinitionSummary = {
+  /** The name of the agent. */
   readonly name: string;
+  /** The id of the model. */
   readonly model: string;
+  /** The folder in which its tools work; absent: the worker's default. */
   readonly workspace?: string;
+  /** The names of its tools. */
   readonly tools: readonly string[];
   /** The programs that the worker starts for it: MCP servers and hooks. */
   readonly programs: readonly string[];
@@ -12,6 +16,7 @@ export type DefinitionSummary = {
   readonly addresses: readonly string[];
   /** The names in `${NAME}`: values of the worker's environment that the definition receives. */
   readonly references: readonly string[];
+  /** What its permission rules decide, in words. */
   readonly permissions: string;
 };
 

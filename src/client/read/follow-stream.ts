@@ -14,6 +14,7 @@ import type { RecordedEventReader, RecordedItem } from "./recorded-event-reader.
 //   I3. When the run has ended, everything that it recorded arrives before the iteration ends.
 //   I4. A slow reader blocks nobody and has no buffer: the live output that it misses is recorded meanwhile.
 
+/** Where a stream begins: with the newest loop, with the session, or with what happens from now on. */
 export type FollowStart = "loop" | "session" | "now";
 
 /** Live output; the stream continues after `offset`. */

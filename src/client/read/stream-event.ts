@@ -6,9 +6,19 @@ import type { WaitingCall } from "../runs/list-waiting-calls.ts";
 // and its field names.
 
 /** A tool's output: what the model sees, and details for users. */
-type ToolOutput = { readonly content: readonly Content[]; readonly details?: unknown };
+export type StreamedToolOutput = {
+  /** What the model sees. */
+  readonly content: readonly Content[];
+  /** What the tool returned for users and programs. */
+  readonly details?: unknown;
+};
 
-type CallFields = { readonly loopId: string; readonly toolCallId: string; readonly toolName: string };
+/** The fields of events that are about one call. */
+export type StreamedCall = {
+  readonly loopId: string;
+  readonly toolCallId: string;
+  readonly toolName: string;
+};
 
 /** A small event of a session: `for await (const event of session)`. All but requests for approval name their loop. */
 export type StreamEvent =
@@ -47,7 +57,7 @@ export type StreamEvent =
       readonly type: "tool-call";
       /** The arguments, as the model sent them. */
       readonly input: unknown;
-    } & CallFields)
+    } & StreamedCall)
   /**
    * A call waits for a user: of this session, or of an agent below it (`call.session`). With `call.question` its tool asks the
    * user a question: answer with `session.approvals.answer`, otherwise with `approve` or `deny`.
@@ -65,21 +75,21 @@ export type StreamEvent =
   | ({
       readonly type: "tool-result";
       /** The content for the model, and details for programs. */
-      readonly output: ToolOutput;
+      readonly output: StreamedToolOutput;
       readonly preliminary?: true;
-    } & CallFields)
+    } & StreamedCall)
   /** A call that failed or could not run, or that a user has denied. `error` is what the model reads. */
   | ({
       readonly type: "tool-error" | "tool-output-denied";
       /** What the model reads as the result of the call. */
       readonly error: string;
-    } & CallFields)
+    } & StreamedCall)
   /** A line of progress: of a call, of the model while it is waited for (`model`), or of the live output itself. */
   | ({
       readonly type: "progress";
       /** One line. */
       readonly text: string;
-    } & CallFields)
+    } & StreamedCall)
   | {
       readonly type: "finish-step";
       readonly loopId: string;

@@ -1,5 +1,5 @@
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
-import type { EvaluationStrategy as Pinned } from "../../schema/evaluation.ts";
+import type { PlainStrategy } from "../../schema/evaluation.ts";
 
 // The strategies that choose one branch of an evaluation (PAR-05, PAR-06, PAR-14).
 
@@ -13,7 +13,16 @@ export type JudgeStrategy = {
 };
 
 /** How the best of several answers is chosen. The strategies without options are values, such as `pickFirst`. */
-export type EvaluationStrategy = Exclude<Pinned, { readonly type: "judge" }> | JudgeStrategy;
+export type EvaluationStrategy =
+  | { readonly type: PlainStrategy }
+  /** Chooses none: all branches are retained, and the session's head stays where it is. */
+  | { readonly type: "keep" }
+  | JudgeStrategy
+  | {
+      readonly type: "custom";
+      /** The name under which the worker has registered the function. */
+      readonly name: string;
+    };
 
 /** Passes the only branch through. */
 export const transparent: EvaluationStrategy = { type: "transparent" };

@@ -1,5 +1,5 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
-import type { Status } from "../../core/machine/status.ts";
+import type { RunStatus } from "../../core/machine/status.ts";
 import { AGENT_WORKFLOW, statusQuery } from "../../workflows/messages.ts";
 import { isRunNotFound, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -49,7 +49,7 @@ export async function askStatus(
   link: ClientLink,
   session: string,
   timeoutMs = QUERY_TIMEOUT_MS,
-): Promise<Status | undefined> {
+): Promise<RunStatus | undefined> {
   return link.connection
     .withDeadline(Date.now() + timeoutMs, () => link.client.workflow.getHandle(session).query(statusQuery))
     .catch(() => undefined);

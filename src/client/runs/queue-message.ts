@@ -1,5 +1,5 @@
 import { hasRoomFor, MAX_WAITING_MESSAGES } from "../../core/machine/queue-size.ts";
-import { OPEN_STATUS_CODES } from "../../core/machine/status-code.ts";
+import { isOpenStatus } from "../../core/machine/status-code.ts";
 import type { QueueMode } from "../../schema/definition.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
 import {
@@ -98,7 +98,7 @@ export async function assertQueueHasRoom(
   message: MessageWithId,
 ): Promise<void> {
   const status = await askStatus(link, session, QUEUE_STATUS_TIMEOUT_MS);
-  if (status !== undefined && OPEN_STATUS_CODES.some((openStatus) => openStatus === status.status)) {
+  if (status !== undefined && isOpenStatus(status.status)) {
     const { steering, followUps, bytes = 0 } = status.queued;
     const waiting = { messages: steering + followUps, bytes };
     if (!hasRoomFor(waiting, message)) throw createQueueFullError(session, waiting);

@@ -1,8 +1,8 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
-import type { EvaluationStatus } from "../../core/evaluation/evaluation-progress.ts";
-import type { Status } from "../../core/machine/status.ts";
+import type { EvaluationDetails } from "../../core/evaluation/evaluation-progress.ts";
+import type { RunStatus } from "../../core/machine/status.ts";
 import type { StatusCode } from "../../core/machine/status-code.ts";
-import { OPEN_STATUS_CODES, STATUS_CODES } from "../../core/machine/status-code.ts";
+import { isOpenStatus, STATUS_CODES } from "../../core/machine/status-code.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { LoopStatus, Outcome } from "../../schema/record.ts";
@@ -26,8 +26,8 @@ import { KEYS } from "./run-labels.ts";
 import { readRunTotals, sumLoopTotals } from "./run-totals.ts";
 
 /** The status of a session, with the status of its open run or the totals of its ended one. */
-export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
-  Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
+export type SessionStatus = Partial<Omit<RunStatus, "session" | "status">> &
+  Partial<EvaluationDetails> & {
     readonly session: string;
     /** Whether it runs, what it waits for, or how it ended. */
     readonly status: StatusCode;
@@ -54,7 +54,7 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
   };
 
 /** A step of a sub-agent or of a job's part that is being retried, or waits for its turn at a vendor. */
-type RetryingBelow = PendingActivity & {
+export type RetryingBelow = PendingActivity & {
   readonly session: string;
   /** The names of the agents on the path down to it, its own last. */
   readonly path: readonly string[];
@@ -135,7 +135,7 @@ export function toStatus(
     case "CANCELLED":
       return "stopped";
     default:
-      return own === undefined || OPEN_STATUS_CODES.some((status) => status === own) ? "completed" : own;
+      return own === undefined || isOpenStatus(own) ? "completed" : own;
   }
 }
 

@@ -49,7 +49,13 @@ type LaunchOptions = Omit<StartOptions, "agent" | "branch" | "rotateAfterMs"> & 
   readonly continuation?: Continuation;
 };
 
-export type StartResult = { readonly session: string; readonly runId: string; readonly messageId?: string };
+/** What a start returns. */
+export type StartResult = {
+  readonly session: string;
+  readonly runId: string;
+  /** The id of the prompt's message; absent without a prompt. */
+  readonly messageId?: string;
+};
 
 /** Finds all detectable errors before anything is written or started. */
 export async function startRun(

@@ -17,7 +17,11 @@ export type ReadAgentsOptions = {
   readonly knownTools?: readonly string[] | undefined;
   /** All existing compaction strategies; any other is an error. */
   readonly knownStrategies?: readonly string[] | undefined;
-  /** By default the built-in catalogue and the user's own file. */
+  /**
+   * By default the built-in catalogue and the user's own file.
+   *
+   * @internal
+   */
   readonly catalogue?: Catalogue | undefined;
   readonly unknownModels?: "doubted" | undefined;
   /** Forbids references to files, and to variables that the file could send to an address of its own. */

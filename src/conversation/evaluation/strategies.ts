@@ -6,13 +6,13 @@ import {
   filterUsable,
 } from "../../core/evaluation/decision.ts";
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
-import type { EvaluationStrategy, PlainStrategy } from "../../schema/evaluation.ts";
+import type { PinnedStrategy, PlainStrategy } from "../../schema/evaluation.ts";
 
 // Choosing a branch (PAR-04, PAR-05, GAP-10). A strategy chooses among the branches that answered. A branch that failed,
 // was stopped or exceeded its budget does not prevent another from being chosen. Only when no branch answered does the
 // fallback take one of them, and the decision says so.
 
-export type StrategyType = EvaluationStrategy["type"];
+export type StrategyType = PinnedStrategy["type"];
 
 /** Returns why an evaluation cannot begin, or nothing. Call it before a branch is started. */
 export function findStrategyProblem(strategy: StrategyType, branches: number): string | undefined {

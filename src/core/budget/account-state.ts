@@ -7,7 +7,9 @@
  * children are then sums of integers, exact up to nine million dollars.
  */
 export type Amounts = {
+  /** The number of turns. */
   readonly turns: number;
+  /** The tokens, input and output together. */
   readonly tokens: number;
   /** `null` when the price of something that was used is unknown. */
   readonly nanoUsd: number | null;

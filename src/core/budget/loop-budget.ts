@@ -7,27 +7,37 @@ import { computeSpent, formatDollars, type Spent } from "./limits.ts";
 import type { Cost } from "./usage.ts";
 
 /** One amount that a loop and everything below it may use. `null` is without limit. */
-type BudgetPart = {
+export type BudgetPart = {
+  /** How much there may be altogether. */
   readonly limit: number | null;
   /** By the loop itself and by ended sub-agents. */
   readonly used: number;
   /** Reserved for running sub-agents. */
   readonly reserved: number;
+  /** What is neither used nor reserved. */
   readonly remaining: number | null;
 };
 
 /** The budget of the open loop and its sub-agents. */
 export type Budget = {
+  /** The turns. */
   readonly turns: BudgetPart;
+  /** The tokens, input and output together. */
   readonly tokens: BudgetPart;
-  /** `used` is `null` when a price is unknown. */
-  readonly usd: Omit<BudgetPart, "used"> & { readonly used: Cost };
+  /** US dollars. */
+  readonly usd: Omit<BudgetPart, "used"> & {
+    /** As of the other amounts; `null` when a price is unknown. */
+    readonly used: Cost;
+  };
   /** Sub-agents that it may start, including all that those start. */
   readonly children: BudgetPart;
   /** At the time of the last event; time is not divided. */
   readonly timeMs: {
+    /** How long the loop may take. */
     readonly limit: number | null;
+    /** How long it has taken. */
     readonly used: number;
+    /** How long it may still take. */
     readonly remaining: number | null;
   };
 };

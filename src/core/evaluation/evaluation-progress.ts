@@ -2,10 +2,10 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
 import type { JobPart, JobState } from "../job/job.ts";
-import type { JobStatus, ModeStatus } from "../job/job-status.ts";
+import type { ModeStatus } from "../job/job-status.ts";
 import type { QueueSize } from "../machine/queue-size.ts";
 import type { RejectedMessages } from "../machine/state/inbound-message.ts";
-import type { Status } from "../machine/status.ts";
+import type { RunStatus } from "../machine/status.ts";
 import { type BranchStatus, toBranchStatus } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import { findJudge, getLostStatus, listBranches } from "./parts.ts";
@@ -46,20 +46,22 @@ export type PartProgress = {
   readonly endedAtMs?: number;
 };
 
-/** The status of an evaluation itself. */
-type OwnStatus = {
+/** What an evaluation adds to the status of a job. */
+export type EvaluationDetails = {
+  /** The name of the strategy that chooses a branch. */
   readonly strategy: string;
+  /** The branches, in the order of their configurations. */
   readonly branches: readonly PartProgress[];
+  /** The judge, when the strategy has one. */
   readonly judge?: PartProgress;
+  /** The choice, when it is made. */
   readonly decision?: Decision;
 };
-
-export type EvaluationStatus = JobStatus & OwnStatus;
 
 export function evaluationMode(
   state: JobState,
   { strategy, phase, redactContent, decision, waitingMessages, rejected }: EvaluationProgress,
-): ModeStatus & OwnStatus {
+): ModeStatus & EvaluationDetails {
   const branches = listBranches(state);
   const judge = findJudge(state);
   const chosen = decision === undefined ? undefined : branches[decision.selected];
@@ -101,7 +103,7 @@ function formatStatusText(
   phase: EvaluationPhase,
   branches: readonly JobPart[],
   decision: Decision | undefined,
-): Status["statusText"] {
+): RunStatus["statusText"] {
   switch (phase) {
     case "opening":
       return "opening the evaluation";

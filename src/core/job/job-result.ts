@@ -5,12 +5,25 @@ import type { Cost } from "../budget/usage.ts";
 import { getSpentByJob, type JobMode, type JobPart, type JobState } from "./job.ts";
 
 /** The result of a part. Its text stays in its session, in the entry at `position`. */
-export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome"> &
-  Partial<NonNullable<JobPart["report"]>> & {
-    /** The number of turns of the part's run. */
-    readonly turns: number;
-    readonly costUsd: Cost;
-  };
+export type PartResult = {
+  /** Unique in the job. */
+  readonly name: string;
+  /** The name of its agent. */
+  readonly agent: string;
+  /** The session with its conversation. */
+  readonly session: string;
+  /** The outcome of its newest run; absent if it never began. */
+  readonly outcome?: Outcome;
+  /** The branch with its answer. */
+  readonly branch?: string;
+  /** The loop that gave the answer. */
+  readonly loopId?: string;
+  /** The position of the answer on the branch. */
+  readonly position?: number;
+  /** The number of turns of the part's run. */
+  readonly turns: number;
+  readonly costUsd: Cost;
+};
 
 /** The result of a job. */
 export type JobResult = {

@@ -6,7 +6,7 @@ import { NO_SPENDING } from "../budget/limits.ts";
 import { buildBudget } from "../budget/loop-budget.ts";
 import type { Cost } from "../budget/usage.ts";
 import { getOutcomeCode } from "../machine/outcome-code.ts";
-import type { Status } from "../machine/status.ts";
+import type { RunStatus } from "../machine/status.ts";
 import type { StatusCode } from "../machine/status-code.ts";
 import {
   getSpentByJob,
@@ -18,16 +18,31 @@ import {
 } from "./job.ts";
 
 /** The status of one part. */
-export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> &
-  Partial<Pick<JobPart, "model" | "workflow" | "task" | "startedAtMs" | "endedAtMs">> & {
-    readonly status: StatusCode;
-    /** The number of turns so far. */
-    readonly turns: number;
-    readonly costUsd: Cost;
-  };
+export type PartStatus = {
+  /** Unique in the job. */
+  readonly name: string;
+  /** The name of its agent. */
+  readonly agent: string;
+  /** The session with its conversation. */
+  readonly session: string;
+  /** Whether it has begun, and whether it has ended. */
+  readonly state: "waiting" | "running" | "done";
+  readonly status: StatusCode;
+  /** The number of turns so far. */
+  readonly turns: number;
+  readonly costUsd: Cost;
+  /** The id of the model, as soon as it is known. */
+  readonly model?: string;
+  /** The id of the workflow that runs it, when it differs from the session's. */
+  readonly workflow?: string;
+  /** The beginning of its task, when each part has a different one. */
+  readonly task?: string;
+  readonly startedAtMs?: number;
+  readonly endedAtMs?: number;
+};
 
 /** The status of a job for users: that of any run, and its parts. A mode may add fields. */
-export type JobStatus = Status & {
+export type JobStatus = RunStatus & {
   /** What the job adds to the status of a run. */
   readonly job: {
     /** How its agents work together. */
@@ -46,7 +61,7 @@ export type JobStatus = Status & {
 };
 
 /** The fields with which a mode replaces those of any job. */
-export type ModeStatus = Partial<Omit<Status, "session" | "status" | "outcome">> & {
+export type ModeStatus = Partial<Omit<RunStatus, "session" | "status" | "outcome">> & {
   readonly job?: Pick<JobStatus["job"], "rounds" | "sleepsUntilMs">;
 };
 

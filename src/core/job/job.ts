@@ -18,6 +18,7 @@ import type { LostPart } from "../machine/task.ts";
 //   J3. `counts` counts every part once, under its status.
 //   J4. After a stop neither `beginPart` nor `beginMember` begins a part. The parts that run still end.
 
+/** How the agents of a job work together. */
 export type JobMode = "autonomous" | "pipeline" | "fan-out" | "supervisor" | "evaluation";
 
 /** A part before it begins. */
@@ -52,6 +53,7 @@ export type JobPart = PartPlan & {
 
 /** `waiting`, `running`, or how it ended. */
 export type PartWord = "waiting" | "running" | OutcomeCode;
+/** The number of parts of a job by status: `waiting`, `running`, or how they ended. */
 export type PartCounts = Readonly<Record<PartWord, number>>;
 
 export type JobState = {

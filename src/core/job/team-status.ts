@@ -3,7 +3,7 @@ import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
 import { getOutcomeCode } from "../machine/outcome-code.ts";
-import type { ChildRow } from "../machine/state/ended-children.ts";
+import type { ChildRow, OutcomeCode } from "../machine/state/ended-children.ts";
 import { getSpentByJob, type JobPart, type JobState } from "./job.ts";
 import { buildPartResult, type PartResult } from "./job-result.ts";
 import type { ModeStatus } from "./job-status.ts";
@@ -63,20 +63,37 @@ export function buildTeamStatus(state: JobState): ModeStatus {
   };
 }
 
+/** A task that the lead has delegated. */
+export type TeamMember = {
+  /** The lead's name for it: `{name}-{n}`. */
+  readonly id: string;
+  /** The name of its agent. */
+  readonly agent: string;
+  /** The session with its conversation. */
+  readonly session: string;
+  /** Whether it runs, or how it ended. */
+  readonly status: "running" | OutcomeCode;
+  /** Why it ended, when it did not answer. */
+  readonly reason?: string;
+};
+
 /** The result of a job with a lead. Conversations stay in the sessions. */
 export type TeamResult = {
+  /** The id of the job. */
   readonly job: string;
   readonly mode: "supervisor";
   readonly outcome: Outcome;
   /** The lead's last text, at most 32 KiB. */
   readonly text?: string;
   /** The delegated tasks and their results: the newest hundred of `count`. */
-  readonly agents: readonly Pick<Member, "id" | "agent" | "session" | "status" | "reason">[];
+  readonly agents: readonly TeamMember[];
+  /** The number of delegated tasks. */
   readonly count: number;
   /** The lead and these agents, as other jobs list their parts. */
   readonly parts: readonly PartResult[];
   /** Of all agents and everything below them. */
   readonly turns: number;
+  /** Of all agents and everything below them, input and output together. */
   readonly tokens: number;
   readonly costUsd: Cost;
 };

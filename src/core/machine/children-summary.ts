@@ -8,8 +8,11 @@ import type { State } from "./state/state.ts";
 
 // What users see of sub-agents. The state retains the newest of those that have ended, and a count of all.
 
+/** The sub-agents of a run. */
 export type ChildrenSummary = {
+  /** How many run. */
   readonly running: number;
+  /** How many have ended. */
   readonly ended: number;
   /** The running ones first, then the newest of the others; at most ten. */
   readonly rows: readonly ChildRow[];

@@ -19,22 +19,27 @@ import { formatVendorWait } from "./vendor-wait.ts";
 const SHOWN_BYTES = 256;
 
 /** A call that is running. */
-type RunningCall = {
+export type RunningCall = {
   readonly toolCallId: string;
+  /** The name of the tool. */
   readonly tool: string;
+  /** What the call does, in short. */
   readonly summary: string;
+  /** When it began, in Unix milliseconds. */
   readonly sinceMs: number;
-  /** When its time limit ends it, if it has one (PHI-06), so that a host that wants to pause knows how long to wait. */
+  /** When its time limit ends it, in Unix milliseconds, if it has one (PHI-06), so that a host that wants to pause knows how long to wait. */
   readonly untilMs: number | undefined;
 };
 
 /** The status of a run, for users. */
-export type Status = {
+export type RunStatus = {
   readonly session: string;
   readonly status: StatusCode;
   /** What the run is doing, as text. */
   readonly statusText: string;
+  /** The name of the agent; of a job, those of its agents. */
   readonly agent: string | undefined;
+  /** The id of the model; a job has none. */
   readonly model: string | undefined;
   /** The hash of the definition that it runs with. */
   readonly definitionHash: string | undefined;
@@ -42,6 +47,7 @@ export type Status = {
   readonly pendingDefinitionHash: string | undefined;
   /** The rule set of the run; a job has none. */
   readonly ruleSet?: number;
+  /** The beginning of the first prompt. */
   readonly goal: string;
   readonly loopId: string | undefined;
   /** Completed turns of the session's run. */
@@ -54,16 +60,27 @@ export type Status = {
   readonly children: ChildrenSummary | undefined;
   /** The estimated tokens of the next request. */
   readonly contextTokens: number;
-  readonly queued: { readonly steering: number; readonly followUps: number; readonly bytes?: number };
+  /** What waits in the queues. */
+  readonly queued: {
+    /** The number of steering messages. */
+    readonly steering: number;
+    /** The number of follow-up messages. */
+    readonly followUps: number;
+    /** The size of both queues' messages. */
+    readonly bytes?: number;
+  };
   /** Messages for which the queues had no room. Absent for none. */
   readonly rejectedMessages?: RejectedMessages;
+  /** The calls that wait for a user. */
   readonly approvals: readonly PendingApproval[];
+  /** The calls that are running. */
   readonly running: readonly RunningCall[];
+  /** The beginning of the newest text of the agent. */
   readonly lastText: string | undefined;
   readonly outcome: Outcome | undefined;
 };
 
-export function buildStatus(state: State): Status {
+export function buildStatus(state: State): RunStatus {
   return {
     session: state.session,
     status: getStatusCode(state),

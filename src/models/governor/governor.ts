@@ -3,7 +3,7 @@ import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { VendorLimits, WorkerLimits } from "../../schema/vendor-limits.ts";
-import type { ModelRequest, Provider, StreamOptions, Wait } from "../provider.ts";
+import type { ModelRequest, Provider, RequestWait, StreamOptions } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { Lane, type QuestionEnding } from "./lane.ts";
@@ -32,7 +32,7 @@ type Waiter = {
   readonly entry: LaneEntry;
   readonly model: string;
   readonly admit: () => void;
-  readonly reportWait: (wait: Omit<Wait, "vendor">) => void;
+  readonly reportWait: (wait: Omit<RequestWait, "vendor">) => void;
   readonly reject: (closedMs: number) => void;
 };
 

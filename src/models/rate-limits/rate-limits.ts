@@ -5,8 +5,11 @@ export type LimitUnit = "requests" | "tokens" | "inputTokens" | "outputTokens";
 export type RateLimit = {
   /** The vendor's own name, such as `requests` or `tokens-day`: there may be several for one unit. */
   readonly name: string;
+  /** What it counts. */
   readonly unit: LimitUnit;
+  /** How many there are until it is renewed. */
   readonly limit?: number | undefined;
+  /** How many are left. */
   readonly remaining?: number | undefined;
   /** Unix milliseconds: when the allowance is renewed. */
   readonly resetAtMs?: number | undefined;

@@ -77,9 +77,13 @@ export type ClosedEvaluation = Pick<
 
 /** The group of a closed evaluation, as recorded for each of its branches (SES-12). */
 export type ParallelGroup = {
+  /** The loops of all branches, in the order of their configurations. */
   readonly allLoopIds: readonly string[];
+  /** The loop of the chosen branch; absent if none was chosen. */
   readonly selectedLoopId?: string | undefined;
+  /** The index of the chosen configuration, from 0. */
   readonly selectedConfigIndex: number;
+  /** The tokens of the choice alone. */
   readonly evaluationUsage: Usage;
   /** True for exactly one branch. */
   readonly isSelected: boolean;

@@ -1,7 +1,11 @@
 // Positions in a session's conversation, and branches that users create at them.
 
 /** The position after this many entries of a branch. */
-export type BranchPosition = { readonly branch: string; readonly position: number };
+export type BranchPosition = {
+  readonly branch: string;
+  /** The number of entries of the branch before it. */
+  readonly position: number;
+};
 
 /** A start position: by default the session's head, or the end of the given branch. */
 export type BranchPositionInput = {

@@ -14,7 +14,14 @@ export type Prompt = {
 };
 
 /** The token counts of a prompt, at 4 bytes a token. */
-export type CachedTokens = { readonly read: number; readonly write: number; readonly uncached: number };
+export type CachedTokens = {
+  /** Found in the cache. */
+  readonly read: number;
+  /** Put into the cache. */
+  readonly write: number;
+  /** Neither read from the cache nor written to it. */
+  readonly uncached: number;
+};
 
 /** How many segments before a mark the vendor searches for a cached prefix. */
 const LOOKBACK_SEGMENTS = 20;

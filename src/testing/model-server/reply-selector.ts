@@ -8,6 +8,7 @@ export type ReplyDecision =
   | { readonly type: "failing-reply"; readonly reply: Reply; readonly fault: StreamFault }
   | { readonly type: "error"; readonly fault: HttpFault };
 
+/** Answers a request in place of the script; `undefined` leaves it to the script. */
 export type Respond = (question: ModelServerRequest) => Answer | undefined | Promise<Answer | undefined>;
 
 /**

@@ -3,6 +3,7 @@ import { getSystemParts, type PathParameters, toGeminiMessages } from "./gemini-
 import type { CachedTokens } from "./prompt-cache.ts";
 import { toResponsesMessages } from "./responses-items.ts";
 
+/** A protocol of a vendor that a scripted model server speaks. */
 export type WireProtocol =
   | "anthropic_messages"
   | "openai_completions"

@@ -12,9 +12,11 @@ import { defineTool, type ExecutableTool, type ToolContext, ToolError } from "..
 import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import { openFolder, openRoot } from "../workspace/workspace-access.ts";
 
-export type BashOptions = {
+/** The options of the tool that runs shell commands. */
+export type BashToolOptions = {
   /** The working directory, within the workspace; the workspace itself by default. */
   readonly cwd?: string;
+  /** The limit of one command, in milliseconds. */
   readonly timeoutMs?: number;
   /** The limit for each of stdout and stderr. */
   readonly maxOutputBytes?: number;
@@ -47,7 +49,7 @@ const Parameters = z.object({
   command: z.string().describe("The command to run with bash"),
 });
 
-export function createBashTool(options: BashOptions = {}): ExecutableTool {
+export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const { denyPatterns = DEFAULT_DENY_PATTERNS, graceMs = DEFAULT_GRACE_MS } = options;
 

@@ -1,21 +1,21 @@
 import type { ExecutableTool } from "../tool.ts";
-import { type BashOptions, createBashTool } from "./bash-tool.ts";
+import { type BashToolOptions, createBashTool } from "./bash-tool.ts";
 import { createEditFileTool } from "./edit-file-tool.ts";
-import { createListFilesTool, type ListFilesOptions } from "./list-files-tool.ts";
-import { createReadFileTool, type ReadFileOptions } from "./read-file-tool.ts";
-import { createSearchTool, type SearchOptions } from "./search-tool.ts";
+import { createListFilesTool, type ListFilesToolOptions } from "./list-files-tool.ts";
+import { createReadFileTool, type ReadFileToolOptions } from "./read-file-tool.ts";
+import { createSearchTool, type SearchToolOptions } from "./search-tool.ts";
 import { createWriteFileTool } from "./write-file-tool.ts";
 
 /** The options of the built-in tools. */
 export type DefaultToolOptions = {
   /** Of the tool that runs shell commands. */
-  readonly bash?: BashOptions;
+  readonly bash?: BashToolOptions;
   /** Of the tool that reads a file. */
-  readonly readFile?: ReadFileOptions;
+  readonly readFile?: ReadFileToolOptions;
   /** Of the tool that lists a folder. */
-  readonly listFiles?: ListFilesOptions;
+  readonly listFiles?: ListFilesToolOptions;
   /** Of the tool that searches files. */
-  readonly search?: SearchOptions;
+  readonly search?: SearchToolOptions;
 };
 
 export function createDefaultTools(options: DefaultToolOptions = {}): ExecutableTool[] {

@@ -6,8 +6,11 @@ import { openFolder, openRoot } from "../workspace/workspace-access.ts";
 import { findRipgrep } from "./find-ripgrep.ts";
 import { runFinder } from "./run-finder.ts";
 
-export type ListFilesOptions = {
+/** The options of the tool that lists a folder. */
+export type ListFilesToolOptions = {
+  /** The most paths that one call returns. */
   readonly maxResults?: number;
+  /** The limit of one call, in milliseconds. */
   readonly timeoutMs?: number;
   /** Path of ripgrep; "" uses find. The ripgrep that comes with the package by default. */
   readonly ripgrep?: string;
@@ -36,7 +39,7 @@ const Parameters = z.object({
 
 type ListFilesRequest = z.infer<typeof Parameters>;
 
-export function createListFilesTool(options: ListFilesOptions = {}): ExecutableTool {
+export function createListFilesTool(options: ListFilesToolOptions = {}): ExecutableTool {
   const { maxResults = DEFAULT_MAX_RESULTS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return defineTool({
     name: "list_files",

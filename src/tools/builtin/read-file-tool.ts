@@ -12,7 +12,8 @@ import {
   type WorkspaceRoot,
 } from "../workspace/workspace-access.ts";
 
-export type ReadFileOptions = {
+/** The options of the tool that reads a file. */
+export type ReadFileToolOptions = {
   /** The limit for a whole file, and for the lines returned from a larger file. */
   readonly maxBytes?: number;
   /** Files and folders in the workspace that may be read; the whole workspace if empty. */
@@ -43,7 +44,7 @@ const Parameters = z.object({
 
 type ReadFileRequest = z.infer<typeof Parameters>;
 
-export function createReadFileTool(options: ReadFileOptions = {}): ExecutableTool {
+export function createReadFileTool(options: ReadFileToolOptions = {}): ExecutableTool {
   const { maxBytes = DEFAULT_MAX_BYTES, allowedPaths = [] } = options;
   return defineTool({
     name: "read_file",

@@ -13,10 +13,13 @@ import { findRipgrep } from "./find-ripgrep.ts";
 import { SKIPPED_FOLDERS, toPrefix } from "./list-files-tool.ts";
 import { runFinder } from "./run-finder.ts";
 
-export type SearchOptions = {
+/** The options of the tool that searches files. */
+export type SearchToolOptions = {
   /** The folder that is searched if the call names none; the workspace by default. */
   readonly root?: string;
+  /** The most matches that one call returns. */
   readonly maxResults?: number;
+  /** The limit of one call, in milliseconds. */
   readonly timeoutMs?: number;
   /** Path of ripgrep; "" uses grep. The ripgrep that comes with the package by default. */
   readonly ripgrep?: string;
@@ -37,7 +40,7 @@ const Parameters = z.object({
 
 type SearchRequest = z.infer<typeof Parameters>;
 
-export function createSearchTool(options: SearchOptions = {}): ExecutableTool {
+export function createSearchTool(options: SearchToolOptions = {}): ExecutableTool {
   const { maxResults = DEFAULT_MAX_RESULTS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   return defineTool({
     name: "search",

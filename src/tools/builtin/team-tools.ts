@@ -4,8 +4,15 @@ import { defineOfferedTool, type OfferedToolSpec, type TeamTool } from "../tool.
 // The tools by which the lead of a team controls its agents. The job that the lead works for answers the calls.
 
 /** The names of a lead's tools. A definition that names the first gets all of them. */
-const TEAM_TOOL_NAMES = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"] as const;
-export type TeamAction = (typeof TEAM_TOOL_NAMES)[number];
+const TEAM_TOOL_NAMES = [
+  "delegate",
+  "check_agents",
+  "wait_for_agents",
+  "steer_agent",
+  "stop_agent",
+] as const satisfies readonly TeamAction[];
+/** What a lead does with the agents of its team. */
+export type TeamAction = "delegate" | "check_agents" | "wait_for_agents" | "steer_agent" | "stop_agent";
 
 const idSchema = z.string().min(1).describe("The id that delegate returned");
 const idsSchema = z.array(z.string().min(1)).max(100).optional();

@@ -16,8 +16,10 @@ export type PinContext = {
 };
 
 /** A log for the operator. No secrets, no large texts. */
-type SourceLog = {
+export type SourceLog = {
+  /** Writes a line for those who look closer. */
   info(facts: object, message: string): void;
+  /** Writes a line about something that an operator should know. */
   warn(facts: object, message: string): void;
 };
 
@@ -34,6 +36,7 @@ export class ToolSourceError extends Error {
 
 /** A loop that works with tools of a source. */
 export type ActiveLoop = {
+  /** The id of the workflow that runs the loop. */
   readonly workflow: string;
   readonly loopId: string;
   /** The definition that the loop is pinned to. */

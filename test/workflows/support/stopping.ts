@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from "@temporalio/client";
-import type { Status } from "../../../src/core/machine/status.ts";
+import type { RunStatus } from "../../../src/core/machine/status.ts";
 import { stopSignal } from "../../../src/workflows/messages.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
@@ -58,6 +58,6 @@ export async function isActivityRunning(stage: TestEnvironment, id: string, type
 }
 
 /** Whether a run itself waits to call its vendor again: no activity of it is pending then. */
-export function isWaitingForVendor({ statusText }: Status): boolean {
+export function isWaitingForVendor({ statusText }: RunStatus): boolean {
   return /^waiting until \S+ before .* is called again/.test(statusText ?? "");
 }

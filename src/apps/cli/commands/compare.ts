@@ -9,7 +9,7 @@ import type {
 } from "../../../client/index.ts";
 import { buildRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { PLAIN_STRATEGIES } from "../../../schema/evaluation.ts";
+import { PlainStrategy } from "../../../schema/evaluation.ts";
 import { loadAgentFile } from "../agent-file.ts";
 import type { Context } from "../context.ts";
 import { EvaluationProgress, formatEvaluation } from "../evaluation-progress.ts";
@@ -53,7 +53,7 @@ export function addCompareCommand(
     .option(...UNTRUSTED)
     .option(
       "--strategy <name>",
-      `${PLAIN_STRATEGIES.join(", ")}, judge, or one that is registered in the worker (default: judge with --judge, else pick-first)`,
+      `${PlainStrategy.options.join(", ")}, judge, or one that is registered in the worker (default: judge with --judge, else pick-first)`,
     )
     .option("--session <id>", "start from this session's head (default: a new session)");
   addLimitOptions(command)
@@ -128,7 +128,7 @@ function parseStrategy(context: Context, flags: Flags): EvaluationStrategy {
   }
   if (judge !== undefined)
     throw new UsageError(`--judge works only with the strategy judge, not with "${name}"`);
-  const plain = PLAIN_STRATEGIES.find((one) => one === name);
+  const plain = PlainStrategy.options.find((one) => one === name);
   return plain === undefined ? { type: "custom", name } : { type: plain };
 }
 

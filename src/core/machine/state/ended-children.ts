@@ -10,6 +10,7 @@ export type ChildRow = {
   readonly agent: string;
   /** The beginning of its task. */
   readonly task: string;
+  /** Whether it runs, or how it ended. */
   readonly status: "running" | OutcomeCode;
 };
 

@@ -34,7 +34,13 @@ export type Prompt = InboundMessage & { readonly origin: EntryOrigin };
 
 /** The messages that a run has rejected: how many, and the newest of them. */
 export type RejectedMessages = {
+  /** How many there were. */
   readonly messages: number;
-  /** At most `MAX_LISTED_REJECTIONS`, oldest first. */
-  readonly newest: readonly { readonly id: string; readonly atMs: number }[];
+  /** A few of them, oldest first. */
+  readonly newest: readonly {
+    /** The id of the message. */
+    readonly id: string;
+    /** When it came, in Unix milliseconds. */
+    readonly atMs: number;
+  }[];
 };

@@ -55,11 +55,15 @@ type QuestionAnswer = "accept" | "decline" | "cancel";
 /** As a worker reports it. Names as the model knows them or will; after a few, the last entry says how many more. */
 export type ToolListChange = {
   readonly loopId: string;
+  /** The name of the server in the definition. */
   readonly server: string;
   /** The hash of the difference to what the loop was opened with: the same difference has the same hash on every worker. */
   readonly hash: string;
+  /** The names of tools that the loop does not have. */
   readonly added: readonly string[];
+  /** The names of tools that the server no longer has. */
   readonly removed: readonly string[];
+  /** The names of tools that the server describes differently. */
   readonly changed: readonly string[];
 };
 

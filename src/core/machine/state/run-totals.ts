@@ -7,6 +7,7 @@ export type RunTotals = {
   readonly usage: Usage;
   /** US dollars, sub-agents included. `null` when the price of any part is unknown. */
   readonly costUsd: Cost;
+  /** The turns of all its loops. */
   readonly turns: number;
   /** The milliseconds that its loops took, without the waits for prompts between them. */
   readonly durationMs: number;

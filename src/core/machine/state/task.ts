@@ -40,9 +40,18 @@ export type TaskReport = {
 
 /** What an autonomous agent wants after its turn. */
 export type NextRound =
-  /** `summary`: at most 512 bytes; complete in the call. */
-  | { readonly type: "done"; readonly summary: string }
-  | { readonly type: "sleep"; readonly seconds: number; readonly reason: string };
+  | {
+      readonly type: "done";
+      /** What was achieved: at most 512 bytes; complete in the call. */
+      readonly summary: string;
+    }
+  | {
+      readonly type: "sleep";
+      /** How long until the next round. */
+      readonly seconds: number;
+      /** Why, for the user. */
+      readonly reason: string;
+    };
 
 /** The text of a task, as a message to the sub-agent. It is in the caller's record. */
 export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "changedArguments">;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, WorkflowHandle } from "@temporalio/client";
-import type { Status } from "../../../core/machine/status.ts";
+import type { RunStatus } from "../../../core/machine/status.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Continuation } from "../../../schema/definition.ts";
 import { eventually } from "../../../testing/eventually.ts";
@@ -259,7 +259,7 @@ export class Follower {
     if (refusal !== undefined) this.refused.push(refusal);
   }
 
-  async #waitForStatus(is: (status: Status) => boolean, what: string): Promise<void> {
+  async #waitForStatus(is: (status: RunStatus) => boolean, what: string): Promise<void> {
     await eventually(async () => is(await this.#getHandle.query(statusQuery)), {
       timeoutMs: STEP_TIMEOUT_MS,
       everyMs: 5,
