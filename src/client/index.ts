@@ -10,6 +10,8 @@ export type { AgentFileResult, LoadedAgent } from "../config/agent-file/load-age
 export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read-agents.ts";
 export { formatProblem, type Problem, type ProblemKind } from "../config/problem.ts";
 export { removeContextManagement } from "../config/remove-context-management.ts";
+export type { SearchAttributeGaps } from "../config/search-attribute-gaps.ts";
+export type { SourceFormat } from "../config/source/source-format.ts";
 export type { ModelOptions } from "../config/vendor-models.ts";
 export {
   buildLoopChain,
@@ -20,38 +22,61 @@ export {
   getLoopOrigin,
   type LoopOrigin,
   sumUsage,
+  type TreeLoop,
 } from "../conversation/loop-tree.ts";
-export type { BlockOrigin, SourcedMessage } from "../conversation/provenance.ts";
+export type { BlockOrigin, EntryLocation, SourcedMessage } from "../conversation/provenance.ts";
+export type { StepWait, StoreWait, VendorWait } from "../conversation/step-wait.ts";
+export type { Amounts } from "../core/budget/account-state.ts";
+export type { Budget, BudgetPart } from "../core/budget/loop-budget.ts";
 export { type Cost, compareCosts } from "../core/budget/usage.ts";
 export type { BranchOutcome, BranchStatus } from "../core/evaluation/branch-outcome.ts";
 export type { Decision } from "../core/evaluation/decision.ts";
 export type { EvaluatedBranch } from "../core/evaluation/evaluation-digest.ts";
-export type { PartProgress } from "../core/evaluation/evaluation-progress.ts";
+export type { EvaluationDetails, PartProgress } from "../core/evaluation/evaluation-progress.ts";
+export type { JobMode, PartCounts, PartWord } from "../core/job/job.ts";
 export type { JobResult, PartResult } from "../core/job/job-result.ts";
 export type { JobStatus, PartStatus } from "../core/job/job-status.ts";
 export type { PendingApproval } from "../core/machine/approvals.ts";
+export type { ChildrenSummary } from "../core/machine/children-summary.ts";
+export type { QuestionRef } from "../core/machine/state/digest.ts";
+export type { ChildRow, OutcomeCode } from "../core/machine/state/ended-children.ts";
+export type { RejectedMessages } from "../core/machine/state/inbound-message.ts";
+export type { RunTotals } from "../core/machine/state/run-totals.ts";
+export type { NextRound, TaskReport } from "../core/machine/state/task.ts";
+export type { RunningCall, RunStatus } from "../core/machine/status.ts";
 export type { StatusCode } from "../core/machine/status-code.ts";
 export type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 export type { AgentEvent } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { DefinitionChange } from "../schema/definition-change.ts";
+export type { EvaluationLimits, EvaluationPlan, PlainStrategy } from "../schema/evaluation.ts";
 export type { LoopEvent } from "../schema/loop-event.ts";
-export type { AgentMessage } from "../schema/message.ts";
+export type { AgentMessage, MessageMetadata } from "../schema/message.ts";
 export { getMessageText } from "../schema/message-text.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
 export type { OutputFormat } from "../schema/output.ts";
 export type { Entry, Outcome, SessionOrigin } from "../schema/record.ts";
-export type { RecordedLoop, RecordedSession, RecordedTurn } from "../schema/recorded-session.ts";
+export type {
+  CompactionBlock,
+  ParallelGroupRecord,
+  RecordedLoop,
+  RecordedSession,
+  RecordedTurn,
+} from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
+export type { SearchAttributeName } from "../schema/search-attributes.ts";
 export type { UserQuestion, UserValues } from "../schema/user-question.ts";
 export type { EditResult } from "../store/transcript/archive.ts";
+export type { ParallelGroup } from "../store/transcript/evaluation.ts";
+export type { OpenFile } from "../store/transcript/export/import-file.ts";
+export type { BranchPosition } from "../store/transcript/fork.ts";
 export type { LoopRecord } from "../store/transcript/loop.ts";
 export type {
   EvaluationRequest,
   EvaluationResult,
   ExplorationResult,
 } from "../workflows/evaluation-input.ts";
-export type { ApprovalResult } from "../workflows/messages.ts";
+export type { ApprovalResult, MessageInput } from "../workflows/messages.ts";
 export type { RetentionResult } from "../workflows/retention.ts";
 export type { RunSettings } from "../workflows/run-input.ts";
 export type { RunResult } from "../workflows/run-result.ts";
@@ -74,6 +99,8 @@ export { type RecorderConfig, SessionRecorder } from "./interop/session-recorder
 export { FileSessionStore, type SessionStore } from "./interop/session-store.ts";
 export type { PositionOptions } from "./read/branch-position.ts";
 export type { BranchInTree, BranchOrigin, BranchTree } from "./read/branch-tree.ts";
+export type { DefinitionSummary } from "./read/definition-summary.ts";
+export type { FollowStart } from "./read/follow-stream.ts";
 export type { ListOptions, SessionSummary, SessionsPage } from "./read/list-sessions.ts";
 export type { MessagesOptions } from "./read/read-messages.ts";
 export type { SessionRecordWithTotals, StoredLoop } from "./read/read-session-record.ts";
@@ -81,7 +108,7 @@ export type { RequestOptions, TurnRequest } from "./read/read-turn-request.ts";
 export type { SearchHit, SearchOptions } from "./read/search-messages.ts";
 export type { EventsOptions, SessionEvent } from "./read/session-events.ts";
 export type { FindOptions } from "./read/session-filter.ts";
-export type { StreamEvent } from "./read/stream-event.ts";
+export type { StreamEvent, StreamedCall, StreamedToolOutput } from "./read/stream-event.ts";
 export type { AcceptResult } from "./runs/accept-definition.ts";
 export type { AnswerOptions } from "./runs/answer-call.ts";
 export type { AnswerResult, ApproveOptions, DenyOptions } from "./runs/approve-call.ts";
@@ -128,9 +155,9 @@ export {
   Schedules,
 } from "./runs/schedules.ts";
 export type { DeliveryKind, SendMessageOptions, SendMessageResult } from "./runs/send-message.ts";
-export type { SessionStatus } from "./runs/session-status.ts";
+export type { RetryingBelow, SessionStatus } from "./runs/session-status.ts";
 export type { ResumePipelineOptions, StartJobOptions } from "./runs/start-job.ts";
-export type { RunMode, StartOptions } from "./runs/start-run.ts";
+export type { RunMode, StartOptions, StartResult } from "./runs/start-run.ts";
 export type { UpdateOptions, UpdateResult } from "./runs/update-session.ts";
 export { zodOutput } from "./runs/zod-output.ts";
 export { Session } from "./session.ts";

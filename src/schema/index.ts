@@ -5,8 +5,38 @@
  */
 
 export { AgentEvent, ConfigSnapshot, StreamDelta } from "./agent-event.ts";
-export { AgentDefinition, type AgentDefinitionInput, Limits, QueueMode, RetryConfig } from "./definition.ts";
-export { EventBody, LoopEvent } from "./loop-event.ts";
+export {
+  CompactionConfig,
+  type CompactionConfigInput,
+  CompactionScope,
+  ContextConfig,
+  type ContextConfigInput,
+} from "./context.ts";
+export {
+  AgentDefinition,
+  type AgentDefinitionInput,
+  ApprovalSettings,
+  Delegation,
+  Limits,
+  NudgeSettings,
+  QueueMode,
+  RepeatSettings,
+  RetryConfig,
+  RevertSettings,
+  SubAgent,
+  type SubAgentInput,
+  SubAgentLimits,
+} from "./definition.ts";
+export {
+  EvaluationAgent,
+  EvaluationLimits,
+  EvaluationPlan,
+  PinnedStrategy,
+  PlainStrategy,
+} from "./evaluation.ts";
+export { CommandHook, type HookPoint, Hooks, HookUse, NamedHook } from "./hooks.ts";
+export { EventBody, LoopEvent, Permission, QuestionRecord, RevertCategory } from "./loop-event.ts";
+export { McpAuth, McpServer } from "./mcp.ts";
 export {
   AgentMessage,
   AssistantMessage,
@@ -14,6 +44,7 @@ export {
   ExtensionMessage,
   ImageContent,
   Message,
+  MessageMetadata,
   StopReason,
   TextContent,
   ThinkingContent,
@@ -22,12 +53,14 @@ export {
   TurnId,
   Usage,
   UserMessage,
+  VendorContent,
 } from "./message.ts";
 export { JobLimits, Stage, WorkMode, type WorkModeInput } from "./mode.ts";
 export {
   CacheConfig,
   CostRates,
   ModelConfig,
+  type ModelConfigInput,
   OpenAiCompat,
   Protocol,
   SecretReference,
@@ -41,6 +74,15 @@ export {
   OperationFilter,
 } from "./openapi.ts";
 export { MAX_OUTPUT_SCHEMA_CHARS, OutputFormat, type StructuredOutput } from "./output.ts";
+export {
+  PermissionOutcome,
+  PermissionPolicy,
+  type PermissionPolicyInput,
+  PermissionRule,
+} from "./permission.ts";
 export { ContinuationKind, Entry, EntryOrigin, LoopStatus, Outcome, TurnTrigger } from "./record.ts";
+export { CompactionBlock, ParallelGroupRecord } from "./recorded-session.ts";
 export { MessageAddition, SentSessionEvent } from "./session-event.ts";
+export { SkillSettings } from "./skills.ts";
 export { ReplayClass, ToolDefinition, ToolStrategy } from "./tool.ts";
+export { PinnedSources, PinnedTool, ToolSourceKind } from "./tool-source.ts";

@@ -22,6 +22,8 @@ import { mergeWorkflows } from "./merge-workflows.ts";
 import type { AgentHostOptions } from "./options.ts";
 import type { WorkerSetup } from "./worker-setup.ts";
 
+export type { AgentHostOptions };
+
 // The entry point `holdfast/plugin`. A process that has only a client must not load Temporal's worker, so everything that
 // a worker needs is imported when a worker is created.
 

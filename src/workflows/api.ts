@@ -4,7 +4,10 @@
  * @module workflows
  */
 
+export type { TeamMember, TeamResult } from "../core/job/team-status.ts";
+export type { RunTotals } from "../core/machine/state/run-totals.ts";
 export type { AgentDefinitionInput } from "../schema/definition.ts";
+export type { EvaluationPlan } from "../schema/evaluation.ts";
 export type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts";
 export {
   agent,
@@ -16,6 +19,7 @@ export {
   supervisor,
   wakeJob,
 } from "./index.ts";
+export type { MessageInput } from "./messages.ts";
 export type { RunResult } from "./run-result.ts";
 export {
   type AgentHandle,
