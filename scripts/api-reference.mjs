@@ -3,8 +3,8 @@
 //   node scripts/api-reference.mjs            writes the pages
 //   node scripts/api-reference.mjs --check    fails when a page is not what the docstrings say
 //
-// Both fail when a public symbol has no sentence. The pages contain no line numbers, so that only changes of the public
-// surface and of its docstrings change them.
+// Both fail when a public symbol has no sentence, and when a public signature names a type that no entry point exports. The
+// pages contain no line numbers, so that only changes of the public surface and of its docstrings change them.
 import {
   existsSync,
   mkdirSync,
@@ -19,6 +19,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Application, Converter } from "typedoc";
+import { INTERNAL_TYPES } from "./api-reference-exports.mjs";
 import { polishPages } from "./api-reference-pages.mjs";
 import { completeSentences, findProblems } from "./api-reference-sentences.mjs";
 import { nameSchemaTypes } from "./api-reference-types.mjs";
@@ -49,7 +50,8 @@ async function generatePages() {
     // `npm run types` checks them.
     skipErrorChecking: true,
     logLevel: "Warn",
-    validation: { notExported: false, notDocumented: false, invalidLink: true },
+    validation: { notExported: true, notDocumented: false, invalidLink: true },
+    intentionallyNotExported: INTERNAL_TYPES,
     treatWarningsAsErrors: true,
     readme: "none",
     router: "module",
@@ -79,7 +81,10 @@ async function generatePages() {
   const problems = findProblems(project, root);
   await app.generateOutputs(project);
   if (app.logger.hasErrors() || app.logger.hasWarnings()) {
-    throw new Error("TypeDoc could not write the reference; see its warnings above");
+    throw new Error(
+      "TypeDoc could not write the reference; see its warnings above. What to do about a type that is not included in the " +
+        "documentation: export it from the entry point whose signature names it",
+    );
   }
   return { pages: polishPages(readPages(output)), problems };
 }
