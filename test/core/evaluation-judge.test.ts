@@ -81,6 +81,7 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
       responses: [],
     });
     expect(buildJudgeMaterial([user("only")], [], [])).toEqual({ prior: "", query: "only", responses: [] });
+    expect(buildJudgeMaterial([], [user(""), user("a"), user("b")], []).query).toBe("a\nb");
     expect(buildJudgeMaterial([answer("nobody asked")], [], [])).toEqual({
       prior: "Assistant: nobody asked",
       query: "",
@@ -120,6 +121,7 @@ describe("the shortening tiers", () => {
     expect(shortenText("a\na\n\nb\n \t\nc\n\n\n\nd\nd", 2, 0)).toBe("a\na\n\n...\n\nd\nd");
     expect(shortenText("a\r\n\r\nbbbb\r\n\r\nc", 2, 0)).toMatch(/^a\r?\n\n\.\.\.\n\nc$/);
     expect(shortenText("\n\na\n\nb\n\n", 2, 0)).toBe("\n\na\n\nb\n\n");
+    expect(shortenText(" \n\na\n\nb\n\n\t", 2, 0)).toBe(" \n\na\n\nb\n\n\t");
     expect(shortenText(lines(500), 2, 0)).toBe(lines(500));
   });
 
@@ -137,6 +139,7 @@ describe("the shortening tiers", () => {
     expect(shortenText("語".repeat(500), 3, 899)).toBe("語".repeat(299));
     expect(shortenText("😀".repeat(500), 3, 200)).toBe("😀".repeat(200));
     expect(shortenText("é".repeat(500), 3, 451)).toBe("é".repeat(225));
+    expect(shortenText("😀".repeat(500), 3, 1003)).toBe("😀".repeat(250));
   });
 });
 

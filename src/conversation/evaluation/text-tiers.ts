@@ -1,3 +1,5 @@
+import { countUtf8Bytes } from "../../core/view/estimate.ts";
+
 // Shortens a text for a judge, in three tiers, each stronger and each applied to the result of the previous one
 // (PAR-11, X-21).
 
@@ -26,9 +28,8 @@ export function shortenText(text: string, tier: Tier, limit: number): string {
 
 /** Returns the last lines. A line break at the end begins no line. */
 function keepLastLines(text: string): string {
-  const lines = text.split("\n");
   const kept = text.endsWith("\n") ? TIER_ONE_LINES + 1 : TIER_ONE_LINES;
-  return lines.length <= kept ? text : lines.slice(-kept).join("\n");
+  return text.split("\n").slice(-kept).join("\n");
 }
 
 /** Returns the first paragraph and the last. A text without a paragraph between them stays whole. */
@@ -52,12 +53,12 @@ export function computeHardLimit(tokens: number, texts: number): number {
 function truncateText(text: string, limit: number): string {
   let chars = 0;
   let bytes = 0;
-  for (let at = 0; at < text.length; ) {
-    const point = text.codePointAt(at) as number;
+  let kept = 0;
+  for (const char of text) {
     chars += 1;
-    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-    if (chars > TIER_THREE_MIN_CHARS && bytes > limit) return text.slice(0, at);
-    at += point < 0x10000 ? 1 : 2;
+    bytes += countUtf8Bytes(char);
+    if (chars > TIER_THREE_MIN_CHARS && bytes > limit) break;
+    kept += char.length;
   }
-  return text;
+  return text.slice(0, kept);
 }
