@@ -29,6 +29,8 @@ describe("a judge's reply", () => {
   test("has a sign if a minus precedes a number, but not if a hyphen follows a word [PAR-08.2]", () => {
     expect(findFirstInteger("Response-2, not 1")).toBe(2);
     expect(findFirstInteger("-1")).toBe(-1);
+    expect(findFirstInteger("-12")).toBe(-12);
+    expect(findFirstInteger("12 or 3")).toBe(12);
     expect(findFirstInteger("2.5")).toBe(2);
     expect(findFirstInteger("none")).toBeUndefined();
   });
@@ -56,13 +58,16 @@ describe("a judge's reply", () => {
 
   test("is not needed if there is nothing to compare [PAR-06.3, GAP-10.3]", () => {
     expect(decideWithoutJudge(outcomes)).toBeUndefined();
-    expect(decideWithoutJudge(branches(["failed", 1], ["answered", 1]))).toMatchObject({
+    expect(decideWithoutJudge(branches(["failed", 1], ["answered", 1]))).toEqual({
       selected: 1,
       decidedBy: "strategy",
+      reason:
+        "Branch 2 is the only one that answered, so the judge was not called. Without an answer: branch 1 (failed).",
     });
     expect(decideWithoutJudge(branches(["failed", 1, 0], ["stopped", 1, 4]))).toMatchObject({
       selected: 1,
       decidedBy: "fallback",
+      reason: expect.stringMatching(/^No branch answered, so the judge was not called\. Branch 2 is taken/),
     });
   });
 });

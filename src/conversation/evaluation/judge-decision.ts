@@ -40,15 +40,14 @@ export function parseJudgeReply(outcomes: readonly BranchOutcome[], { status, te
   }
   const judged = listJudgedBranches(outcomes);
   const number = findFirstInteger(text);
-  const selected = number === undefined ? undefined : judged[number - 1];
+  const selected = judged[(number ?? 0) - 1];
   if (selected !== undefined) {
     const asked = selected + 1 === number ? "" : ` as response ${number}`;
     return buildDecision(outcomes, selected, `The judge chose branch ${selected + 1}${asked}.`);
   }
-  const quoted = truncateForPreview(redact(text), MAX_REPEATED_BYTES);
   return buildFallbackDecision(
     outcomes,
-    `The judge replied "${quoted}" instead of a number from 1 to ${judged.length}.`,
+    `The judge replied "${quoteReply(text)}" instead of a number from 1 to ${judged.length}.`,
   );
 }
 
