@@ -80,11 +80,12 @@ export function evaluationMode(
 }
 
 function partProgress(part: JobPart): PartProgress {
-  const { agent, model = "", loopId = "", spent, workflow, startedAtMs, endedAtMs } = part;
+  const { agent, model, loopId, spent, workflow, startedAtMs, endedAtMs } = part;
   return {
     agent,
-    model,
-    loopId,
+    // Each part of an evaluation has both.
+    model: model!,
+    loopId: loopId!,
     status: getStatusCode(part),
     ...omitUndefined({ workflow }),
     turns: spent.turns,
@@ -95,7 +96,7 @@ function partProgress(part: JobPart): PartProgress {
 }
 
 function getStatusCode({ state, outcome, lost }: JobPart): PartProgress["status"] {
-  if (state !== "done" || outcome === undefined) return state === "running" ? "running" : "starting";
+  if (outcome === undefined) return state === "running" ? "running" : "starting";
   return (lost === undefined ? toBranchStatus(outcome) : getLostStatus(lost)).type;
 }
 
