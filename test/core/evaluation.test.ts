@@ -23,7 +23,7 @@ import {
   sumUsage,
   toBranchStatus,
 } from "../../src/core/evaluation/branch-outcome.ts";
-import { buildFallbackDecision } from "../../src/core/evaluation/decision.ts";
+import { buildFallbackDecision, buildKeepAllDecision } from "../../src/core/evaluation/decision.ts";
 import type { PlainStrategy } from "../../src/schema/evaluation.ts";
 import type { Outcome } from "../../src/schema/record.ts";
 import { assignLoopNumbers } from "../../src/store/transcript/loop-numbers.ts";
@@ -166,11 +166,36 @@ describe("custom strategies", () => {
         `returned ${said} instead of the index of a branch that answered (1, 2).`,
       );
     }
-    expect(checkCustomChoice("longest", branches(["failed", 1, 0], ["failed", 1, 0]), 1)).toMatchObject({
+    const unanswered = branches(["failed", 1, 0], ["failed", 1, 0]);
+    expect(checkCustomChoice("longest", unanswered, 1)).toEqual({
       selected: 0,
       decidedBy: "fallback",
+      reason:
+        "No branch answered. Branch 1 is taken, the first branch, which left no text either. Without an answer: branch 1 (failed), branch 2 (failed).",
     });
   });
+});
+
+test("the fallback takes the first branch that answered, and the first of none [GAP-10.1]", () => {
+  const outcomes = branches(["failed", 1], ["answered", 30], ["answered", 40]);
+  expect(buildFallbackDecision(outcomes, "The strategy failed.")).toEqual({
+    selected: 1,
+    decidedBy: "fallback",
+    reason:
+      "The strategy failed. Branch 2 is taken, the first that answered. Without an answer: branch 1 (failed).",
+  });
+  expect(buildFallbackDecision([], "The strategy failed.")).toMatchObject({ selected: 0 });
+});
+
+test("an evaluation that retains all branches selects none, and names those without an answer [HITL-03]", () => {
+  expect(buildKeepAllDecision(branches(["answered", 1]))).toEqual({
+    selected: -1,
+    decidedBy: "none",
+    reason: "The only branch is retained.",
+  });
+  expect(buildKeepAllDecision(branches(["answered", 1], ["stopped", 1])).reason).toBe(
+    "All 2 branches are retained. Without an answer: branch 2 (stopped).",
+  );
 });
 
 test("each outcome of a loop maps to a status of its branch [PAR-03.1]", () => {
@@ -195,6 +220,14 @@ test("each outcome of a loop maps to a status of its branch [PAR-03.1]", () => {
     [
       { type: "rejected", reason: "rude" },
       { type: "failed", reason: "Input rejected: rude" },
+    ],
+    [
+      { type: "paused", by: "wait_for_review", reason: "review" },
+      { type: "stopped", reason: "Paused: review" },
+    ],
+    [
+      { type: "handoff", by: "hand_over", reason: "too hard" },
+      { type: "stopped", reason: "Handed over: too hard" },
     ],
     [
       { type: "delivered", messages: 1 },
