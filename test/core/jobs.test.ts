@@ -1,65 +1,34 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
-import {
-  addParts,
-  getSpentByJob,
-  type JobState,
-  openJob,
-  partWord,
-  requestStop,
-} from "../../src/core/job/job.ts";
-import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
+import { addParts, getSpentByJob, type JobState, partWord, requestStop } from "../../src/core/job/job.ts";
 import { buildJobStatus } from "../../src/core/job/job-status.ts";
-import { beginPart, endPart, recallPart, settlePart } from "../../src/core/job/parts.ts";
-import { decideAfterRound } from "../../src/core/job/rounds.ts";
+import {
+  beginPart,
+  endPart,
+  getNextRound,
+  getOutcome,
+  recallPart,
+  refusePart,
+  reserveShares,
+  settlePart,
+  startPart,
+} from "../../src/core/job/parts.ts";
 import type { PartEnd } from "../../src/core/machine/task.ts";
-import type { Outcome } from "../../src/schema/record.ts";
-
-const NO_LIMITS = { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null };
-const answered: Outcome = { type: "answered", stopReason: "stop" };
-
-function job(parts: number, maxTurns: number | null): JobState {
-  return openJob({
-    job: "j",
-    mode: "fan-out",
-    goal: "go",
-    parts: Array.from({ length: parts }, (_, at) => ({ name: `p${at}`, agent: "a", session: `j.p${at}` })),
-    limits: { ...NO_LIMITS, maxTurns },
-    nowMs: 0,
-  });
-}
-
-const ended = (turns: number): PartEnd => ({
-  type: "reported",
-  report: {
-    session: "s",
-    outcome: answered,
-    branch: "main",
-    tokens: 0,
-    messages: 0,
-    used: { ...NO_AMOUNTS, turns },
-  },
-});
-
-function begun(state: JobState, index: number, waiting: number) {
-  const result = beginPart(state, index, waiting, 0);
-  if (result.type === "denied") throw new Error(result.outcome.reason);
-  return result;
-}
+import { ANSWERED, begun, openParts, reported } from "./support/jobs.ts";
 
 describe("the budget of a job", () => {
   test("gives each waiting part an equal share, and frees what a finished part leaves unspent [SUB-03.3]", () => {
-    const first = begun(job(4, 40), 0, 4);
+    const first = begun(openParts(4, { maxTurns: 40 }), 0, 4);
     expect(first.allocation.turns).toBe(10);
     const second = begun(first.state, 1, 3);
     expect(second.allocation.turns).toBe(10);
-    const over = endPart(second.state, 0, ended(1), 0);
+    const over = endPart(second.state, 0, reported(1), 0);
     expect(begun(over, 2, 2).allocation.turns).toBe(14);
   });
 
   test("keeps a share reserved until its use is known", () => {
-    const first = begun(job(2, 10), 0, 1);
+    const first = begun(openParts(2, { maxTurns: 10 }), 0, 1);
     const gone: PartEnd = { type: "lost", reason: "it was terminated", cause: "ended" };
     const over = endPart(first.state, 0, gone, 0, "when-known");
     expect(over.counts).toMatchObject({ failed: 1, waiting: 1 });
@@ -70,69 +39,110 @@ describe("the budget of a job", () => {
   });
 
   test("denies a part with a reason when nothing is left", () => {
-    const first = begun(job(2, 1), 0, 1);
-    const over = endPart(first.state, 0, ended(1), 0);
+    const first = begun(openParts(2, { maxTurns: 1 }), 0, 1);
+    const over = endPart(first.state, 0, reported(1), 0);
     expect(beginPart(over, 1, 1, 0)).toMatchObject({
       type: "denied",
       outcome: { type: "limit-reached", reason: "Budget of turns reached: none left of 1 (1 spent)" },
       state: { counts: { completed: 1, "limit-reached": 1, waiting: 0 } },
     });
   });
-});
 
-describe("the decision after a round of an autonomous agent", () => {
-  const limits = { maxIdleRounds: 3, maxRounds: 10 };
-  const now = { idle: 0, rounds: 1, waiting: false };
-
-  test.each([
-    ["reports that it is done", { type: "done", summary: "ok" } as const, now, { type: "end", isDone: true }],
-    ["sleeps", { type: "sleep", seconds: 9, reason: "r" } as const, now, { type: "sleep", seconds: 9 }],
-    ["reports nothing", undefined, now, { type: "round", idleRounds: 1 }],
-    [
-      "reports nothing once too often",
-      undefined,
-      { ...now, idle: 2 },
-      { type: "end", outcome: { type: "limit-reached" } },
-    ],
-    [
-      "is done while messages wait",
-      { type: "done", summary: "ok" } as const,
-      { ...now, waiting: true },
-      { type: "round", idleRounds: 0 },
-    ],
-    [
-      "sleeps while messages wait",
-      { type: "sleep", seconds: 9, reason: "r" } as const,
-      { ...now, waiting: true },
-      { type: "round", idleRounds: 0 },
-    ],
-    [
-      "sleeps in its last round",
-      { type: "sleep", seconds: 9, reason: "r" } as const,
-      { ...now, rounds: 10 },
-      { type: "end", outcome: { reason: "Max rounds reached (10/10)" } },
-    ],
-    [
-      "is done in its last round",
-      { type: "done", summary: "ok" } as const,
-      { ...now, rounds: 10, waiting: true },
-      { type: "end", isDone: true },
-    ],
-  ])("one that %s", (_, rest, at, expected) => {
-    expect(decideAfterRound(answered, rest, at, limits)).toMatchObject(expected);
+  test("does not divide what has no limit", () => {
+    expect(begun(openParts(3), 0, 3).allocation).toEqual({
+      turns: null,
+      tokens: null,
+      nanoUsd: null,
+      children: null,
+      deadlineMs: null,
+      depth: 99,
+    });
   });
 
-  test("is another round after one that reached its limit, and the end after one that failed", () => {
-    expect(decideAfterRound({ type: "limit-reached", reason: "50/50" }, undefined, now, limits)).toEqual({
-      type: "round",
-      idleRounds: 1,
+  test.each([
+    ["turns", { maxTurns: 2, maxTotalTokens: 100, maxCostUsd: 1e-7 }],
+    ["tokens", { maxTurns: 100, maxTotalTokens: 2, maxCostUsd: 1e-7 }],
+    ["nanoUsd", { maxTurns: 100, maxTotalTokens: 100, maxCostUsd: 2e-9 }],
+  ])("is divided among as many parts as can have some of the %s", (scarce, limits) => {
+    const shares = { turns: 50, tokens: 50, nanoUsd: 50 };
+    expect(begun(openParts(4, limits), 0, 4).allocation).toMatchObject({ ...shares, [scarce]: 1 });
+  });
+
+  test("numbers the shares, and reserves none for a part that is denied", () => {
+    const own = begun(openParts(1), 0, 1).allocation;
+    const three = [0, 1, 2].map((part) => ({ part, own: { ...own, turns: 1 } }));
+    const { state, reservations } = reserveShares(openParts(5, { maxTurns: 2 }), three, 0);
+    expect(reservations.map(({ type }) => type)).toEqual(["reserved", "reserved", "denied"]);
+    expect(state.parts.map(({ share }) => share)).toEqual(["0", "1", undefined, undefined, undefined]);
+    const freed = settlePart(state, 0, NO_AMOUNTS);
+    const later = reserveShares(freed, [{ part: 3, own }], 0).state;
+    expect(Object.keys(later.account.reserved)).toEqual(["1", "3"]);
+    expect(later.parts[3]?.share).toBe("3");
+  });
+
+  test("settles a share at once when there is a report, whatever is awaited for the others", () => {
+    const over = endPart(begun(openParts(1, { maxTurns: 9 }), 0, 1).state, 0, reported(4), 0, "when-known");
+    expect(over.account).toMatchObject({ reserved: {}, settled: { turns: 4 } });
+  });
+});
+
+describe("a part", () => {
+  test("does not begin after a stop, and keeps waiting", () => {
+    const stopped = requestStop(openParts(1), "enough");
+    expect(beginPart(stopped, 0, 1, 0)).toEqual({
+      type: "denied",
+      state: stopped,
+      outcome: { type: "stopped", reason: "enough" },
     });
-    const failed: Outcome = { type: "failed", fault: "auth", message: "no" };
-    expect(decideAfterRound(failed, undefined, now, limits)).toEqual({
-      type: "end",
-      outcome: failed,
-      isDone: false,
+  });
+
+  test("is refused with the reason as its outcome", () => {
+    const [part] = refusePart(openParts(1), 0, "no turns", 7).parts;
+    expect(part).toMatchObject({
+      state: "done",
+      outcome: { type: "limit-reached", reason: "no turns" },
+      endedAtMs: 7,
     });
+  });
+
+  test("names its workflow only when that differs from the session", () => {
+    expect(startPart(openParts(1), 0, 5, "w").parts[0]).toMatchObject({
+      state: "running",
+      startedAtMs: 5,
+      workflow: "w",
+    });
+    expect(startPart(openParts(1), 0, 5).parts[0]).not.toHaveProperty("workflow");
+  });
+
+  test("that the job does not have changes nothing", () => {
+    const state = openParts(1);
+    expect(startPart(state, 1, 0)).toBe(state);
+    expect(endPart(state, 1, reported(1), 0)).toBe(state);
+  });
+
+  test("keeps the place of its answer from the report", () => {
+    const end = reported(1, { branch: "b", loopId: "s.m.1", position: 4 });
+    const over = endPart(begun(openParts(2), 0, 1).state, 0, end, 9);
+    expect(over.parts).toMatchObject([{ name: "p0", state: "done", endedAtMs: 9 }, { name: "p1" }]);
+    expect(over.parts[0]?.report).toEqual({ branch: "b", loopId: "s.m.1", position: 4 });
+    expect(over.parts[0]).not.toHaveProperty("lost");
+  });
+
+  test("whose run is lost has failed, with the reason", () => {
+    const lost: PartEnd = { type: "lost", reason: "it was terminated", cause: "ended" };
+    const [part] = endPart(begun(openParts(1), 0, 1).state, 0, lost, 0).parts;
+    expect(part).toMatchObject({
+      outcome: { type: "failed", fault: "lost", message: "It ended without a result: it was terminated" },
+      lost: { reason: "it was terminated", cause: "ended" },
+    });
+    expect(part).not.toHaveProperty("report");
+    expect(getOutcome(reported(1))).toBe(ANSWERED);
+  });
+
+  test("reports how its work continues, if it has a report", () => {
+    const nextRound = { type: "sleep", seconds: 9, reason: "r" } as const;
+    expect(getNextRound(reported(1, { nextRound }))).toBe(nextRound);
+    expect(getNextRound({ type: "lost", reason: "gone", cause: "ended" })).toBeUndefined();
   });
 });
 
@@ -162,7 +172,7 @@ describe("any actions of the parts, in any order", () => {
   const plan = (at: number) => ({ name: `q${at}`, agent: "a", session: `j.q${at}` });
 
   function play(steps: readonly Step[], maxTurns: number, each: (before: JobState, after: JobState) => void) {
-    let state = job(3, maxTurns);
+    let state = openParts(3, { maxTurns });
     const given = new Map<number, number>();
     for (const one of steps) {
       const before = state;
@@ -175,9 +185,9 @@ describe("any actions of the parts, in any order", () => {
       }
       if (one.type === "end") {
         const turns = Math.floor(one.spends * (given.get(one.part) ?? 0));
-        const { report } = ended(turns);
+        const { report } = reported(turns);
         const lost = { type: "lost", reason: "gone", cause: "ended", ...(report && { report }) } as const;
-        state = endPart(state, one.part, one.reason === "lost" ? lost : ended(turns), 0);
+        state = endPart(state, one.part, one.reason === "lost" ? lost : reported(turns), 0);
       }
       each(before, state);
     }
@@ -228,7 +238,7 @@ describe("any actions of the parts, in any order", () => {
             expect(count).toBe(words.filter((one) => one === word).length);
         });
         const running = over.parts.flatMap(({ state }, index) => (state === "running" ? [index] : []));
-        const ends = running.reduce((state, index) => endPart(state, index, ended(0), 0), over);
+        const ends = running.reduce((state, index) => endPart(state, index, reported(0), 0), over);
         expect(ends.account.reserved).toEqual({});
         expect(ends.counts.running).toBe(0);
         const spent = ends.parts.reduce((sum, { spent }) => sum + spent.turns, 0);
@@ -239,58 +249,17 @@ describe("any actions of the parts, in any order", () => {
 });
 
 test("a job keeps the first reason of a stop, and ignores a stop after its end", () => {
-  const stopped = requestStop(job(1, null), "enough");
+  const stopped = requestStop(openParts(1), "enough");
   expect(stopped.stop).toEqual({ reason: "enough" });
   expect(requestStop(stopped, "again")).toBe(stopped);
-  const over = { ...job(1, null), outcome: answered };
+  const over = { ...openParts(1), outcome: ANSWERED };
   expect(requestStop(over, "late")).toBe(over);
   expect(buildJobStatus(stopped, {}, 0)).toMatchObject({ status: "stopping", job: { stop: "enough" } });
 });
 
 test("a part that an earlier start of the job completed is done, and its spending counts", () => {
-  const { report } = ended(3);
-  const recalled = recallPart(job(2, 5), 0, report!);
-  expect(recalled.parts[0]).toMatchObject({ state: "done", outcome: answered, spent: { turns: 3 } });
+  const { report } = reported(3);
+  const recalled = recallPart(openParts(2, { maxTurns: 5 }), 0, report!);
+  expect(recalled.parts[0]).toMatchObject({ state: "done", outcome: ANSWERED, spent: { turns: 3 } });
   expect(begun(recalled, 1, 1).allocation.turns).toBe(2);
-});
-
-test("status and dashboard stay small with many parts, and no name breaks the table", () => {
-  const name = "a|b\n".repeat(40);
-  const plans = Array.from({ length: 5000 }, () => ({
-    name,
-    agent: name,
-    session: "s",
-    task: name,
-    model: name,
-  }));
-  let state = addParts({ ...job(0, null), goal: "x".repeat(256) }, plans);
-  for (let index = 0; index < 300; index += 1) {
-    state = begun(state, index, 1).state;
-    if (index % 2 === 0) state = endPart(state, index, ended(1), 0);
-  }
-  const status = buildJobStatus(state, {}, 0);
-  expect(status).toMatchObject({
-    status: "running",
-    statusText: "150 parts are running",
-    job: { mode: "fan-out", counts: { waiting: 4700, running: 150, completed: 150 } },
-  });
-  expect(status.job.parts).toHaveLength(200);
-  expect(status.job.parts.filter((part) => part.state === "running")).toHaveLength(150);
-  const text = jobDashboard(status);
-  expect(Buffer.byteLength(text)).toBeLessThan(20_000);
-  expect(text).toContain("4700 waiting, 150 running, 150 completed");
-  expect(text).toContain("and 4960 more");
-  expect(text.split("\n").filter((line) => line.startsWith("| a"))).toHaveLength(40);
-});
-
-test("status and dashboard show the reserved, used and remaining budget while the job runs", () => {
-  const first = begun(job(2, 10), 0, 2);
-  const show = (state: JobState) => jobDashboard(buildJobStatus(state, {}, 0));
-  const turns = (state: JobState) => buildJobStatus(state, {}, 0).budget?.turns;
-  expect(turns(first.state)).toEqual({ limit: 10, used: 0, reserved: 5, remaining: 5 });
-  expect(show(first.state)).toContain("turns 0 + 5 set aside of 10");
-  const over = endPart(first.state, 0, ended(3), 0);
-  expect(turns(over)).toEqual({ limit: 10, used: 3, reserved: 0, remaining: 7 });
-  expect(show(job(1, null))).toContain("**Budget**: without limit");
-  expect(buildJobStatus({ ...over, outcome: answered }, {}, 0).budget).toBeUndefined();
 });
