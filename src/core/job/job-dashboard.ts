@@ -8,6 +8,7 @@ export const MOST_ROWS = 40;
 const ROW_BYTES = 350;
 const CELL_BYTES = 64;
 
+type Line = readonly [name: string, value: string];
 type Column = readonly [title: string, cell: (part: PartStatus) => string];
 
 const COLUMNS: readonly Column[] = [
@@ -27,29 +28,26 @@ const COLUMNS: readonly Column[] = [
  */
 export function jobDashboard(
   { status, statusText, goal, turns, costUsd, budget, job }: JobStatus,
-  more: readonly (readonly [string, string])[] = [],
+  more: readonly Line[] = [],
 ): string {
   const { counts, parts } = job;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const lines = [
+  const lines: readonly Line[] = [
     ["Status", `**${status}** · ${statusText}`],
     ["Mode", job.mode],
     ...more,
     ["Goal", goal || "none"],
-    ...(job.rounds === undefined ? [] : [["Rounds", `${job.rounds}`]]),
+    ...(job.rounds === undefined ? [] : [["Rounds", `${job.rounds}`] as const]),
     ["Turns", `${turns}`],
     ["Cost", formatDollars(costUsd)],
-    ...(budget === undefined ? [] : [["Budget", formatBudget(budget) || "without limit"]]),
+    ...(budget === undefined ? [] : [["Budget", formatBudget(budget) || "without limit"] as const]),
     ["Parts", countsInWords(counts)],
   ];
   const rows = parts.slice(0, MOST_ROWS);
-  const columns = COLUMNS.filter(([, cell]) => rows.some((part) => cell(part) !== ""));
   const over = total - rows.length;
   return [
-    ...lines.map(([name, value]) => `- **${name}**: ${oneLine(value ?? "", ROW_BYTES)}`),
-    ...(rows.length === 0 ? [] : ["", tableRow(columns.map(([title]) => title))]),
-    ...(rows.length === 0 ? [] : [tableRow(columns.map(() => "---"))]),
-    ...rows.map((part) => tableRow(columns.map(([, cell]) => oneLine(cell(part), CELL_BYTES)))),
+    ...lines.map(([name, value]) => `- **${name}**: ${oneLine(value, ROW_BYTES)}`),
+    ...(rows.length === 0 ? [] : ["", ...formatTable(rows)]),
     ...(over > 0 ? ["", `and ${over} more`] : []),
   ].join("\n");
 }
@@ -58,6 +56,16 @@ export function jobDashboard(
 function countsInWords(counts: JobStatus["job"]["counts"]): string {
   const said = Object.entries(counts).filter(([, count]) => count > 0);
   return said.map(([word, count]) => `${count} ${word}`).join(", ") || "none";
+}
+
+/** Formats the parts as a table, without the columns that would be empty. */
+function formatTable(parts: readonly PartStatus[]): readonly string[] {
+  const columns = COLUMNS.filter(([, cell]) => parts.some((part) => cell(part) !== ""));
+  return [
+    tableRow(columns.map(([title]) => title)),
+    tableRow(columns.map(() => "---")),
+    ...parts.map((part) => tableRow(columns.map(([, cell]) => oneLine(cell(part), CELL_BYTES)))),
+  ];
 }
 
 function tableRow(cells: readonly string[]): string {
