@@ -141,7 +141,7 @@ export class JobRun {
     index: number,
     request: Omit<StartRequest, "share" | "settings">,
     share: Allowance,
-    settles: "always" | "when-known" = "always",
+    settles?: "when-known",
   ): PartRun {
     const part = this.state.parts[index]!;
     const { session, workflow = session } = part;

@@ -33,8 +33,8 @@ export function reserveShares(
   const wanted = asked.map(({ own }, at) => ({ id: String(state.shares + at), own }));
   const { account, reservations } = reserve(state.account, NO_SPENDING, wanted, nowMs, keep);
   const reserved = asked.reduce((before, { part }, at) => {
-    const reservation = reservations[at];
-    return reservation?.type === "reserved" ? changePart(before, part, { share: reservation.id }) : before;
+    const reservation = reservations[at]!;
+    return reservation.type === "reserved" ? changePart(before, part, { share: reservation.id }) : before;
   }, state);
   return { state: { ...reserved, account, shares: state.shares + asked.length }, reservations };
 }
@@ -81,10 +81,9 @@ export function beginPart(state: JobState, part: number, waiting: number, nowMs:
 /** Begins a part with at most this allowance. */
 export function beginPartWith(state: JobState, part: number, own: Allowance, nowMs: number): BeginPartResult {
   const { state: reserved, reservations } = reserveShares(state, [{ part, own }], nowMs);
-  const [share] = reservations;
-  if (share?.type === "reserved")
-    return { type: "started", state: startPart(reserved, part, nowMs), allocation: share.allocation };
-  return refuseAtLimit(state, part, share?.reason ?? "", nowMs);
+  const share = reservations[0]!;
+  if (share.type === "denied") return refuseAtLimit(state, part, share.reason, nowMs);
+  return { type: "started", state: startPart(reserved, part, nowMs), allocation: share.allocation };
 }
 
 function refuseAtLimit(state: JobState, part: number, reason: string, nowMs: number): BeginPartResult {
@@ -113,14 +112,15 @@ export function refusePart(state: JobState, part: number, reason: string, nowMs:
 /**
  * Ends a part whose run has ended: what it has spent counts, and the rest of its share is free again.
  *
- * @param settles - `when-known`: the share of a run without a report stays reserved until `settlePart`.
+ * @param settles - `when-known`: the share of a run without a report stays reserved until `settlePart`. By default it is
+ *   free at once.
  */
 export function endPart(
   state: JobState,
   part: number,
   end: PartEnd,
   nowMs: number,
-  settles: "always" | "when-known" = "always",
+  settles?: "when-known",
 ): JobState {
   if (state.parts[part]?.state !== "running") return state;
   const ended = changePart(state, part, { ...comeTo(end), endedAtMs: nowMs });
