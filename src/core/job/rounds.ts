@@ -42,7 +42,7 @@ export function decideAfterRound(
   }
   if (isLast) return endAtLimit(`Max rounds reached (${rounds}/${maxRounds})`);
   if (nextRound?.type === "sleep" && !waiting) return { ...nextRound };
-  if (nextRound !== undefined || waiting) return { type: "round", idleRounds: 0 };
+  if (waiting) return { type: "round", idleRounds: 0 };
   const now = idleRounds + 1;
   if (now < maxIdleRounds) return { type: "round", idleRounds: now };
   return endAtLimit(
