@@ -7,7 +7,7 @@ import {
   scheduleActivity,
   setHandler,
 } from "@temporalio/workflow";
-import { beginMember, LEAD_SUFFIX, openTeam, type Team } from "../core/job/team.ts";
+import { beginMember, LEAD_PART, openTeam, type Team } from "../core/job/team.ts";
 import {
   DELEGATE_UPDATE,
   type DelegateRequest,
@@ -58,7 +58,7 @@ export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
     });
     const ends = listenToLead(job, team);
     const lead = await job.start(
-      LEAD_SUFFIX,
+      LEAD_PART,
       { definitionHash: request.lead, prompt: request.task },
       allocation,
     ).end;
@@ -102,7 +102,7 @@ function listenToLead(job: JobRun, team: Team): readonly Promise<PartEnd>[] {
 async function end(job: JobRun, lead: PartEnd): Promise<TeamResult> {
   const { report } = lead;
   const outcome = job.stopOutcome ?? getLeadOutcome(lead);
-  const { session } = job.state.parts[LEAD_SUFFIX]!;
+  const { session } = job.state.parts[LEAD_PART]!;
   const text =
     report?.position === undefined
       ? null

@@ -4,7 +4,7 @@ import type { JobState } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
 import { buildJobStatus } from "../../src/core/job/job-status.ts";
 import { endPart } from "../../src/core/job/parts.ts";
-import { beginMember, LEAD_SUFFIX, openTeam } from "../../src/core/job/team.ts";
+import { beginMember, LEAD_PART, openTeam } from "../../src/core/job/team.ts";
 import { buildTeamResult, buildTeamStatus, buildTeamView } from "../../src/core/job/team-status.ts";
 import type { TaskReport } from "../../src/core/machine/state/task.ts";
 import type { PartEnd } from "../../src/core/machine/task.ts";
@@ -120,7 +120,7 @@ describe("the table of a team", () => {
   });
 
   test.each([
-    ["the lead has ended", (state: JobState) => endPart(state, LEAD_SUFFIX, report(1), 2000)],
+    ["the lead has ended", (state: JobState) => endPart(state, LEAD_PART, report(1), 2000)],
     ["the job is stopped", (state: JobState) => ({ ...state, stop: { reason: "enough" } })],
   ])("accepts no agent when %s", (_, end) => {
     expect(

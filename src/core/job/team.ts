@@ -37,15 +37,14 @@ export type Member = {
 };
 
 /** The index of the lead's part. */
-export const LEAD_SUFFIX = 0;
+export const LEAD_PART = 0;
 
-function buildLeadSession(job: string): string {
-  return `${job}.lead`;
-}
+/** A lead's session is named after the job. */
+const LEAD_SUFFIX = ".lead";
 
 /** Returns the job for which a lead works, from the lead's session. */
 export function parseLeadJob(session: string): string | undefined {
-  return session.endsWith(".lead") ? session.slice(0, -".lead".length) : undefined;
+  return session.endsWith(LEAD_SUFFIX) ? session.slice(0, -LEAD_SUFFIX.length) : undefined;
 }
 
 /** Begins the lead with as much as each named agent could also have. */
@@ -54,12 +53,12 @@ export function openTeam(
   { agents }: Team,
 ): { readonly state: JobState; readonly allocation: Allowance } {
   const { job, nowMs } = opening;
-  const lead = { name: "lead", agent: "lead", session: buildLeadSession(job) };
+  const lead = { name: "lead", agent: "lead", session: `${job}${LEAD_SUFFIX}` };
   const state = openJob({ ...opening, mode: "supervisor", parts: [lead] });
-  const begun = beginPartWith(state, LEAD_SUFFIX, equalShare(state, agents.length + 1, nowMs), nowMs);
+  const begun = beginPartWith(state, LEAD_PART, equalShare(state, agents.length + 1, nowMs), nowMs);
   if (begun.type === "started") return { state: begun.state, allocation: begun.allocation };
   // Its run reports that there is nothing to spend.
-  return { state: startPart(state, LEAD_SUFFIX, nowMs), allocation: { ...state.account.own, turns: 0 } };
+  return { state: startPart(state, LEAD_PART, nowMs), allocation: { ...state.account.own, turns: 0 } };
 }
 
 export type Handed =
@@ -104,7 +103,7 @@ export function beginMember(
 }
 
 export function isLeading({ parts }: JobState): boolean {
-  return parts[LEAD_SUFFIX]?.state === "running";
+  return parts[LEAD_PART]?.state === "running";
 }
 
 /** Reports whether nothing new may begin. */
@@ -113,7 +112,7 @@ function isEnding(state: JobState): boolean {
 }
 
 export function listMembers({ parts }: JobState): readonly JobPart[] {
-  return parts.slice(LEAD_SUFFIX + 1);
+  return parts.slice(LEAD_PART + 1);
 }
 
 /** Counts the running agents. */
