@@ -1,17 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
+import { NO_LIMITS } from "../../src/core/budget/limits.ts";
 import type { JobState } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
 import { buildJobStatus } from "../../src/core/job/job-status.ts";
 import { endPart } from "../../src/core/job/parts.ts";
-import { beginMember, LEAD_PART, openTeam } from "../../src/core/job/team.ts";
+import { beginMember, LEAD_PART, openTeam, parseLeadJob } from "../../src/core/job/team.ts";
+import { DELEGATE_UPDATE, TEAM_QUERY } from "../../src/core/job/team-messages.ts";
 import { buildTeamResult, buildTeamStatus, buildTeamView } from "../../src/core/job/team-status.ts";
-import type { TaskReport } from "../../src/core/machine/state/task.ts";
 import type { PartEnd } from "../../src/core/machine/task.ts";
 import { Limits } from "../../src/schema/definition.ts";
+import { ANSWERED, reported } from "./support/jobs.ts";
 
-const ANSWERED = { type: "answered", stopReason: "stop" } as const;
-const agents = ["scout", "writer"].map((name) => ({ name, description: "", definitionHash: `hash-${name}` }));
+const agents = ["scout", "writer"].map((name) => ({
+  name,
+  description: `a ${name}`,
+  definitionHash: `hash-${name}`,
+}));
 const TEAM = { agents, maxAgents: 100 };
 const opening = {
   job: "job",
@@ -20,10 +24,7 @@ const opening = {
   nowMs: 1000,
 };
 
-const unbound = {
-  ...opening,
-  limits: { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
-};
+const unbound = { ...opening, limits: NO_LIMITS };
 
 function begun(state: JobState, agent: string, task = "x") {
   const said = beginMember(state, TEAM, { agent, task }, 2000);
@@ -40,17 +41,6 @@ function memberOver(state: JobState, name: string, end: PartEnd): JobState {
   );
 }
 
-function report(turns: number, more: Partial<TaskReport> = {}): { type: "reported"; report: TaskReport } {
-  const told = {
-    session: "s",
-    outcome: ANSWERED,
-    branch: "main",
-    tokens: 0,
-    messages: 2,
-  };
-  return { type: "reported", report: { ...told, used: { ...NO_AMOUNTS, turns }, ...more } };
-}
-
 describe("the allowance of a team's agents", () => {
   test("is equal for the lead and each named agent, and unused amounts are returned", () => {
     const { state, allocation } = openTeam(opening, TEAM);
@@ -62,7 +52,7 @@ describe("the allowance of a team's agents", () => {
       type: "denied",
       reason: expect.stringContaining("too few turns are left"),
     });
-    const freed = memberOver(second.state, "scout-1", report(10));
+    const freed = memberOver(second.state, "scout-1", reported(10));
     expect(begun(freed, "scout").allocation.turns).toBe(20);
     expect(buildJobStatus(freed, buildTeamStatus(freed), 2000)).toMatchObject({
       turns: 10,
@@ -72,15 +62,54 @@ describe("the allowance of a team's agents", () => {
 
   test("is settled once: a second report of an agent is ignored", () => {
     const { state } = begun(openTeam(opening, TEAM).state, "scout");
-    const over = memberOver(state, "scout-1", report(10));
-    expect(memberOver(over, "scout-1", report(10))).toBe(over);
+    const over = memberOver(state, "scout-1", reported(10));
+    expect(memberOver(over, "scout-1", reported(10))).toBe(over);
     expect(memberOver(over, "scout-1", { type: "lost", reason: "gone", cause: "ended" })).toBe(over);
+  });
+
+  test("has no turns for a lead for which nothing is left: its run reports that", () => {
+    const limits = { ...opening.limits, maxDurationMs: 0 };
+    const { state, allocation } = openTeam({ ...opening, limits }, TEAM);
+    expect(allocation).toEqual({ ...state.account.own, turns: 0 });
+    expect(state.parts).toMatchObject([{ name: "lead", state: "running", startedAtMs: 1000 }]);
   });
 
   test("is denied after the job's deadline", () => {
     const late = beginMember(openTeam(opening, TEAM).state, TEAM, { agent: "scout", task: "x" }, 61_000);
     expect(late).toMatchObject({ type: "denied", reason: expect.stringContaining("time") });
   });
+});
+
+describe("a lead", () => {
+  test("works for the job whose name begins its session's", () => {
+    const { session, agent } = openTeam(opening, TEAM).state.parts[LEAD_PART]!;
+    expect({ session, agent }).toEqual({ session: "job.lead", agent: "lead" });
+    expect(parseLeadJob(session)).toBe("job");
+    expect(parseLeadJob("job")).toBeUndefined();
+    expect(parseLeadJob("job.lead.scout-1")).toBeUndefined();
+  });
+
+  test("reads why an unknown agent gets no task", () => {
+    const { state } = openTeam(opening, TEAM);
+    expect(beginMember(state, TEAM, { agent: "cook", task: "x" }, 2000)).toEqual({
+      type: "denied",
+      reason: 'Unknown agent "cook". Known agents: scout, writer.',
+    });
+  });
+
+  test("delegates as many tasks as the team allows", () => {
+    const team = { agents, maxAgents: 2 };
+    const second = begun(begun(openTeam(unbound, team).state, "scout").state, "writer");
+    expect(second).toMatchObject({ type: "started", part: 2 });
+    expect(beginMember(second.state, team, { agent: "scout", task: "x" }, 2000)).toEqual({
+      type: "denied",
+      reason: "Not started: 2 tasks were delegated, which is the maximum.",
+    });
+  });
+});
+
+test("pin: the wire names of the messages from a lead's tools", () => {
+  expect([DELEGATE_UPDATE, TEAM_QUERY]).toEqual(["delegate", "team"]);
 });
 
 describe("the table of a team", () => {
@@ -95,7 +124,7 @@ describe("the table of a team", () => {
     state = memberOver(
       state,
       "writer-1",
-      report(1, { outcome: { type: "stopped", reason: "enough" }, position: 3 }),
+      reported(1, { outcome: { type: "stopped", reason: "enough" }, position: 3 }),
     );
     state = memberOver(state, "scout-2", { type: "lost", reason: "it was terminated", cause: "ended" });
     expect(buildTeamView(state, TEAM, ["writer-1", "ghost-1"])).toMatchObject({
@@ -120,7 +149,7 @@ describe("the table of a team", () => {
   });
 
   test.each([
-    ["the lead has ended", (state: JobState) => endPart(state, LEAD_PART, report(1), 2000)],
+    ["the lead has ended", (state: JobState) => endPart(state, LEAD_PART, reported(1), 2000)],
     ["the job is stopped", (state: JobState) => ({ ...state, stop: { reason: "enough" } })],
   ])("accepts no agent when %s", (_, end) => {
     expect(
@@ -135,7 +164,7 @@ describe("the table of a team", () => {
     let { state } = openTeam({ ...unbound, goal: "\u4e16".repeat(200) }, TEAM);
     for (let at = 0; at < 40; at += 1) {
       ({ state } = begun(state, "scout", "\u4e16\n".repeat(300)));
-      if (at < 20) state = memberOver(state, `scout-${at + 1}`, report(1));
+      if (at < 20) state = memberOver(state, `scout-${at + 1}`, reported(1));
     }
     const status = buildJobStatus(state, buildTeamStatus(state), 2000);
     expect(status).toMatchObject({

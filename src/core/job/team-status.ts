@@ -10,6 +10,7 @@ import type { ModeStatus } from "./job-status.ts";
 import {
   findMember,
   isLeading,
+  LEAD_PART,
   listMembers,
   type Member,
   membersAtWork,
@@ -58,7 +59,7 @@ export function buildTeamStatus(state: JobState): ModeStatus {
     children: {
       running: counts.running,
       ended: parts.length - counts.running,
-      rows: [...parts.slice(0, 1), ...atWork, ...over].slice(0, MAX_ROWS).map(toChildRow),
+      rows: [parts[LEAD_PART]!, ...atWork, ...over].slice(0, MAX_ROWS).map(toChildRow),
     },
   };
 }
@@ -102,7 +103,6 @@ export function buildTeamResult(state: JobState, outcome: Outcome, text: string 
   const { turns, tokens, nanoUsd } = getSpentByJob(state);
   const all = listMembers(state);
   const members = all.slice(-MAX_NAMED);
-  const [lead] = state.parts;
   return {
     job: state.job,
     mode: "supervisor",
@@ -116,7 +116,7 @@ export function buildTeamResult(state: JobState, outcome: Outcome, text: string 
       ...omitUndefined({ reason }),
     })),
     count: all.length,
-    parts: (lead === undefined ? members : [lead, ...members]).map(buildPartResult),
+    parts: [state.parts[LEAD_PART]!, ...members].map(buildPartResult),
     turns,
     tokens,
     costUsd: toUsd(nanoUsd),

@@ -103,7 +103,7 @@ export function beginMember(
 }
 
 export function isLeading({ parts }: JobState): boolean {
-  return parts[LEAD_PART]?.state === "running";
+  return parts[LEAD_PART]!.state === "running";
 }
 
 /** Reports whether nothing new may begin. */
@@ -123,13 +123,14 @@ export function membersAtWork(state: JobState): number {
 const REASON_BYTES = 256;
 
 export function findMember(part: JobPart): Member {
-  const { name, agent, session, task = "", state, outcome, report, spent } = part;
+  const { name, agent, session, task, state, outcome, report, spent } = part;
   const reason = getReason(part);
   return {
     id: name,
     agent,
     session,
-    task,
+    // Only the lead has none.
+    task: task!,
     status: state === "done" ? getOutcomeCode(outcome) : "running",
     ...(reason === undefined ? {} : { reason: truncateForPreview(reason, REASON_BYTES) }),
     ...(report?.position === undefined
