@@ -34,9 +34,9 @@ const PARTS = {
   },
   jobs: {
     files: ["src/core/job/**/*.ts", "!src/core/job/team*.ts"],
-    tests: ["jobs", "evaluation*"],
+    tests: ["job*", "rounds", "team*", "evaluation*"],
   },
-  teams: { files: ["src/core/job/team*.ts"], tests: ["team", "jobs"] },
+  teams: { files: ["src/core/job/team*.ts"], tests: ["team*", "job*"] },
 };
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
