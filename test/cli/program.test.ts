@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { buildProgram } from "../../src/apps/cli/program.ts";
+import { COMMAND_GROUPS } from "../../src/apps/cli/command-table.ts";
+import { ALL_COMMANDS, buildProgram, findCommand } from "../../src/apps/cli/program.ts";
 import { createTerminal, runHoldfast } from "./terminal.ts";
 
 /** Nothing listens on port 1, and connections to it are refused at once. */
@@ -14,58 +15,33 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-const commands = buildProgram(createTerminal().streams, async () => {}).commands.map((command) =>
-  command.name(),
-);
+const program = await buildProgram(createTerminal().streams, ALL_COMMANDS, async () => {});
+const commands = program.commands.map((command) => command.name());
 
-test("pin: the commands", () => {
-  expect(commands).toEqual([
-    "dev",
-    "run",
-    "compare",
-    "chat",
-    "attach",
-    "init",
-    "config",
-    "openapi",
-    "skills",
-    "list",
-    "status",
-    "show",
-    "send",
-    "steer",
-    "follow-up",
-    "answer",
-    "approve",
-    "deny",
-    "compact",
-    "continue",
-    "rerun",
-    "fork",
-    "rewind",
-    "branch",
-    "explore",
-    "raise-limit",
-    "update",
-    "rekey",
-    "stop",
-    "search",
-    "export",
-    "import",
-    "accept",
-    "keep",
-    "delete",
-    "retention",
-    "job",
-    "schedule",
-    "mcp",
-    "models",
-    "worker",
-    "serve",
-    "doctor",
-    "backup",
-    "restore",
-  ]);
+test("pin: the commands, in groups", () => {
+  const groups = Object.entries(COMMAND_GROUPS).map(([group, entries]) => [group, Object.keys(entries)]);
+  expect(Object.fromEntries(groups)).toEqual({
+    "Run agents": ["run", "chat", "send", "schedule"],
+    "Watch and steer": [
+      "attach",
+      "status",
+      "steer",
+      "follow-up",
+      "answer",
+      "approve",
+      "deny",
+      "raise-limit",
+      "update",
+      "compact",
+      "stop",
+    ],
+    Sessions: ["list", "show", "search", "export", "import", "accept", "keep", "delete", "retention"],
+    "Continue and branch": ["continue", "rerun", "branch", "fork", "rewind"],
+    "Several agents": ["compare", "explore", "job"],
+    "Agent files, models and tools": ["init", "config", "models", "mcp", "openapi", "skills"],
+    Operate: ["dev", "doctor", "worker", "serve", "backup", "restore", "rekey"],
+  });
+  expect(commands).toEqual(groups.flatMap(([, names]) => names));
 });
 
 describe.each(commands)("holdfast %s --help", (command) => {
@@ -81,11 +57,28 @@ describe.each(commands)("holdfast %s --help", (command) => {
   });
 });
 
-test("holdfast --help lists the exit codes and the environment variables", async () => {
+test("holdfast --help lists the commands in their groups, each option once, exit codes and variables", async () => {
   const { code, out } = await runHoldfast(["--help"]);
   expect(code).toBe(0);
+  for (const [group, entries] of Object.entries(COMMAND_GROUPS)) {
+    expect(out).toContain(`\n${group}:\n`);
+    for (const name of Object.keys(entries)) expect(out).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
+  }
+  expect(out.match(/^ {2}--namespace /gm)).toHaveLength(1);
   for (const word of ["Exit codes:", "130", "HOLDFAST_HOME", "HOLDFAST_DEBUG", "TEMPORAL_"])
     expect(out).toContain(word);
+});
+
+test.each([
+  [["run", "Go"], "run"],
+  [["--json", "--address", "a:1", "list", "--limit", "2"], "list"],
+  [["help", "job", "status"], "job"],
+  [["ls"], "ls"],
+  [["--help", "run"], undefined],
+  [["--address"], undefined],
+  [[], undefined],
+])("the command of %j is %s", (argv, name) => {
+  expect(findCommand(argv)).toBe(name);
 });
 
 test("--version prints the package's version", async () => {

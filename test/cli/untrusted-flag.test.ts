@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildProgram } from "../../src/apps/cli/program.ts";
+import { ALL_COMMANDS, buildProgram } from "../../src/apps/cli/program.ts";
 import { createTerminal, runHoldfast } from "./terminal.ts";
 
 /** Nothing listens on port 1: a file that is accepted leads to another exit code. */
@@ -54,12 +54,13 @@ test.each(LINES)("%s --untrusted rejects a file that reads another one", async (
   expect(out + err).not.toContain("The secret words");
 });
 
-test("every command that reads agent files takes --untrusted", () => {
+test("every command that reads agent files takes --untrusted", async () => {
   const commandsOf = (command: Command): readonly Command[] => [
     command,
     ...command.commands.flatMap(commandsOf),
   ];
-  const readers = commandsOf(buildProgram(createTerminal().streams, async () => {})).filter(({ options }) =>
+  const program = await buildProgram(createTerminal().streams, ALL_COMMANDS, async () => {});
+  const readers = commandsOf(program).filter(({ options }) =>
     options.some(
       ({ flags, description }) =>
         /--(agent|definition) <file/.test(flags) || /agent files?\b/.test(description),

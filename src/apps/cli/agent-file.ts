@@ -1,5 +1,6 @@
 import { type AgentDefinition, type LoadedAgent, type Problem, readAgents } from "../../client/index.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { AgentFileError } from "./agent-file-error.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The tools that every worker offers, and that agents have by default. */
@@ -42,16 +43,6 @@ export type AgentFileContext = {
   /** The file's author is not trusted. */
   readonly untrusted?: boolean | undefined;
 };
-
-/** Thrown for an invalid agent file; its problems are printed with their lines. */
-export class AgentFileError extends UsageError {
-  readonly problems: readonly Problem[];
-
-  constructor(file: string, problems: readonly Problem[]) {
-    super(`${file} is not a valid agent file.`);
-    this.problems = problems;
-  }
-}
 
 /** @param spec - `FILE`, or `FILE#NAME` for a file with several agents. */
 export function loadAgentFile(

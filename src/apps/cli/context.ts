@@ -38,6 +38,9 @@ export type GlobalOptions = {
   readonly json?: boolean;
 };
 
+/** Runs the work of the command that was given, and keeps its exit code. */
+export type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
+
 /** The environment of one command. */
 export class Context {
   readonly streams: Streams;

@@ -1,5 +1,6 @@
 import { type AgentDefinitionInput, readAgents } from "../../client/index.ts";
-import { type AgentFileContext, AgentFileError, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
+import { type AgentFileContext, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
+import { AgentFileError } from "./agent-file-error.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Loads the agents of files by name: all agents of a `FILE`, one agent of a `FILE#NAME`. */

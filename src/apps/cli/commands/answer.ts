@@ -3,13 +3,12 @@ import type { AnswerResult, Holdfast, WaitingCall } from "../../../client/index.
 import { parseTypedValue } from "../../../client/runs/form-values.ts";
 import { formatWaitingCall } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readJsonObject } from "../json-object.ts";
 import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = {
   readonly value?: readonly string[];
   readonly values?: string;
@@ -19,10 +18,8 @@ type Flags = {
 };
 type AnswerKind = "accept" | "decline" | "cancel";
 
-export function addAnswerCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("answer")
-    .description("Answer the question of a waiting tool call; without an answer, display the question")
+export function configureAnswerCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .argument("[call]", "the call's id, as listed by status; optional while only one call waits")
     .option("--value <name=value>", "a value of the form; repeatable", (one, all: string[] = []) => [

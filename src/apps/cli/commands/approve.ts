@@ -3,21 +3,18 @@ import type { AnswerResult, Holdfast } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { formatCoverage } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readJsonObject } from "../json-object.ts";
 import { formatCount } from "../text.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ApproveFlags = { readonly arguments?: string; readonly always?: boolean };
 type DenyFlags = { readonly reason?: string };
 
 const CALL_HELP = "the call's id, as listed by status; optional while only one call waits";
 
-export function addApproveCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("approve")
-    .description("Approve a tool call that waits for approval")
+export function configureApproveCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .argument("[call]", CALL_HELP)
     .option("--arguments <json>", "run it with other arguments: a JSON object, or @FILE with one")
@@ -40,10 +37,8 @@ Examples:
     );
 }
 
-export function addDenyCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("deny")
-    .description("Deny a tool call that waits for approval")
+export function configureDenyCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .argument("[call]", CALL_HELP)
     .option("--reason <text>", "the reason that the model reads")

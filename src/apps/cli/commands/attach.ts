@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { AttachedSession } from "../attached-session.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { InputScreen } from "../input-screen.ts";
 import { waitForInterrupt } from "../interrupts.ts";
@@ -11,13 +11,8 @@ import { UsageError } from "../usage-error.ts";
 
 type Flags = { readonly from: string };
 
-export function addAttachCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("attach")
-    .description("Watch sessions that run elsewhere, and send messages to them")
+export function configureAttachCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session...>", "the sessions' ids")
     .option(
       "--from <start>",

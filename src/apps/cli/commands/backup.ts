@@ -5,18 +5,14 @@ import { restoreFromBackup } from "../../../client/sessions/restore-backup.ts";
 import { getDatabaseUrl } from "../../../config/database-url.ts";
 import { resolveHome } from "../../../config/home.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
-
-export function addBackupCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("backup")
-    .description("Copy this home's transcript and dev server as of one moment; runs may be open")
+export function configureBackupCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<folder>", "the folder to create; it must not exist")
     .addHelpText(
       "after",
@@ -30,10 +26,8 @@ A backup does not contain workspaces, keys or live output.`,
     .action(async (folder: string) => runAction((context) => runBackup(context, folder)));
 }
 
-export function addRestoreCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("restore")
-    .description("Check every byte of a backup, then write it into an empty home")
+export function configureRestoreCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<folder>", "the backup's folder")
     .option("--only <part>", "restore only transcript or server, when the other part is intact")
     .addHelpText(

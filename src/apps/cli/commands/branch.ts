@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { AgentDefinitionInput, BranchOptions } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, buildChanges, buildDefinition } from "../agent-flags.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
@@ -15,7 +15,6 @@ import { UsageError } from "../usage-error.ts";
 import { reportWorkspace } from "./fork.ts";
 import { followRun } from "./run.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = PositionFlags &
   LimitFlags &
   Pick<
@@ -26,11 +25,8 @@ type Flags = PositionFlags &
     readonly detach?: boolean;
   };
 
-export function addBranchCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("branch")
-    .description("Rerun from an earlier position on a new branch, with another prompt, model or agent")
-    .argument("<session>", "the session's id");
+export function configureBranchCommand(command: Command, runAction: RunAction): void {
+  command.argument("<session>", "the session's id");
   addPositionOptions(command)
     .option(
       "-p, --prompt <text>",

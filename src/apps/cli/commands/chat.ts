@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { formatApprovalRequest, formatWaitingCall, isTruncated } from "../approval-view.ts";
 import { ChatSession } from "../chat-session.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { InputScreen } from "../input-screen.ts";
 import { handleInterrupts } from "../interrupts.ts";
@@ -15,17 +15,11 @@ import { formatStatusRows } from "./status.ts";
 
 type Flags = AgentFlags & { readonly session?: string };
 
-export function addChatCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  const command = program
-    .command("chat")
-    .description("Chat with an agent at the terminal; text that you type while it runs steers it")
-    .option(
-      "--session <id>",
-      "resume this session; its definition is used unless you give --model or --agent",
-    );
+export function configureChatCommand(command: Command, runAction: RunAction): void {
+  command.option(
+    "--session <id>",
+    "resume this session; its definition is used unless you give --model or --agent",
+  );
   addAgentFlags(command)
     .addHelpText(
       "after",

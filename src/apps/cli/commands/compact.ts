@@ -1,18 +1,13 @@
 import type { Command } from "commander";
 import type { CompactOptions, CompactResult, Holdfast } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
 
-export function addCompactCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("compact")
-    .description("Compact a session's context; the record keeps every message")
+export function configureCompactCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("--focus <text>", "what the summary should concentrate on")
     .option("--undo", "remove the compaction of an idle session: its next run sees every message again")

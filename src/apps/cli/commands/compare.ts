@@ -11,7 +11,7 @@ import { buildRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { PlainStrategy } from "../../../schema/evaluation.ts";
 import { loadAgentFile } from "../agent-file.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EvaluationProgress, formatEvaluation } from "../evaluation-progress.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
 import { handleInterrupts } from "../interrupts.ts";
@@ -33,13 +33,8 @@ type Flags = LimitFlags &
     readonly session?: string;
   };
 
-export function addCompareCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  const command = program
-    .command("compare")
-    .description("Give several agents the same task in parallel, and continue with the best answer")
+export function configureCompareCommand(command: Command, runAction: RunAction): void {
+  command
     .argument(
       "[task]",
       'the task; "-" reads it from standard input; without it, every agent continues the conversation of --session',

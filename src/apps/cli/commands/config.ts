@@ -7,15 +7,15 @@ import { REDACTED } from "../../../platform/text/redact.ts";
 import { SecretMatcher } from "../../../platform/text/secret-matcher.ts";
 import { truncateText } from "../../../platform/text/truncate-text.ts";
 import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
-import { AGENT_FILE_CHECKS, AgentFileError, selectAgent } from "../agent-file.ts";
-import type { Context } from "../context.ts";
+import { AGENT_FILE_CHECKS, selectAgent } from "../agent-file.ts";
+import { AgentFileError } from "../agent-file-error.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { formatProblem, formatProblems } from "../problem-view.ts";
 import { formatCount } from "../text.ts";
 import { UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type CheckFlags = UntrustedFlag & { readonly strict?: boolean };
 type ShowFlags = UntrustedFlag & {
   readonly agent?: string;
@@ -24,17 +24,14 @@ type ShowFlags = UntrustedFlag & {
   readonly yaml?: boolean;
 };
 
-export function addConfigCommand(program: Command, runAction: RunAction): void {
-  const config = program
-    .command("config")
-    .description("Check agent files, and print their definitions")
-    .addHelpText(
-      "after",
-      `
+export function configureConfigCommand(config: Command, runAction: RunAction): void {
+  config.addHelpText(
+    "after",
+    `
 Examples:
   $ holdfast config check agent.toml
   $ holdfast config show agent.toml --resolved`,
-    );
+  );
   config
     .command("check")
     .description("List the errors and warnings of agent files")

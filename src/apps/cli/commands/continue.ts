@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Limits, Session } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
 import {
@@ -16,13 +16,10 @@ import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
 import { followRun } from "./run.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string; readonly branch?: string };
 
-export function addContinueCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("continue")
-    .description("Continue an idle session without a new prompt: after a limit, a stop or a failure")
+export function configureContinueCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("--branch <id>", "continue at the end of this branch, which becomes the session's head")
     .option("--detach", "start the run and exit; the server and its workers continue it");
@@ -45,10 +42,8 @@ A session whose last message is an answer needs a prompt: \`holdfast run TASK --
     );
 }
 
-export function addRerunCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("rerun")
-    .description("Answer the prompts of a loop again, on a new branch; the original loop stays")
+export function configureRerunCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("--loop <id>", "the loop's id, as printed by show (default: the newest loop)")
     .option("--detach", "start the run and exit; the server and its workers continue it");
@@ -71,11 +66,8 @@ Files that the agent changed are not restored.`,
     );
 }
 
-export function addRaiseLimitCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("raise-limit")
-    .description("Raise the limits of a running loop: turns, tokens, time or money")
-    .argument("<session>", "the session's id");
+export function configureRaiseLimitCommand(command: Command, runAction: RunAction): void {
+  command.argument("<session>", "the session's id");
   addLimitOptions(command)
     .addHelpText(
       "after",

@@ -1,16 +1,13 @@
 import type { Command } from "commander";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = { readonly history?: boolean; readonly stop?: boolean; readonly yes?: boolean };
 
-export function addDeleteCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("delete")
-    .description("Delete a session and the sessions of its sub-agents permanently")
+export function configureDeleteCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("--history", "also delete Temporal's history of its runs")
     .option("--stop", "first stop the open run")

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { connect } from "../../../client/index.ts";
 import { DATABASE_URL } from "../../../config/database-url.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { handleInterrupts, waitForInterrupt } from "../interrupts.ts";
 import { describeStackEvent, type StackEvent, startWorker } from "../local-stack.ts";
@@ -12,13 +12,8 @@ import { UsageError } from "../usage-error.ts";
 
 type Flags = { readonly port?: string; readonly uiPort?: string };
 
-export function addDevCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("dev")
-    .description("Run a Temporal server and a worker on this machine until Ctrl-C")
+export function configureDevCommand(command: Command, runAction: RunAction): void {
+  command
     .option("--port <n>", "the server's port (default: 7233, or a free one)")
     .option("--ui-port <n>", "the port of Temporal's web UI (default: 8233, or a free one)")
     .addHelpText(

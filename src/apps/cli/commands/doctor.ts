@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { ModelError } from "../../../config/vendor-models.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parsePositiveNumber, parseUrl } from "../agent-flags.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import {
   type Check,
   checkFreeSpace,
@@ -21,13 +21,8 @@ import { UsageError } from "../usage-error.ts";
 import { checkVendor, selectVendorModel, type VendorCheck } from "../vendor-check.ts";
 import { readModelCatalogue as knownModels } from "./models.ts";
 
-export function addDoctorCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("doctor")
-    .description("Check the requirements of agents, and explain how to fix what is missing")
+export function configureDoctorCommand(command: Command, runAction: RunAction): void {
+  command
     .option("--fix", "register missing search attributes")
     .option(
       "--vendor <name>",

@@ -3,7 +3,7 @@ import type { Exploration, ExploredBranch } from "../../../client/index.ts";
 import { buildRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { loadAgentFile } from "../agent-file.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EvaluationProgress, formatBranchRows } from "../evaluation-progress.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
 import { handleInterrupts } from "../interrupts.ts";
@@ -16,18 +16,12 @@ import { showTrustNotice } from "../trust-notice.ts";
 import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = PositionFlags &
   LimitFlags &
   UntrustedFlag & { readonly prompt?: readonly string[]; readonly agent?: readonly string[] };
 
-export function addExploreCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("explore")
-    .description(
-      "Try several prompts or agents in parallel from one position of a session; all branches stay, none is selected",
-    )
-    .argument("<session>", "the session's id");
+export function configureExploreCommand(command: Command, runAction: RunAction): void {
+  command.argument("<session>", "the session's id");
   addPositionOptions(command)
     .option("-p, --prompt <text>", "the prompt of one branch; repeat it for each branch", collectValue)
     .option(

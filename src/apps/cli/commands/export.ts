@@ -7,14 +7,13 @@ import type { Command } from "commander";
 import type { ImportResult } from "../../../client/index.ts";
 import { formatSummaryLines } from "../../../client/read/definition-summary.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printJsonLine } from "../output.ts";
 import { stripControls } from "../palette.ts";
 import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ExportFlags = { readonly output?: string; readonly withChildren?: boolean };
 type ImportFlags = {
   readonly as?: string;
@@ -23,10 +22,8 @@ type ImportFlags = {
   readonly accept?: boolean;
 };
 
-export function addExportCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("export")
-    .description("Write a session to a file that another machine can import")
+export function configureExportCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("-o, --output <file>", "the file (default: standard output)")
     .option("--with-children", "include the sessions of its sub-agents")
@@ -110,10 +107,8 @@ function createWriteError(file: string, error: NodeJS.ErrnoException): UsageErro
   );
 }
 
-export function addImportCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("import")
-    .description("Import an exported session, completely or not at all")
+export function configureImportCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<file>", "a file that `holdfast export` wrote")
     .option("--as <id>", "import it with this id")
     .option("--new-ids", "import it with a new id")
@@ -175,10 +170,8 @@ function formatImportedAgents(
   return [...ofAgents, `brings ${formatCount(allowed, "grant")}: ${became}`];
 }
 
-export function addAcceptCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("accept")
-    .description("Accept the agent of an imported session, so that runs may start with it")
+export function configureAcceptCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .addHelpText(
       "after",

@@ -3,12 +3,11 @@ import type { Command } from "commander";
 import type { RestoreWorkspaceOptions } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { addPositionOptions, POSITION_HINT, type PositionFlags, parsePosition } from "../position-flags.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = PositionFlags & {
   readonly name?: string;
   readonly as?: string;
@@ -16,13 +15,8 @@ type Flags = PositionFlags & {
   readonly restoreInPlace?: boolean;
 };
 
-export function addForkCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("fork")
-    .description(
-      "Create a branch at any position of a session's conversation; nothing is copied, nothing else changes",
-    )
-    .argument("<session>", "the session's id");
+export function configureForkCommand(command: Command, runAction: RunAction): void {
+  command.argument("<session>", "the session's id");
   addPositionOptions(command)
     .option("--name <name>", "the branch's name (default: branch-1, branch-2, …)")
     .option("--as <id>", "the id of a new session that begins there; both sessions can run at the same time")
@@ -96,13 +90,8 @@ export function reportWorkspace(context: Context, workspace: string | undefined)
   );
 }
 
-export function addRewindCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("rewind")
-    .description(
-      "Move the head of an idle session to an earlier position, or forward again; the record keeps every message",
-    )
-    .argument("<session>", "the session's id");
+export function configureRewindCommand(command: Command, runAction: RunAction): void {
+  command.argument("<session>", "the session's id");
   addPositionOptions(command)
     .addHelpText(
       "after",

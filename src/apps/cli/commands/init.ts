@@ -2,19 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { STARTER } from "../../../config/agent-file/starter-file.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { UsageError } from "../usage-error.ts";
 
 const DEFAULT_FILE = "agent.toml";
 
-export function addInitCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("init")
-    .description("Write a commented agent file as a starting point")
+export function configureInitCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("[file]", "the file to create; an existing file does not change", DEFAULT_FILE)
     .addHelpText(
       "after",

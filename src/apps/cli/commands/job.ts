@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { JobState, PartResult, PartStatus, Session } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { assertDetachable } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
@@ -12,25 +12,19 @@ import { formatTable } from "../table.ts";
 import { describeCost } from "../text.ts";
 import { formatStatusRows } from "./status.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ResumeFlags = LimitFlags & { readonly from?: string; readonly detach?: boolean };
 
 /** Adds the commands for jobs, in which agents work together: pipeline, fan-out, autonomous agent, supervisor. */
-export function addJobCommand(program: Command, runAction: RunAction): void {
-  const job = program
-    .command("job")
-    .description(
-      "Inspect, stop, wake or resume a job: agents that work together (see [mode] of an agent file)",
-    )
-    .addHelpText(
-      "after",
-      `
+export function configureJobCommand(job: Command, runAction: RunAction): void {
+  job.addHelpText(
+    "after",
+    `
 Examples:
   $ holdfast run "Write about cats" --agent team.toml --detach
   $ holdfast job status 5f0c…
   $ holdfast job wake 5f0c… "The build is green"
   $ holdfast job resume 5f0c… --from edit`,
-    );
+  );
   job
     .command("status")
     .description("Print the status of a job and each of its parts")

@@ -2,21 +2,17 @@ import type { Command } from "commander";
 import type { SessionSummary } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { addSessionFilters, parseSessionFilters, type SessionFilterFlags } from "../session-filters.ts";
 import { formatTable } from "../table.ts";
 import { formatCostCell } from "../text.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = SessionFilterFlags & { readonly children: boolean; readonly after?: string };
 
-export function addListCommand(program: Command, runAction: RunAction): void {
+export function configureListCommand(command: Command, runAction: RunAction): void {
   addSessionFilters(
-    program
-      .command("list")
-      .alias("ls")
-      .description("List sessions, the most recently active first")
+    command
       .option("--no-children", "leave out sessions of sub-agents")
       .option("--after <page>", "the next page, with the value that the previous page printed"),
     "20",

@@ -1,26 +1,21 @@
 import type { Command } from "commander";
 import { inspectServer, type ServerInspection } from "../../../tools/sources/mcp/inspect-server.ts";
 import { McpPool } from "../../../tools/sources/mcp/mcp-pool.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { type McpFlags, parseMcpServers } from "../mcp-servers.ts";
 import { formatServer, formatServerCheck } from "../mcp-view.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { readTrust, UNTRUSTED } from "../untrusted-flag.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
-
-export function addMcpCommand(program: Command, runAction: RunAction): void {
-  const mcp = program
-    .command("mcp")
-    .description("Inspect servers of the Model Context Protocol")
-    .addHelpText(
-      "after",
-      `
+export function configureMcpCommand(mcp: Command, runAction: RunAction): void {
+  mcp.addHelpText(
+    "after",
+    `
 Examples:
   $ holdfast mcp list --agent agent.toml
   $ holdfast mcp test --command "npx -y @modelcontextprotocol/server-filesystem ."`,
-    );
+  );
   const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
   const withFlags = (command: Command): Command =>
     command

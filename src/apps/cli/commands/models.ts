@@ -3,18 +3,15 @@ import type { Catalogue } from "../../../config/catalogue/catalogue.ts";
 import type { CatalogueEntry } from "../../../config/catalogue/catalogue-entry.ts";
 import { CatalogueError, getModelsFile, readCatalogue } from "../../../config/catalogue/user-file.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { formatTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = { readonly provider?: string };
 
-export function addModelsCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("models")
-    .description("List the known models with their sizes, prices and capabilities")
+export function configureModelsCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("[pattern]", "a part of the name; * matches any text")
     .addOption(new Option("--provider <name>", "only models of this provider"))
     .addHelpText(

@@ -4,14 +4,13 @@ import { formatExpected } from "../../../schema/check.ts";
 import { OpenApiSettings } from "../../../schema/openapi.ts";
 import { type ApiInspection, inspectOpenApi } from "../../../tools/sources/openapi/inspect-open-api.ts";
 import { ToolSourceError } from "../../../tools/sources/tool-source.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { formatTable } from "../table.ts";
 import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type InspectFlags = {
   readonly id?: string[];
   readonly tag?: string[];
@@ -22,17 +21,14 @@ type InspectFlags = {
   readonly strict?: boolean;
 };
 
-export function addOpenapiCommand(program: Command, runAction: RunAction): void {
-  const openapi = program
-    .command("openapi")
-    .description("Inspect APIs as agents see them")
-    .addHelpText(
-      "after",
-      `
+export function configureOpenapiCommand(openapi: Command, runAction: RunAction): void {
+  openapi.addHelpText(
+    "after",
+    `
 Examples:
   $ holdfast openapi inspect petstore.yaml
   $ holdfast openapi inspect https://api.example.com/openapi.json --tag repos`,
-    );
+  );
   openapi
     .command("inspect")
     .description(

@@ -1,16 +1,11 @@
 import type { Command } from "commander";
 import { rekeyTranscript } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 
-export function addRekeyCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("rekey")
-    .description("Encrypt the whole transcript with the first key of HOLDFAST_ENCRYPTION_KEYS")
+export function configureRekeyCommand(command: Command, runAction: RunAction): void {
+  command
     .addHelpText(
       "after",
       `

@@ -3,11 +3,10 @@ import type { RetentionRule } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type SetFlags = {
   readonly agent?: string;
   readonly age?: string;
@@ -18,20 +17,17 @@ type SetFlags = {
   readonly off?: boolean;
 };
 
-export function addRetentionCommand(program: Command, runAction: RunAction): void {
-  const retention = program
-    .command("retention")
-    .description("Set how long sessions are retained; by default nothing is deleted")
-    .addHelpText(
-      "after",
-      `
+export function configureRetentionCommand(retention: Command, runAction: RunAction): void {
+  retention.addHelpText(
+    "after",
+    `
 Examples:
   $ holdfast retention set --age 90
   $ holdfast retention set --agent ci --age 7 --count 200
   $ holdfast retention run --dry-run
   $ holdfast retention show
   $ holdfast keep 5f0c…`,
-    );
+  );
   retention
     .command("set")
     .description("Set the rule for all agents, or for one agent; other rules do not change")
@@ -56,10 +52,8 @@ Examples:
     );
 }
 
-export function addKeepCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("keep")
-    .description("Exempt a session from the retention rules")
+export function configureKeepCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("--off", "apply the rules to it again")
     .addHelpText(

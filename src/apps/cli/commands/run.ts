@@ -8,7 +8,7 @@ import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.
 import { getCallKey } from "../approval-dialog.ts";
 import { ApprovalPoller } from "../approval-poller.ts";
 import { formatWaitingCall } from "../approval-view.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
@@ -32,13 +32,8 @@ type Flags = AgentFlags & {
   readonly detach?: boolean;
 };
 
-export function addRunCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  const command = program
-    .command("run")
-    .description("Give an agent a task and watch the run until it ends")
+export function configureRunCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<task>", 'the task; "-" reads it from standard input')
     .option("--session <id>", "continue this session (default: a new session)")
     .option("--branch <id>", "continue at the end of this branch, which becomes the session's head")

@@ -9,7 +9,7 @@ import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { loadMode } from "../mode-file.ts";
 import { formatProblem } from "../problem-view.ts";
@@ -18,7 +18,6 @@ import { shortenText } from "../text.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type CreateFlags = AgentFlags & {
   readonly cron?: string;
   readonly every?: string;
@@ -29,19 +28,16 @@ type CreateFlags = AgentFlags & {
 };
 
 /** Adds the commands for agents that start on a schedule. */
-export function addScheduleCommand(program: Command, runAction: RunAction): void {
-  const schedule = program
-    .command("schedule")
-    .description("Start agents on a schedule: a run, or any mode of an agent file")
-    .addHelpText(
-      "after",
-      `
+export function configureScheduleCommand(schedule: Command, runAction: RunAction): void {
+  schedule.addHelpText(
+    "after",
+    `
 Examples:
   $ holdfast schedule create nightly --cron "0 2 * * *" --agent team.toml "Review the day's commits"
   $ holdfast schedule create poll --every 15m --wake 5f0c… "Check the build"
   $ holdfast schedule list
   $ holdfast schedule pause nightly`,
-    );
+  );
   const create = schedule
     .command("create")
     .description("Create a schedule; each start has its own session or job")

@@ -1,18 +1,16 @@
 import type { Command } from "commander";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { addSessionFilters, parseSessionFilters, type SessionFilterFlags } from "../session-filters.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
-
-export function addSearchCommand(program: Command, runAction: RunAction): void {
+export function configureSearchCommand(command: Command, runAction: RunAction): void {
   addSessionFilters(
-    program
-      .command("search")
-      .description("Find messages by their text, the newest session first")
-      .argument("<query>", 'words that a message must all contain; "a phrase" in quotes, wor* for a prefix'),
+    command.argument(
+      "<query>",
+      'words that a message must all contain; "a phrase" in quotes, wor* for a prefix',
+    ),
     "20",
   )
     .addHelpText(

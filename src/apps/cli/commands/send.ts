@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { SendMessageOptions } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -13,7 +13,6 @@ import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 import { followRun } from "./run.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = AgentFlags & {
   readonly steer?: boolean;
   readonly followUp?: boolean;
@@ -22,10 +21,8 @@ type Flags = AgentFlags & {
   readonly detach?: boolean;
 };
 
-export function addSendCommand(program: Command, runAction: RunAction): void {
-  const command = program
-    .command("send")
-    .description("Send a message to a session in any state: the session is created, prompted or continued")
+export function configureSendCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .argument("<text...>", "the message")
     .option(

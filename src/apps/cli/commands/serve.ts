@@ -8,7 +8,7 @@ import { buildOpenApi } from "../../server/openapi/document.ts";
 import { type Server, serve } from "../../server/server.ts";
 import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { handleInterrupts } from "../interrupts.ts";
 import { readPackageVersion } from "../package-version.ts";
@@ -29,13 +29,8 @@ type Flags = TokenFlags &
     readonly openapi?: boolean;
   };
 
-export function addServeCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("serve")
-    .description("Serve sessions over HTTP until Ctrl-C: JSON, event streams, chats of the AI SDK")
+export function configureServeCommand(command: Command, runAction: RunAction): void {
+  command
     .option("--port <n>", "the port; 0 selects a free one", "8787")
     .option(
       "--host <address>",

@@ -4,7 +4,7 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { getMessageText } from "../../../schema/message-text.ts";
 import { formatBranchTree } from "../branch-view.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { parseCount } from "../position-flags.ts";
@@ -21,13 +21,8 @@ type Flags = {
   readonly loop?: string;
 };
 
-export function addShowCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("show")
-    .description("Print a session's conversation from the transcript")
+export function configureShowCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("--events", "print the session's loops and events instead of its messages")
     .option("--branch <id>", "print this branch (default: the branch of the session's head)")

@@ -8,7 +8,7 @@ import { type FoundSkill, findSkills, mergeSkills } from "../../../tools/sources
 import { resolveSkillFolder } from "../../../tools/sources/skills/resolve-skill-folder.ts";
 import { formatSkillProblem, type SkillProblem } from "../../../tools/sources/skills/skill-problem.ts";
 import { loadAgentFile } from "../agent-file.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { formatTable } from "../table.ts";
@@ -16,24 +16,20 @@ import { formatCount } from "../text.ts";
 import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ListFlags = UntrustedFlag & { readonly folder?: readonly string[]; readonly agent?: string };
 type CheckFlags = { readonly strict?: boolean };
 
 /** The limit in a table; the JSON output has the whole description. */
 const MAX_DESCRIPTION_CHARS = 60;
 
-export function addSkillsCommand(program: Command, runAction: RunAction): void {
-  const skills = program
-    .command("skills")
-    .description("List and check the skills that agents may read")
-    .addHelpText(
-      "after",
-      `
+export function configureSkillsCommand(skills: Command, runAction: RunAction): void {
+  skills.addHelpText(
+    "after",
+    `
 Examples:
   $ holdfast skills list
   $ holdfast skills check ./skills`,
-    );
+  );
   skills
     .command("list")
     .description("List the skills of folders or of an agent; if two have the same name, the later folder's")

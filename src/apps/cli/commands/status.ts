@@ -4,20 +4,15 @@ import { formatBudget } from "../../../core/budget/loop-budget.ts";
 import { formatChild, formatChildCounts } from "../../../core/machine/dashboard.ts";
 import { formatWaitingRows } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context, GlobalOptions } from "../context.ts";
+import type { Context, GlobalOptions, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { formatPending } from "../pending-view.ts";
 import { describeCost, describeOutcome, formatCount, shortenText } from "../text.ts";
 
 type Row = readonly [string, string];
 
-export function addStatusCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("status")
-    .description("Print a session's status, and what it waits for")
+export function configureStatusCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .addHelpText(
       "after",

@@ -2,17 +2,14 @@ import type { Command } from "commander";
 import { HoldfastError } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readMetadata } from "../json-object.ts";
 
-type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = { readonly ack?: boolean; readonly metadata?: string };
 
-export function addSteerCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("steer")
-    .description("Send a message that the agent reads before its next model call")
+export function configureSteerCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
@@ -32,10 +29,8 @@ At most 200 messages can wait for a run; further messages are rejected.`,
     );
 }
 
-export function addFollowUpCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("follow-up")
-    .description("Queue a message that is delivered when the agent would otherwise stop")
+export function configureFollowUpCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
@@ -71,10 +66,8 @@ async function sendText(
   });
 }
 
-export function addStopCommand(program: Command, runAction: RunAction): void {
-  program
-    .command("stop")
-    .description("Stop a run: first the model request, then the tools, then the loop")
+export function configureStopCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .option("--reason <text>", "the reason, for the record")
     .addHelpText(

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { UpdateResult } from "../../../client/index.ts";
 import { loadAgentFile } from "../agent-file.ts";
 import { withHoldfast } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { formatProblem } from "../problem-view.ts";
@@ -11,13 +11,8 @@ import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 
 type Flags = UntrustedFlag & { readonly agent: string; readonly dryRun?: boolean };
 
-export function addUpdateCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("update")
-    .description("Change a session's definition; an open run changes before its next turn")
+export function configureUpdateCommand(command: Command, runAction: RunAction): void {
+  command
     .argument("<session>", "the session's id")
     .requiredOption("-a, --agent <file>", "an agent file, or FILE#NAME if the file defines several agents")
     .option(...UNTRUSTED)

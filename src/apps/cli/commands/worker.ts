@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { Command } from "commander";
 import { createVersioning, parseSeconds } from "../../../config/worker-environment.ts";
 import { findLocalServer, getConfiguredAddress } from "../connection.ts";
-import type { Context } from "../context.ts";
+import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { print } from "../output.ts";
 import { checkBeforeWorker } from "../start-checks.ts";
@@ -21,13 +21,8 @@ type Flags = {
 
 const NAMES = { buildId: "--build-id", behavior: "--versioning" };
 
-export function addWorkerCommand(
-  program: Command,
-  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
-): void {
-  program
-    .command("worker")
-    .description("Run a worker until Ctrl-C; it drains, then exits")
+export function configureWorkerCommand(command: Command, runAction: RunAction): void {
+  command
     .option("--tools <file...>", "modules that export a tool or a list of tools by default")
     .option("--no-dead-worker-detection", "find dead workers of this host only by missing heartbeats")
     .option("--drain <seconds>", "how long running steps may take to end after a stop request (default: 10)")
