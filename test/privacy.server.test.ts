@@ -127,7 +127,7 @@ async function play(world: World): Promise<{ atWork: Look; atEnd: Look }> {
   });
   const working = worker.run();
   const holdfast = await connect(at);
-  const hub = openHub({ folder: home, database: undefined, encryption });
+  const hub = await openHub({ folder: home, database: undefined, encryption });
   try {
     await holdfast.health({ register: true });
     return await tell(world, holdfast, async (session) => {

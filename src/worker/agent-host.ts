@@ -138,7 +138,8 @@ export async function openAgentHost(
     const place = { path: home.transcript, database, encryption: options.encryption };
     const transcript = options.transcript ?? (await openTranscript(place));
     if (options.transcript === undefined) opened.push(() => transcript.close());
-    const hub = options.hub ?? openHub({ folder: home.folder, database, encryption: options.encryption });
+    const hub =
+      options.hub ?? (await openHub({ folder: home.folder, database, encryption: options.encryption }));
     if (options.hub === undefined) opened.push(() => hub.close());
     opened.push(() => host.sources.close());
     const takeover: Takeover = {

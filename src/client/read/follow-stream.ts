@@ -58,7 +58,7 @@ export async function* followSession(
   outer?.addEventListener("abort", stopFollowing, { once: true });
   signal.addEventListener("abort", () => queue.push({ type: "ended" }), { once: true });
   try {
-    const hub = link.storage.openHub();
+    const hub = await link.storage.openHub();
     const snapshot = await readSnapshot(hub, session, start);
     const isLate = start !== "loop" && start !== "session";
     for await (const item of readInitialItems(link, session, recorded, start, signal))

@@ -119,13 +119,14 @@ async function deleteAll(
     while (!(await transcript.archive.deletePage(one, Date.now())).done);
     found += 1;
   };
+  const hub = await link.storage.openHub();
   const exists = await beginDelete(root!);
   for (const one of below.reverse()) {
     if (await beginDelete(one)) await finishDelete(one);
-    await link.storage.openHub().deleteSession(one);
+    await hub.deleteSession(one);
   }
   if (exists) await finishDelete(root!);
-  await link.storage.openHub().deleteSession(root!);
+  await hub.deleteSession(root!);
   return found;
 }
 

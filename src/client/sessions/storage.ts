@@ -19,7 +19,7 @@ export class Storage {
   };
   #transcript: Promise<Transcript> | undefined;
   readonly #encryption: EncryptionOptions | undefined;
-  #hub: StreamHub | undefined;
+  #hub: Promise<StreamHub> | undefined;
 
   constructor(
     home: Home,
@@ -57,7 +57,7 @@ export class Storage {
       : undefined;
   }
 
-  openHub(): StreamHub {
+  async openHub(): Promise<StreamHub> {
     if (this.#provided.hub !== undefined) return this.#provided.hub;
     this.#hub ??= openHub({
       folder: this.home.folder,
@@ -70,7 +70,7 @@ export class Storage {
   async close(): Promise<void> {
     const transcript = await this.#transcript?.catch(() => undefined);
     await transcript?.close();
-    await this.#hub?.close();
+    await (await this.#hub)?.close();
     this.#transcript = undefined;
     this.#hub = undefined;
   }

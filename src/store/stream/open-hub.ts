@@ -1,7 +1,5 @@
 import { type EncryptionOptions, resolveEncryption } from "../../platform/encryption/resolve-encryption.ts";
 import { createEncryptedLineCodec } from "./encrypted-line-codec.ts";
-import { LocalHub } from "./local-hub.ts";
-import { PostgresHub } from "./postgres/postgres-hub.ts";
 import type { StreamHub } from "./stream-hub.ts";
 
 /** The location of live output: the database, if one is given, or else the folder. */
@@ -12,7 +10,13 @@ export type HubLocation = {
   readonly encryption?: EncryptionOptions | undefined;
 };
 
-export function openHub({ folder, database, encryption }: HubLocation): StreamHub {
+/** Opens the hub. Only the code of the one place is loaded. */
+export async function openHub({ folder, database, encryption }: HubLocation): Promise<StreamHub> {
   const codec = createEncryptedLineCodec(resolveEncryption(encryption));
-  return database === undefined ? new LocalHub(folder, { codec }) : new PostgresHub(database, { codec });
+  if (database === undefined) {
+    const { LocalHub } = await import("./local-hub.ts");
+    return new LocalHub(folder, { codec });
+  }
+  const { PostgresHub } = await import("./postgres/postgres-hub.ts");
+  return new PostgresHub(database, { codec });
 }

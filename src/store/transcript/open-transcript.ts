@@ -1,5 +1,4 @@
 import type { EncryptionOptions } from "../../platform/encryption/resolve-encryption.ts";
-import { SqliteTranscript } from "./sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript.ts";
 
 /** The location of a transcript: the database, if one is given, or else the file. */
@@ -10,13 +9,16 @@ export type TranscriptLocation = {
   readonly encryption?: EncryptionOptions | undefined;
 };
 
-/** Opens a transcript, and creates it if it does not exist. The database driver is loaded only if it is used. */
+/** Opens a transcript, and creates it if it does not exist. Only the code of the one store is loaded. */
 export async function openTranscript({
   path,
   database,
   encryption,
 }: TranscriptLocation): Promise<Transcript> {
-  if (database === undefined) return SqliteTranscript.open({ path, encryption });
+  if (database === undefined) {
+    const { SqliteTranscript } = await import("./sqlite/sqlite-transcript.ts");
+    return SqliteTranscript.open({ path, encryption });
+  }
   const { PostgresTranscript } = await import("./postgres/postgres-transcript.ts");
   return PostgresTranscript.open({ url: database, encryption });
 }
