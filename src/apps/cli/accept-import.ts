@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { HoldfastError } from "../../client/index.ts";
+import { HoldfastError } from "../../client/holdfast-error.ts";
 import { withHoldfast } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { print } from "./output.ts";

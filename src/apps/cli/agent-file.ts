@@ -1,4 +1,5 @@
-import { type AgentDefinition, type LoadedAgent, type Problem, readAgents } from "../../client/index.ts";
+import type { AgentDefinition, LoadedAgent, Problem } from "../../client/index.ts";
+import { readAgents } from "../../config/agent-file/read-agents.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { AgentFileError } from "./agent-file-error.ts";
 import { UsageError } from "./usage-error.ts";

@@ -1,11 +1,5 @@
-import {
-  type Holdfast,
-  HoldfastError,
-  type Outcome,
-  type PendingActivity,
-  type Session,
-  type WaitingCall,
-} from "../../client/index.ts";
+import { HoldfastError } from "../../client/holdfast-error.ts";
+import type { Holdfast, Outcome, PendingActivity, Session, WaitingCall } from "../../client/index.ts";
 import { isLiveOutput } from "../../client/read/live-events.ts";
 import { readRunSummary } from "../../client/runs/run-summary.ts";
 import { raceTimeout } from "../../platform/async/race.ts";

@@ -1,5 +1,6 @@
+import { connect } from "../../client/connection/connect.ts";
 import { loadProfile } from "../../client/connection/load-profile.ts";
-import { connect, type Holdfast } from "../../client/index.ts";
+import type { Holdfast } from "../../client/index.ts";
 import { DEFAULT_ADDRESS } from "../../config/connection-target.ts";
 import { resolveHome } from "../../config/home.ts";
 import { isListening } from "../../devserver/server-readiness.ts";

@@ -1,5 +1,6 @@
 import { access, constants, stat } from "node:fs/promises";
-import { type Health, type Holdfast, HoldfastError } from "../../client/index.ts";
+import { HoldfastError } from "../../client/holdfast-error.ts";
+import type { Health, Holdfast } from "../../client/index.ts";
 import {
   checkIntegrity,
   findExistingFolder,

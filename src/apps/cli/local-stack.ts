@@ -1,5 +1,7 @@
 import { join } from "node:path";
-import { connect, type Holdfast, HoldfastError } from "../../client/index.ts";
+import { connect } from "../../client/connection/connect.ts";
+import { HoldfastError } from "../../client/holdfast-error.ts";
+import type { Holdfast } from "../../client/index.ts";
 import { resolveHome } from "../../config/home.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { findLocalServer, getConfiguredAddress } from "./connection.ts";

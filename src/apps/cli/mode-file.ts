@@ -1,4 +1,5 @@
-import { type Problem, readAgents, type WorkMode } from "../../client/index.ts";
+import type { Problem, WorkMode } from "../../client/index.ts";
+import { readAgents } from "../../config/agent-file/read-agents.ts";
 import { type AgentFileContext, KNOWN_TOOLS } from "./agent-file.ts";
 import type { AgentFlags } from "./agent-flags.ts";
 import { UsageError } from "./usage-error.ts";

@@ -1,4 +1,5 @@
-import { type AgentDefinitionInput, readAgents } from "../../client/index.ts";
+import type { AgentDefinitionInput } from "../../client/index.ts";
+import { readAgents } from "../../config/agent-file/read-agents.ts";
 import { type AgentFileContext, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
 import { AgentFileError } from "./agent-file-error.ts";
 import { UsageError } from "./usage-error.ts";

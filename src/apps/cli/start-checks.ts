@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { HoldfastError } from "../../client/index.ts";
+import { HoldfastError } from "../../client/holdfast-error.ts";
 import { getDatabaseUrl } from "../../config/database-url.ts";
 import { type Home, resolveHome } from "../../config/home.ts";
 import type { Context } from "./context.ts";

@@ -1,5 +1,7 @@
 import type { Command } from "commander";
-import { hashDefinition, type LoadedAgent, type ResolvedValue, readAgents } from "../../../client/index.ts";
+import type { LoadedAgent, ResolvedValue } from "../../../client/index.ts";
+import { hashDefinition } from "../../../client/runs/hash-definition.ts";
+import { readAgents } from "../../../config/agent-file/read-agents.ts";
 import { writeAgent } from "../../../config/agent-file/write-agent.ts";
 import { findSecretVariables } from "../../../config/secret-variables.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { connect } from "../../../client/index.ts";
+import { connect } from "../../../client/connection/connect.ts";
 import { DATABASE_URL } from "../../../config/database-url.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context, RunAction } from "../context.ts";

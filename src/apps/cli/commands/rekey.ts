@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { rekeyTranscript } from "../../../client/index.ts";
+import { rekeyTranscript } from "../../../client/sessions/rekey.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";

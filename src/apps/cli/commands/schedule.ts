@@ -1,10 +1,6 @@
 import type { Command } from "commander";
-import {
-  type CreateScheduleOptions,
-  OVERLAP_POLICIES,
-  type Overlap,
-  type ScheduleInfo,
-} from "../../../client/index.ts";
+import type { CreateScheduleOptions, Overlap, ScheduleInfo } from "../../../client/index.ts";
+import { OVERLAP_POLICIES } from "../../../client/runs/schedules.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";

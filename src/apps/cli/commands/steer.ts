@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { HoldfastError } from "../../../client/index.ts";
+import { HoldfastError } from "../../../client/holdfast-error.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
