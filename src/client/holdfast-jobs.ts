@@ -1,9 +1,7 @@
 import type { ClientLink } from "./connection/client-link.ts";
 import { resolveSessionId } from "./resolve-session-id.ts";
 import { Job } from "./runs/job.ts";
-import { checkOptions, JobOptions } from "./runs/options.ts";
-import { resumePipeline } from "./runs/resume-pipeline.ts";
-import { type ResumePipelineOptions, type StartJobOptions, startJob } from "./runs/start-job.ts";
+import type { ResumePipelineOptions, StartJobOptions } from "./runs/start-job.ts";
 
 /** Agents that work together on a task: `holdfast.jobs`. */
 export class Jobs {
@@ -15,6 +13,8 @@ export class Jobs {
 
   /** Starts a pipeline, a fan-out, an autonomous agent, a supervisor, or an interactive agent. */
   async start(options: StartJobOptions): Promise<Job> {
+    const { checkOptions, JobOptions } = await import("./runs/options.ts");
+    const { startJob } = await import("./runs/start-job.ts");
     checkOptions(JobOptions, options, "jobs.start()");
     const { job, runId } = await startJob(this.#link, options);
     return new Job(this.#link, job, runId);
@@ -27,6 +27,7 @@ export class Jobs {
 
   /** Resumes a pipeline that has ended early, by default at the first stage without an answer. */
   async resume(job: string, options?: ResumePipelineOptions): Promise<Job> {
+    const { resumePipeline } = await import("./runs/resume-pipeline.ts");
     const { runId } = await resumePipeline(this.#link, resolveSessionId(job), options);
     return new Job(this.#link, job, runId);
   }

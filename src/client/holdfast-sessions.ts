@@ -3,16 +3,14 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { RecordedSession } from "../schema/recorded-session.ts";
 import type { OpenFile } from "../store/transcript/export/import-file.ts";
 import type { ClientLink } from "./connection/client-link.ts";
-import { type ListOptions, listSessions, type SessionsPage } from "./read/list-sessions.ts";
-import { createFollowingSession, findCurrentSession } from "./read/rotate-session.ts";
-import { type SearchHit, type SearchOptions, searchMessages } from "./read/search-messages.ts";
+import type { ListOptions, SessionsPage } from "./read/list-sessions.ts";
+import type { SearchHit, SearchOptions } from "./read/search-messages.ts";
 import { resolveSessionId } from "./resolve-session-id.ts";
-import { type AcceptResult, acceptDefinition } from "./runs/accept-definition.ts";
+import type { AcceptResult } from "./runs/accept-definition.ts";
 import { Session } from "./session.ts";
-import { type AgentSnapshot, resumeSnapshot } from "./sessions/checkpoint.ts";
-import { preloadSession } from "./sessions/edit-session.ts";
-import { type ImportOptions, type ImportResult, importSessions } from "./sessions/export-session.ts";
-import { type RestoreSessionOptions, restoreSession } from "./sessions/restore-session.ts";
+import type { AgentSnapshot } from "./sessions/checkpoint.ts";
+import type { ImportOptions, ImportResult } from "./sessions/export-session.ts";
+import type { RestoreSessionOptions } from "./sessions/restore-session.ts";
 
 /** A session that begins with given messages, before its first run. */
 export type CreateSessionOptions = {
@@ -43,17 +41,20 @@ export class Sessions {
    * Lists sessions by their properties, in pages of 50 by default, the most recently active first. It asks both the transcript
    * and the server. Sessions that only the server has come first while they are open, and last when they have ended.
    */
-  list(options?: ListOptions): Promise<SessionsPage> {
+  async list(options?: ListOptions): Promise<SessionsPage> {
+    const { listSessions } = await import("./read/list-sessions.ts");
     return listSessions(this.#link, options);
   }
 
   /** Finds messages that contain all words of the query. */
-  search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]> {
+  async search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]> {
+    const { searchMessages } = await import("./read/search-messages.ts");
     return searchMessages(this.#link, query, options);
   }
 
   /** Creates a session that begins with the given messages, before its first run. */
   async create(options: CreateSessionOptions): Promise<Session> {
+    const { preloadSession } = await import("./sessions/edit-session.ts");
     const id = resolveSessionId(options.session);
     await preloadSession(this.#link, id, options.agent, options.messages);
     return new Session(this.#link, id);
@@ -61,32 +62,38 @@ export class Sessions {
 
   /** Creates a session with the definition of another one, which it follows, and an empty conversation. */
   async createNext(previous: string, id?: string): Promise<Session> {
+    const { createFollowingSession } = await import("./read/rotate-session.ts");
     return new Session(this.#link, await createFollowingSession(this.#link, resolveSessionId(previous), id));
   }
 
   /** Creates a session that follows this one if it has been idle for longer than `idleMs`; otherwise does nothing. */
   async rotateAfter(previous: string, idleMs: number): Promise<Session | undefined> {
+    const { findCurrentSession } = await import("./read/rotate-session.ts");
     const { session, isNew } = await findCurrentSession(this.#link, resolveSessionId(previous), idleMs);
     return isNew ? new Session(this.#link, session) : undefined;
   }
 
   /** Imports what `session.export()` wrote: all of it, or nothing. @param file - A path, or a function that opens it. */
-  import(file: string | OpenFile, options?: ImportOptions): Promise<ImportResult> {
+  async import(file: string | OpenFile, options?: ImportOptions): Promise<ImportResult> {
+    const { importSessions } = await import("./sessions/export-session.ts");
     return importSessions(this.#link, file, options);
   }
 
   /** Accepts the agent that an imported session arrived with: runs may be started with it from then on. */
-  acceptDefinition(session: string): Promise<AcceptResult> {
+  async acceptDefinition(session: string): Promise<AcceptResult> {
+    const { acceptDefinition } = await import("./runs/accept-definition.ts");
     return acceptDefinition(this.#link, resolveSessionId(session));
   }
 
   /** Imports a session from the sources' saved format. */
-  restore(saved: RecordedSession, options: RestoreSessionOptions): Promise<ImportResult> {
+  async restore(saved: RecordedSession, options: RestoreSessionOptions): Promise<ImportResult> {
+    const { restoreSession } = await import("./sessions/restore-session.ts");
     return restoreSession(this.#link, saved, options);
   }
 
   /** Creates a session that continues from a checkpoint of another one, on this machine or elsewhere. */
   async resume(snapshot: AgentSnapshot, options: ResumeOptions): Promise<Session> {
+    const { resumeSnapshot } = await import("./sessions/checkpoint.ts");
     return new Session(this.#link, await resumeSnapshot(this.#link, snapshot, options));
   }
 }

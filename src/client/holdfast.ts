@@ -1,18 +1,19 @@
 import type { ZodType, z } from "zod";
-import { checkHealth, type Health, type HealthOptions } from "./connection/check-health.ts";
+import type { Health, HealthOptions } from "./connection/check-health.ts";
 import type { ClientLink } from "./connection/client-link.ts";
 import { Jobs } from "./holdfast-jobs.ts";
 import { Sessions } from "./holdfast-sessions.ts";
 import { resolveSessionId } from "./resolve-session-id.ts";
-import { type EvaluateOptions, type Evaluation, startEvaluation } from "./runs/evaluate.ts";
-import { checkOptions, EvaluationOptions, RunOptions } from "./runs/options.ts";
+import type { EvaluateOptions, Evaluation } from "./runs/evaluate.ts";
 import { Schedules } from "./runs/schedules.ts";
-import { type StartOptions, startRun } from "./runs/start-run.ts";
-import { zodOutput } from "./runs/zod-output.ts";
+import type { StartOptions } from "./runs/start-run.ts";
 import { Session } from "./session.ts";
 import { Retention } from "./sessions/retention.ts";
 
-/** An open connection to a Temporal server and a transcript. Created by `connect`. */
+/**
+ * An open connection to a Temporal server and a transcript. Created by `connect`. The code of an operation is loaded when it is
+ * first called, so that a short command loads little.
+ */
 export class Holdfast {
   readonly address: string;
   readonly namespace: string;
@@ -50,6 +51,9 @@ export class Holdfast {
     options: StartOptions & { readonly output: Schema },
   ): Promise<Session<z.output<Schema>>>;
   async start(given: StartOptions & { readonly output?: ZodType }): Promise<Session> {
+    const { checkOptions, RunOptions } = await import("./runs/options.ts");
+    const { startRun } = await import("./runs/start-run.ts");
+    const { zodOutput } = await import("./runs/zod-output.ts");
     checkOptions(RunOptions, given, "start()");
     const { output, ...options } = given;
     const agent = output === undefined ? options.agent : { ...options.agent, output: zodOutput(output) };
@@ -59,6 +63,8 @@ export class Holdfast {
 
   /** Runs several agents side by side on the conversation of a session, and continues with one of them. */
   async evaluate(options: EvaluateOptions): Promise<Evaluation> {
+    const { startEvaluation } = await import("./runs/evaluate.ts");
+    const { checkOptions, EvaluationOptions } = await import("./runs/options.ts");
     checkOptions(EvaluationOptions, options, "evaluate()");
     return await startEvaluation(this.#link, options);
   }
@@ -76,7 +82,8 @@ export class Holdfast {
   }
 
   /** Checks what an operator needs to know before anything is started. */
-  health(options?: HealthOptions): Promise<Health> {
+  async health(options?: HealthOptions): Promise<Health> {
+    const { checkHealth } = await import("./connection/check-health.ts");
     return checkHealth(this.#link, options);
   }
 

@@ -1,6 +1,6 @@
 import type { EditResult } from "../store/transcript/archive.ts";
 import type { ClientLink } from "./connection/client-link.ts";
-import { type AgentSnapshot, createCheckpoint, restoreCheckpoint } from "./sessions/checkpoint.ts";
+import type { AgentSnapshot } from "./sessions/checkpoint.ts";
 
 /** Portable states of a session: `session.checkpoints`. */
 export class SessionCheckpoints {
@@ -13,12 +13,14 @@ export class SessionCheckpoints {
   }
 
   /** Creates a checkpoint, to continue from later: here with `restore`, or elsewhere with `holdfast.sessions.resume`. */
-  create(): Promise<AgentSnapshot> {
+  async create(): Promise<AgentSnapshot> {
+    const { createCheckpoint } = await import("./sessions/checkpoint.ts");
     return createCheckpoint(this.#link, this.#id);
   }
 
   /** Continues this session from its checkpoint, on a new branch. Like every change from outside, it requires an idle session. */
-  restore(snapshot: AgentSnapshot): Promise<EditResult> {
+  async restore(snapshot: AgentSnapshot): Promise<EditResult> {
+    const { restoreCheckpoint } = await import("./sessions/checkpoint.ts");
     return restoreCheckpoint(this.#link, this.#id, snapshot);
   }
 }

@@ -1,6 +1,5 @@
 import type { QueueMode } from "../schema/definition.ts";
 import type { ClientLink } from "./connection/client-link.ts";
-import { clearQueues, setQueueMode } from "./runs/queue-message.ts";
 
 /** The messages that wait for a session's running agent: `session.queues`. */
 export class SessionQueues {
@@ -13,12 +12,14 @@ export class SessionQueues {
   }
 
   /** Sets how many waiting messages a turn takes: all of them, or one. */
-  setMode(queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {
+  async setMode(queue: "steering" | "follow-up", mode: QueueMode): Promise<void> {
+    const { setQueueMode } = await import("./runs/queue-message.ts");
     return setQueueMode(this.#link, this.#id, queue, mode);
   }
 
   /** Discards waiting messages. */
-  clear(queue: "steering" | "follow-up" | "all" = "all"): Promise<void> {
+  async clear(queue: "steering" | "follow-up" | "all" = "all"): Promise<void> {
+    const { clearQueues } = await import("./runs/queue-message.ts");
     return clearQueues(this.#link, this.#id, queue);
   }
 }

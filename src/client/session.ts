@@ -3,30 +3,25 @@ import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput, Limits } from "../schema/definition.ts";
 import type { EditResult } from "../store/transcript/archive.ts";
 import type { ClientLink } from "./connection/client-link.ts";
-import { readSessionRecord, type SessionRecordWithTotals } from "./read/read-session-record.ts";
-import { type EventsOptions, type SessionEvent, streamSessionEvents } from "./read/session-events.ts";
+import type { SessionRecordWithTotals } from "./read/read-session-record.ts";
+import type { EventsOptions, SessionEvent } from "./read/session-events.ts";
 import type { StreamEvent } from "./read/stream-event.ts";
-import { streamSession, streamText } from "./read/stream-session.ts";
-import { awaitResult } from "./runs/await-result.ts";
-import { type CompactOptions, type CompactResult, compactSession } from "./runs/compact-session.ts";
-import { type ContinueOptions, continueSession, raiseLimits } from "./runs/continue-session.ts";
-import { addTotals } from "./runs/loop-totals.ts";
-import { type PromptOptions, type PromptResult, promptSession } from "./runs/prompt-session.ts";
-import { queueMessage, type SendOptions, type SendResult, stopSession } from "./runs/queue-message.ts";
-import { addOutput, type ResultOptions, type SessionResult } from "./runs/read-output.ts";
-import { addReportedText } from "./runs/read-past-result.ts";
+import type { CompactOptions, CompactResult } from "./runs/compact-session.ts";
+import type { ContinueOptions } from "./runs/continue-session.ts";
+import type { PromptOptions, PromptResult } from "./runs/prompt-session.ts";
+import type { SendOptions, SendResult } from "./runs/queue-message.ts";
+import type { ResultOptions, SessionResult } from "./runs/read-output.ts";
 import { rejectFailure } from "./runs/reject-failure.ts";
-import { type SendMessageOptions, type SendMessageResult, sendMessage } from "./runs/send-message.ts";
-import { readSessionStatus, type SessionStatus } from "./runs/session-status.ts";
-import { type UpdateOptions, type UpdateResult, updateSession } from "./runs/update-session.ts";
+import type { SendMessageOptions, SendMessageResult } from "./runs/send-message.ts";
+import type { SessionStatus } from "./runs/session-status.ts";
+import type { UpdateOptions, UpdateResult } from "./runs/update-session.ts";
 import { SessionApprovals } from "./session-approvals.ts";
 import { SessionBranches } from "./session-branches.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import { SessionMessages } from "./session-messages.ts";
 import { SessionQueues } from "./session-queues.ts";
-import { type DeleteOptions, type DeleteResult, deleteSession } from "./sessions/delete-session.ts";
-import { resetSession } from "./sessions/edit-session.ts";
-import { type ExportOptions, exportSession } from "./sessions/export-session.ts";
+import type { DeleteOptions, DeleteResult } from "./sessions/delete-session.ts";
+import type { ExportOptions } from "./sessions/export-session.ts";
 
 /** One session: a conversation that spans any number of runs. `Output` is the type of its structured output. */
 export class Session<Output = unknown> {
@@ -61,58 +56,69 @@ export class Session<Output = unknown> {
   }
 
   /** Sends the next prompt: to the run that waits for one, or to a new run of the idle session. */
-  prompt(text: string, options?: PromptOptions): Promise<PromptResult> {
+  async prompt(text: string, options?: PromptOptions): Promise<PromptResult> {
+    const { promptSession } = await import("./runs/prompt-session.ts");
     return promptSession(this.#link, this.id, text, options);
   }
 
   /** Sends one message, whatever the session's state: opens, continues or prompts it, or steers a running one on request. */
-  send(text: string, options?: SendMessageOptions): Promise<SendMessageResult> {
+  async send(text: string, options?: SendMessageOptions): Promise<SendMessageResult> {
+    const { sendMessage } = await import("./runs/send-message.ts");
     return sendMessage(this.#link, this.id, text, options);
   }
 
   /** Queues a message that is delivered before the agent's next answer. */
-  steer(text: string, options?: SendOptions): Promise<SendResult> {
+  async steer(text: string, options?: SendOptions): Promise<SendResult> {
+    const { queueMessage } = await import("./runs/queue-message.ts");
     return queueMessage(this.#link, "steer", this.id, text, options);
   }
 
   /** Queues a message that is delivered when the agent would otherwise stop. */
-  followUp(text: string, options?: SendOptions): Promise<SendResult> {
+  async followUp(text: string, options?: SendOptions): Promise<SendResult> {
+    const { queueMessage } = await import("./runs/queue-message.ts");
     return queueMessage(this.#link, "follow-up", this.id, text, options);
   }
 
   /** Stops the run: the request to the vendor, the tools, then the loop. Returns whether a run was open. */
-  stop(reason?: string): Promise<boolean> {
+  async stop(reason?: string): Promise<boolean> {
+    const { stopSession } = await import("./runs/queue-message.ts");
     return stopSession(this.#link, this.id, reason);
   }
 
   /** Continues the idle session as it is, without a new prompt. */
   async continue(options?: ContinueOptions): Promise<Session<Output>> {
+    const { continueSession } = await import("./runs/continue-session.ts");
     const { runId } = await continueSession(this.#link, this.id, options);
     return new Session(this.#link, this.id, runId, this.#output);
   }
 
   /** Changes the session's definition: an open run takes it before its next turn, an idle session with its next run. */
-  update(definition: AgentDefinitionInput, options?: UpdateOptions): Promise<UpdateResult> {
+  async update(definition: AgentDefinitionInput, options?: UpdateOptions): Promise<UpdateResult> {
+    const { updateSession } = await import("./runs/update-session.ts");
     return updateSession(this.#link, this.id, definition, options);
   }
 
   /** Compacts the context: an open run does so before its next answer, an idle session at once. `undo` removes it. */
-  compact(options?: CompactOptions): Promise<CompactResult> {
+  async compact(options?: CompactOptions): Promise<CompactResult> {
+    const { compactSession } = await import("./runs/compact-session.ts");
     return compactSession(this.#link, this.id, options);
   }
 
   /** Raises the limits of the running loop. Returns the limits that apply from then on. */
-  raiseLimits(limits: Partial<Limits>): Promise<Limits> {
+  async raiseLimits(limits: Partial<Limits>): Promise<Limits> {
+    const { raiseLimits } = await import("./runs/continue-session.ts");
     return raiseLimits(this.#link, this.id, limits);
   }
 
   /** Stops the run, discards all waiting messages, and begins an empty conversation. */
-  reset(): Promise<EditResult> {
+  async reset(): Promise<EditResult> {
+    const { resetSession } = await import("./sessions/edit-session.ts");
     return resetSession(this.#link, this.id);
   }
 
   /** Reads the status: from the open run, or from the transcript. */
-  status(): Promise<SessionStatus> {
+  async status(): Promise<SessionStatus> {
+    const { readSessionStatus } = await import("./runs/session-status.ts");
     return readSessionStatus(this.#link, this.id);
   }
 
@@ -135,10 +141,8 @@ export class Session<Output = unknown> {
 
   /** Waits as `result` does, and returns the result of a failed run, too. It rejects only if there is no result. */
   async tryResult(options: ResultOptions = {}): Promise<SessionResult<Output>> {
-    const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
-    const withText = await addReportedText(this.#link, result, options.signal);
-    const complete = await addTotals(this.#link, withText, options.signal);
-    return addOutput(this.#link, complete, this.#output, options.signal);
+    const { readSessionResult } = await import("./runs/session-result.ts");
+    return readSessionResult(this.#link, this.id, { runId: this.runId, ...options }, this.#output);
   }
 
   /**
@@ -149,40 +153,50 @@ export class Session<Output = unknown> {
    * blank line. To remove the discarded text, iterate over the session instead and look for `attempt-discarded`.
    */
   get textStream(): AsyncIterable<string> {
-    return streamText(this.#link, this.id, omitUndefined({ runId: this.runId }));
+    return this.#streamText();
   }
 
   /**
    * Follows the run as small events, named as in the `fullStream` of Vercel's AI SDK: pieces of text, calls, results, requests
    * for approval. Begins with the loop that is running, or the newest, and ends with the run.
    */
-  [Symbol.asyncIterator](): AsyncIterator<StreamEvent, void, void> {
-    return streamSession(this.#link, this.id, omitUndefined({ runId: this.runId }));
+  async *[Symbol.asyncIterator](): AsyncIterator<StreamEvent, void, void> {
+    const { streamSession } = await import("./read/stream-session.ts");
+    yield* streamSession(this.#link, this.id, omitUndefined({ runId: this.runId }));
   }
 
   /**
    * Follows the session as self-contained events, partial answers included. Each event carries the cursor from which a later
    * reader, in this process or another, resumes.
    */
-  events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
-    return streamSessionEvents(this.#link, this.id, {
+  async *events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
+    const { streamSessionEvents } = await import("./read/session-events.ts");
+    yield* streamSessionEvents(this.#link, this.id, {
       ...omitUndefined({ runId: this.runId }),
       ...options,
     });
   }
 
   /** Reads the whole session: its loops with their messages, turns and events, how they are linked, and the totals. */
-  record(): Promise<SessionRecordWithTotals> {
+  async record(): Promise<SessionRecordWithTotals> {
+    const { readSessionRecord } = await import("./read/read-session-record.ts");
     return readSessionRecord(this.#link, this.id);
   }
 
   /** Yields the lines of a file that `holdfast.sessions.import` reads, here or elsewhere; safe while a run is open. */
-  export(options?: ExportOptions): AsyncIterable<string> {
-    return exportSession(this.#link, this.id, options);
+  async *export(options?: ExportOptions): AsyncIterable<string> {
+    const { exportSession } = await import("./sessions/export-session.ts");
+    yield* exportSession(this.#link, this.id, options);
   }
 
   /** Deletes the session and those of all agents below it. */
-  delete(options?: DeleteOptions): Promise<DeleteResult> {
+  async delete(options?: DeleteOptions): Promise<DeleteResult> {
+    const { deleteSession } = await import("./sessions/delete-session.ts");
     return deleteSession(this.#link, this.id, options);
+  }
+
+  async *#streamText(): AsyncGenerator<string, void, void> {
+    const { streamText } = await import("./read/stream-session.ts");
+    yield* streamText(this.#link, this.id, omitUndefined({ runId: this.runId }));
   }
 }

@@ -29,14 +29,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs a command line, and returns the packages and the number of own files that it imports. */
-async function listLoaded(name: string, ...args: string[]) {
+async function listLoaded(name: string, exitCode: number, ...args: string[]) {
   const record = join(folder, name);
   const { status, stdout } = spawnSync(
     process.execPath,
     ["--import", pathToFileURL(join(folder, "register.mjs")).href, CLI, ...args],
     { encoding: "utf8", env: { ...process.env, LOADED_MODULES: record } },
   );
-  expect(status).toBe(0);
+  expect(status).toBe(exitCode);
   const urls = (await readFile(record, "utf8")).split("\n");
   const packages = urls.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []);
   const own = urls.filter((url) => url.includes("/dist/"));
@@ -44,8 +44,17 @@ async function listLoaded(name: string, ...args: string[]) {
 }
 
 test("holdfast --help loads the table of commands and the parser of options, no command", async () => {
-  const { stdout, packages, files } = await listLoaded("root", "--help");
+  const { stdout, packages, files } = await listLoaded("root", 0, "--help");
   expect(stdout).toContain("Usage: holdfast");
   expect(packages).toEqual(["commander"]);
   expect(files).toBeLessThan(40);
+});
+
+test("holdfast status connects with the packages of Temporal, without zod and the code of other operations", async () => {
+  const { packages, files } = await listLoaded("status", 3, "status", "s", "--address", "127.0.0.1:1");
+  expect(packages).toEqual(
+    expect.arrayContaining(["commander", "@temporalio/client", "@temporalio/envconfig"]),
+  );
+  expect(packages.filter((name) => !/^(commander$|@temporalio\/)/.test(name))).toEqual([]);
+  expect(files).toBeLessThan(100);
 });

@@ -1,15 +1,11 @@
 import type { JobResult } from "../../core/job/job-result.ts";
 import type { JobStatus } from "../../core/job/job-status.ts";
-import { wakeSignal } from "../../workflows/messages.ts";
 import { createUnknownJobError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { awaitResult } from "./await-result.ts";
-import { createMessageInput } from "./message-input.ts";
-import { assertQueueHasRoom, stopSession } from "./queue-message.ts";
 import type { ResultOptions } from "./read-output.ts";
 import { rejectFailure } from "./reject-failure.ts";
-import { readSessionStatus, type SessionStatus } from "./session-status.ts";
+import type { SessionStatus } from "./session-status.ts";
 
 /** The status of a job; `job` is present while a worker answers. */
 export type JobState = SessionStatus & Partial<Pick<JobStatus, "job">>;
@@ -50,6 +46,7 @@ export class Job {
 
   /** Waits as `result` does, and returns the result of a failed job, too. */
   async tryResult(options: ResultOptions = {}): Promise<JobResult> {
+    const { awaitResult } = await import("./await-result.ts");
     return await this.#askRun(async () => {
       const result: unknown = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
       return result as JobResult;
@@ -58,16 +55,21 @@ export class Job {
 
   /** Reads the status of the job and its parts. */
   async status(): Promise<JobState> {
+    const { readSessionStatus } = await import("./session-status.ts");
     return await this.#askRun(() => readSessionStatus(this.#link, this.id));
   }
 
   /** Stops the job and all agents that work for it. Returns whether it was open. */
-  stop(reason?: string): Promise<boolean> {
+  async stop(reason?: string): Promise<boolean> {
+    const { stopSession } = await import("./queue-message.ts");
     return this.#askRun(() => stopSession(this.#link, this.id, reason));
   }
 
   /** Wakes a sleeping autonomous agent. @param text - Its next prompt; by default, a message that it was woken. */
   async wake(text?: string): Promise<void> {
+    const { wakeSignal } = await import("../../workflows/messages.ts");
+    const { createMessageInput } = await import("./message-input.ts");
+    const { assertQueueHasRoom } = await import("./queue-message.ts");
     const message =
       text === undefined
         ? undefined

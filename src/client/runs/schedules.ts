@@ -9,18 +9,11 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { WorkModeInput } from "../../schema/mode.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
-import { AGENT_WORKFLOW, WAKE_WORKFLOW } from "../../workflows/messages.ts";
-import type { StartRequest } from "../../workflows/run-input.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { buildJobRequest } from "./build-job-request.ts";
-import { getRunSettings } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
-import { assertFitsInline, INLINE_BYTES } from "./message-input.ts";
-import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
-import { formatSummary } from "./run-labels.ts";
-import { parseMode, resolveJobId, WORKFLOW_OF_MODE } from "./start-job.ts";
+import { resolveJobId } from "./resolve-job-id.ts";
 
 /** What happens to a start that is due while the preceding one is still running. */
 export type Overlap = "skip" | "buffer-one" | "buffer-all" | "cancel-other" | "allow-all";
@@ -110,12 +103,13 @@ export class Schedules {
 
   /** Creates a schedule. Each start has its own session or job: the schedule's name, followed by the time. */
   async create(options: CreateScheduleOptions): Promise<void> {
+    const { buildScheduleAction } = await import("./schedule-action.ts");
     const link = this.#link;
     const { name, overlap = "skip", paused = false } = options;
     const spec = buildSpec(options);
     checkName(name);
     await checkSearchAttributes(link);
-    const { workflowType, request, summary } = await buildAction(link, options);
+    const { workflowType, request, summary } = await buildScheduleAction(link, options);
     await this.#call(name, () =>
       link.client.schedule.create({
         scheduleId: name,
@@ -181,45 +175,6 @@ export class Schedules {
       throw toHoldfastError(error, this.#link, name);
     }
   }
-}
-
-type Action = { readonly workflowType: string; readonly request: object; readonly summary: string };
-
-/** A schedule lives long: its request is sent whole, or stored permanently. */
-async function buildAction(link: ClientLink, options: CreateScheduleOptions): Promise<Action> {
-  if ("wake" in options) {
-    const { wake, text } = options;
-    if (text !== undefined) assertFitsInline(text, "wake-up");
-    const request = { job: resolveJobId(wake), ...omitUndefined({ message: text }) };
-    return { workflowType: WAKE_WORKFLOW, request, summary: `wakes ${wake}` };
-  }
-  if (options.task !== undefined) assertFitsInline(options.task, "task");
-  if ("agent" in options) {
-    const definition = validateDefinition(options.agent);
-    await checkWorkspace(definition);
-    const definitionHash = await (await link.storage.openTranscript()).saveDefinition(definition);
-    const { task } = options;
-    const request: StartRequest = { definitionHash, prompt: task, mode: "run", ...getRunSettings(link) };
-    return {
-      workflowType: AGENT_WORKFLOW,
-      request,
-      summary: formatSummary(task, link.settings.redactContent),
-    };
-  }
-  const mode = parseMode(options.mode);
-  if (mode.type === "interactive") {
-    throw new HoldfastError(
-      "input-invalid",
-      "An interactive agent waits for a user, so that it cannot be scheduled.",
-    );
-  }
-  const request = await buildJobRequest(link, mode, options.task, INLINE_BYTES);
-  return {
-    workflowType: WORKFLOW_OF_MODE[mode.type],
-    request,
-    summary:
-      options.task === undefined ? mode.type : formatSummary(options.task, link.settings.redactContent),
-  };
 }
 
 function buildSpec({ cron, everyMs, timeZone }: CreateScheduleOptions) {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { describeIssues, formatExpected } from "../../schema/check.ts";
@@ -7,10 +6,10 @@ import type { PipelineRequest } from "../../workflows/job-input.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { resolveSessionId } from "../resolve-session-id.ts";
 import { buildJobRequest, type JobRequest, type JobWorkMode } from "./build-job-request.ts";
 import { buildRunOptions } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
+import { resolveJobId } from "./resolve-job-id.ts";
 import { type StartResult, startRun } from "./start-run.ts";
 
 /** What a job does. */
@@ -24,9 +23,6 @@ export type StartJobOptions = {
 };
 
 export type StartedJob = { readonly job: string; readonly runId: string };
-
-/** The longest suffix of the id: `.` and the name of a part. */
-const MAX_JOB_ID_BYTES = 120;
 
 /** Finds all detectable errors before anything is written or started. */
 export async function startJob(link: ClientLink, options: StartJobOptions): Promise<StartedJob> {
@@ -106,15 +102,6 @@ export function parseMode(input: WorkModeInput): WorkMode {
     `The mode is not valid:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
     { problems },
   );
-}
-
-export function resolveJobId(requestedId: string | undefined): string {
-  const job = resolveSessionId(requestedId ?? randomUUID());
-  if (Buffer.byteLength(job) <= MAX_JOB_ID_BYTES) return job;
-  const problem = `it has more than ${MAX_JOB_ID_BYTES} bytes, and the ids of its sessions begin with it`;
-  throw new HoldfastError("input-invalid", `"${job.slice(0, 80)}" cannot be a job's id: ${problem}.`, {
-    problems: [problem],
-  });
 }
 
 /** Formats the names of a mode's agents for labels. */

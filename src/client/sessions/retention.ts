@@ -1,14 +1,13 @@
 import { ScheduleNotFoundError, ScheduleOverlapPolicy } from "@temporalio/client";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
-import { RetentionPolicy } from "../../schema/retention.ts";
+import type { RetentionPolicy } from "../../schema/retention.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import type { RetentionRequest, RetentionResult } from "../../workflows/retention.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
-import { setSessionRetained } from "../runs/set-retained.ts";
 
 const RETENTION_WORKFLOW = "retention";
 
@@ -50,7 +49,7 @@ export class Retention {
     policy: RetentionPolicy,
     { cron = "30 3 * * *", timeZone }: SetRetentionOptions = {},
   ): Promise<void> {
-    const request: RetentionRequest = { policy: validatePolicy(policy) };
+    const request: RetentionRequest = { policy: await validatePolicy(policy) };
     const link = this.#link;
     await this.#call(async () => {
       await this.remove();
@@ -79,7 +78,7 @@ export class Retention {
         const { memo, state, info } = await this.#link.client.schedule.getHandle(this.#scheduleId).describe();
         const { policy, cron } = (memo ?? {}) as { policy?: unknown; cron?: unknown };
         return {
-          policy: validatePolicy(policy),
+          policy: await validatePolicy(policy),
           cron: typeof cron === "string" ? cron : undefined,
           paused: state.paused,
           nextAt: info.nextActionTimes[0],
@@ -104,7 +103,8 @@ export class Retention {
   }
 
   /** Exempts a session from every policy, or ends the exemption. */
-  setRetained(session: string, isRetained = true): Promise<void> {
+  async setRetained(session: string, isRetained = true): Promise<void> {
+    const { setSessionRetained } = await import("../runs/set-retained.ts");
     return setSessionRetained(this.#link, resolveSessionId(session), isRetained);
   }
 
@@ -117,7 +117,8 @@ export class Retention {
       readonly dryRun?: boolean;
     } = {},
   ): Promise<RetentionResult> {
-    const policy = options.policy === undefined ? (await this.get())?.policy : validatePolicy(options.policy);
+    const policy =
+      options.policy === undefined ? (await this.get())?.policy : await validatePolicy(options.policy);
     if (policy === undefined) {
       throw new HoldfastError("input-invalid", "No retention policy is set: every session is retained.");
     }
@@ -144,8 +145,9 @@ export class Retention {
   }
 }
 
-function validatePolicy(policy: unknown): RetentionPolicy {
-  const checked = check(RetentionPolicy, policy, "policy");
+async function validatePolicy(policy: unknown): Promise<RetentionPolicy> {
+  const schema = await import("../../schema/retention.ts");
+  const checked = check(schema.RetentionPolicy, policy, "policy");
   if (checked.ok) return checked.value;
   const { problems } = checked;
   throw new HoldfastError("input-invalid", `The retention policy is not valid: ${problems.join("; ")}`, {

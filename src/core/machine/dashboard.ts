@@ -2,8 +2,8 @@ import { truncateForPreview } from "../../platform/text/preview.ts";
 import { formatDollars } from "../budget/limits.ts";
 import { formatBudget } from "../budget/loop-budget.ts";
 import type { Cost } from "../budget/usage.ts";
-import { type ChildrenSummary, sumChildrenCost } from "./children-summary.ts";
-import type { ChildRow } from "./state/ended-children.ts";
+import { formatChild, formatChildCounts } from "./child-view.ts";
+import { sumChildrenCost } from "./children-summary.ts";
 import type { State } from "./state/state.ts";
 import { buildStatus } from "./status.ts";
 
@@ -34,14 +34,6 @@ export function formatDashboard(state: State): string {
     ...rows.map(([name, value]) => `- **${name}**: ${toOneLine(value)}`),
     ...children.map((row) => `  - ${toOneLine(formatChild(row))}`),
   ].join("\n");
-}
-
-export function formatChildCounts({ running, ended }: ChildrenSummary): string {
-  return `${running} running, ${ended} ended`;
-}
-
-export function formatChild({ agent, status, task, session }: ChildRow): string {
-  return `${agent} (${status})${task === "" ? "" : `: ${task}`} · ${session}`;
 }
 
 function formatChildCost(costUsd: Cost): string {

@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import type { PartProgress, Session, SessionStatus } from "../../../client/index.ts";
 import { formatBudget } from "../../../core/budget/loop-budget.ts";
-import { formatChild, formatChildCounts } from "../../../core/machine/dashboard.ts";
-import { formatWaitingRows } from "../approval-view.ts";
+import { formatChild, formatChildCounts } from "../../../core/machine/child-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, GlobalOptions, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -45,8 +44,11 @@ export async function formatStatusRows(
   const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
   const asks = own.length > 0 || waitingBelow > 0;
   const waiting = asks ? await session.approvals.list().catch(() => own) : [];
+  const rows = formatRows(status);
+  if (waiting.length === 0) return rows;
+  const { formatWaitingRows } = await import("../approval-view.ts");
   const rowContext = { options, nowMs: Date.now() };
-  return [...formatRows(status), ...waiting.flatMap((call) => formatWaitingRows(call, rowContext))];
+  return [...rows, ...waiting.flatMap((call) => formatWaitingRows(call, rowContext))];
 }
 
 function formatRows(status: SessionStatus): readonly Row[] {
