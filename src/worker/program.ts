@@ -29,6 +29,9 @@ export async function runWorkerProgram(): Promise<void> {
   // The reader of the output may be gone, or its disk may be full: that is no reason to end.
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   const log = createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
+  // Node's own warnings, in place of its text on standard error.
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => log.debug({ err: warning }, warning.message));
   const versioning = createVersioning(
     { buildId: values["build-id"], deployment: values.deployment, behavior: values.versioning },
     { buildId: "--build-id", behavior: "--versioning" },

@@ -58,3 +58,24 @@ test("holdfast status connects with the packages of Temporal, without zod and th
   expect(packages.filter((name) => !/^(commander$|@temporalio\/)/.test(name))).toEqual([]);
   expect(files).toBeLessThan(100);
 });
+
+/** A process that has this module warns just before it exits. */
+const WARNING = `data:text/javascript,${encodeURIComponent(`
+  const exit = process.exit;
+  process.exit = (code) => {
+    process.emitWarning("Node says something.");
+    setImmediate(() => exit(code));
+  };
+`)}`;
+
+test.each([
+  ["", false],
+  ["1", true],
+])("with HOLDFAST_DEBUG=%s, whether Node's warnings are printed: %s", (debug, isPrinted) => {
+  const { status, stderr } = spawnSync(process.execPath, ["--import", WARNING, CLI, "--version"], {
+    encoding: "utf8",
+    env: { ...process.env, HOLDFAST_DEBUG: debug },
+  });
+  expect(status).toBe(0);
+  expect(stderr.includes("Node says something.")).toBe(isPrinted);
+});

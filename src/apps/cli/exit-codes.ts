@@ -79,5 +79,5 @@ Environment:
   HOLDFAST_REDACT_CONTENT=on
                     hide message texts in Temporal for runs that start here
   HOLDFAST_MODEL    the model if --model is not given
-  HOLDFAST_DEBUG=1  print stack traces of errors
+  HOLDFAST_DEBUG=1  print stack traces of errors, and Node's warnings
   NO_COLOR, FORCE_COLOR`;

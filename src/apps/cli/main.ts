@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import "./hide-environment.ts";
+import "./hide-warnings.ts";
 import { EXIT } from "./exit-codes.ts";
 import { flush } from "./output.ts";
 import { main } from "./program.ts";
