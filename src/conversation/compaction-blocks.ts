@@ -1,4 +1,5 @@
 import type { ViewRange } from "../core/view/view-ranges.ts";
+import type { PositionRange } from "../core/view/view-request.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
@@ -8,8 +9,7 @@ import { buildPlaceholder } from "./compaction/placeholder.ts";
 import { groupLoops, groupTurns, type Turn } from "./compaction/turns.ts";
 import { COMPACTION_KIND } from "./message-visibility.ts";
 
-type Section = { readonly from: number; readonly to: number; readonly text: string };
-type SectionView = { readonly from: number; readonly to: number; readonly messages: readonly AgentMessage[] };
+type Section = PositionRange & { readonly text: string };
 
 /**
  * Builds what a compaction leaves of each loop, by loop id (PER-03): its first turns, texts for its middle, its last turns.
@@ -28,10 +28,10 @@ export function buildCompactionBlocks(
     readonly sections?: readonly Section[];
     readonly ranges?: readonly ViewRange[];
   };
-  const before = entries.filter((entry) => entry.position < position && entry.message.role !== "extension");
+  const messages = entries.filter((entry) => entry.message.role !== "extension");
   const blocks = new Map<string, CompactionBlock>();
-  for (const turns of groupLoops(groupTurns(before))) {
-    const loopId = turns.find(({ id }) => id !== undefined)?.id?.loopId;
+  for (const turns of groupLoops(groupTurns(messages))) {
+    const loopId = turns.map(({ id }) => id?.loopId).find((id) => id !== undefined);
     const block = buildBlock(turns, sections, ranges, createdAt);
     if (loopId !== undefined && block !== undefined) blocks.set(loopId, block);
   }
@@ -44,65 +44,51 @@ function buildBlock(
   ranges: readonly ViewRange[],
   createdAt: string,
 ): CompactionBlock | undefined {
-  const compacted = findTurnSpan(
-    turns,
-    sections.map(({ from, to, text }) => {
-      const replaced = ranges.find((range) => range.replacement !== undefined && range.from === from);
-      return { from, to, messages: [buildPlaceholder(text, 0), ...getUserMessages(turns, replaced)] };
-    }),
-  );
+  const own = sections.filter((section) => getEntries(turns, section).length > 0);
+  const compacted = findTurnSpan(turns, own);
   if (compacted === undefined) return undefined;
+  const start = Math.min(...own.map(({ from }) => from));
   const shown = ranges.filter(({ replacement }) => replacement === undefined);
-  const isFirst = ({ from }: ViewRange) =>
-    sections.every((section) => from < section.from || section.to <= getFirstPosition(turns));
-  const first = findTurnSpan(
-    turns,
-    shown.filter(isFirst).map((range) => ({ ...range, messages: [] })),
-  );
-  const recent = findTurnSpan(
-    turns,
-    shown
-      .filter((range) => !isFirst(range))
-      .map((range) => ({ ...range, messages: getMessages(turns, range) })),
-  );
+  const first = shown.filter(({ to }) => to <= start);
+  const others = shown.filter((range) => !first.includes(range));
+  const recent = findTurnSpan(turns, others);
+  const buildMessages = ({ from, text }: Section) => {
+    const replaced = ranges.find((range) => range.from === from);
+    return [buildPlaceholder(text, 0), ...getUserMessages(turns, replaced)];
+  };
   return {
-    ...omitUndefined({ keepFirst: first?.range }),
-    keepCompacted: compacted,
-    ...omitUndefined({ keepRecent: recent }),
+    ...omitUndefined({ keepFirst: findTurnSpan(turns, first) }),
+    keepCompacted: { range: compacted, messages: own.flatMap(buildMessages) },
+    ...omitUndefined({
+      keepRecent: recent && {
+        range: recent,
+        messages: others.flatMap((range) =>
+          getEntries(turns, range).map((entry) => formatEntry(entry, range)),
+        ),
+      },
+    }),
     createdAt,
   };
 }
 
-/** Returns the turns that these sections touch; nothing when they touch none. */
-function findTurnSpan(turns: readonly Turn[], stretches: readonly SectionView[]) {
-  const touches = ({ from, to }: SectionView, { entries }: Turn) =>
-    entries.some(({ position }) => position >= from && position < to);
-  const own = stretches.filter((stretch) => turns.some((turn) => touches(stretch, turn)));
+/** Returns the turns that these ranges touch; nothing when they touch none. */
+function findTurnSpan(turns: readonly Turn[], ranges: readonly PositionRange[]) {
   const touched = turns.flatMap((turn, index) =>
-    own.some((stretch) => touches(stretch, turn)) ? [index] : [],
+    ranges.some((range) => getEntries([turn], range).length > 0) ? [index] : [],
   );
-  const [startTurn, endTurn] = [touched[0], touched.at(-1)];
-  if (startTurn === undefined || endTurn === undefined) return undefined;
-  return { range: { startTurn, endTurn }, messages: own.flatMap(({ messages }) => [...messages]) };
-}
-
-function getFirstPosition(turns: readonly Turn[]): number {
-  return turns[0]?.entries[0]?.position ?? 0;
-}
-
-function getMessages(turns: readonly Turn[], range: ViewRange): readonly AgentMessage[] {
-  return getEntries(turns, range).map((entry) => formatEntry(entry, range));
+  const [startTurn] = touched;
+  return startTurn === undefined ? undefined : { startTurn, endTurn: touched.at(-1) ?? startTurn };
 }
 
 /** Returns the user messages that follow a text. */
 function getUserMessages(turns: readonly Turn[], range: ViewRange | undefined): readonly AgentMessage[] {
   if (range?.userTextFrom === undefined) return [];
-  const { userTextFrom } = range;
-  return getEntries(turns, range)
-    .filter((entry) => entry.position >= userTextFrom && isUserText(entry))
+  const { userTextFrom, to } = range;
+  return getEntries(turns, { from: userTextFrom, to })
+    .filter(isUserText)
     .map((entry) => formatEntry(entry, range));
 }
 
-function getEntries(turns: readonly Turn[], { from, to }: ViewRange): readonly Entry[] {
+function getEntries(turns: readonly Turn[], { from, to }: PositionRange): readonly Entry[] {
   return turns.flatMap(({ entries }) => entries).filter(({ position }) => position >= from && position < to);
 }
