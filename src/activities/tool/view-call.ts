@@ -81,9 +81,9 @@ function formatReclaimed({ request }: Extract<PruneChoice, { type: "pruned" }>, 
   return `Reclaimed ${tokens} tokens: ${messages} messages leave your context with your next answer.${memo}${short}`;
 }
 
-function revert({ answer, toolView, entries }: ViewCall, value: unknown): ViewAnswer {
+function revert({ toolView, entries }: ViewCall, value: unknown): ViewAnswer {
   const { category, step, summary } = value as z.infer<typeof RevertArguments>;
-  const request = chooseRevert(toolView, entries, answer, {
+  const request = chooseRevert(toolView, entries, {
     category,
     step,
     ...(summary === undefined || summary.trim() === ""

@@ -1,10 +1,11 @@
 import { formatLabel, parseLabel } from "../../core/view/labels.ts";
 import { parseTag } from "../../core/view/tag.ts";
-import type { Span } from "../../core/view/view.ts";
+import type { Span, View } from "../../core/view/view.ts";
 import type { RevertRequest, ToolView } from "../../core/view/view-request.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { RevertCategory } from "../../schema/loop-event.ts";
 import type { Entry } from "../../schema/record.ts";
+import { isUserText } from "../compaction/clip.ts";
 import { isVisible } from "../materialise.ts";
 import { isSent } from "../message-visibility.ts";
 import { estimateSpanTokens } from "./choose-prune.ts";
@@ -22,13 +23,11 @@ export type RevertInput = {
  * An answer with calls and its results are one target: the model goes back to the end of the last result, so that a call
  * is never separated from its result.
  *
- * @param entries - The entries of the view's branch, in order of position, at least up to the requesting answer.
- * @param answer - The position of the answer whose call requests it.
+ * @param entries - The entries of the view's branch before the answer whose call requests it, in order of position.
  */
 export function chooseRevert(
   { view, loopFrom, isReverted }: ToolView,
   entries: readonly Entry[],
-  answer: number,
   { category, step, summary }: RevertInput,
 ): RevertRequest {
   const asked = { type: "revert" as const, category, ...omitUndefined({ summary }) };
@@ -40,31 +39,19 @@ export function chooseRevert(
   });
   if (isReverted === true) return refused("another call of the same answer already goes back");
   const at = new Map(entries.map((entry) => [entry.position, entry]));
-  const isNamed = (position: number): boolean => {
-    const entry = at.get(position);
-    const span = findSpan(view.spans, position);
-    if (entry === undefined || span === undefined || span.replacement !== undefined) return false;
-    return isVisible(span, entry, view.fadedBefore) && isSent(entry.message) && parseTag(entry) === undefined;
-  };
-  const named = parseLabel(step);
-  if (named === undefined || named >= answer || !isNamed(named)) {
+  const label = parseLabel(step);
+  const named = entries.find(({ position }) => position === label);
+  if (named === undefined || !hasLabel(named, view)) {
     return refused(
       `there is no entry ${step.slice(0, 32)} in the context: name one by its label, such as "n12"`,
     );
   }
-  let target = named;
-  while (target + 1 < answer && at.get(target + 1)?.message.role === "toolResult") target++;
+  let target = named.position;
+  while (at.get(target + 1)?.message.role === "toolResult") target++;
   let fork = target + 1;
-  while (
-    fork < answer &&
-    hasTag(at.get(fork), target) &&
-    findSpan(view.spans, fork)?.replacement === undefined
-  )
-    fork++;
+  while (hasTag(at.get(fork), target) && findSpan(view.spans, fork)?.replacement === undefined) fork++;
   if (fork < loopFrom) return refused(`${formatLabel(target)} is before this loop`, target);
-  const spoken = entries.find(
-    (entry) => entry.position >= fork && entry.position < answer && isFromUser(entry),
-  );
+  const spoken = entries.find((entry) => entry.position >= fork && isUserText(entry));
   if (spoken !== undefined) {
     return refused(
       `the user has sent a message since (${formatLabel(spoken.position)}): go back to that entry or a later one`,
@@ -77,8 +64,15 @@ export function chooseRevert(
     applied: true,
     target,
     fork,
-    ...(split === undefined ? {} : { last: truncateSpan(split, fork, entries) }),
+    ...omitUndefined({ last: split && truncateSpan(split, fork, entries) }),
   };
+}
+
+/** Reports whether a request shows the entry with its label. */
+function hasLabel(entry: Entry, { spans, fadedBefore }: View): boolean {
+  const span = findSpan(spans, entry.position);
+  if (span === undefined || span.replacement !== undefined) return false;
+  return isVisible(span, entry, fadedBefore) && isSent(entry.message) && parseTag(entry) === undefined;
 }
 
 function findSpan(spans: readonly Span[], position: number): Span | undefined {
@@ -87,11 +81,6 @@ function findSpan(spans: readonly Span[], position: number): Span | undefined {
 
 function hasTag(entry: Entry | undefined, target: number): boolean {
   return entry !== undefined && parseTag(entry)?.target === target;
-}
-
-/** Reports whether a user sent the entry. Messages of the machine itself are abandoned with the rest. */
-function isFromUser({ origin, message }: Entry): boolean {
-  return message.role === "user" && origin !== "machine";
 }
 
 function truncateSpan(span: Span, to: number, entries: readonly Entry[]): Span {
