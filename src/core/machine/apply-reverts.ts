@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { RevertCategory } from "../../schema/loop-event.ts";
-import { type FadedBefore, type FadingCategory, formatTag, isFading, type LiveTag } from "../view/tag.ts";
+import { type FadedBefore, formatTag, isFading, type LiveTag } from "../view/tag.ts";
 import { extendView, type Span, type View } from "../view/view.ts";
 import type { RevertRequest } from "../view/view-request.ts";
 import { appendAtPosition, estimateBody } from "./append-message.ts";
@@ -33,8 +33,7 @@ function applyRevert(
 ): State {
   const { fork, target, category, summary } = request;
   const { reportedSize: _, ...rest } = state;
-  const loop = requireLoop(state);
-  const { lastText } = loop;
+  // The answer that goes back is after the fork, and so is everything that is not stored yet.
   const back: State = {
     ...rest,
     length: fork,
@@ -42,11 +41,9 @@ function applyRevert(
     view: truncateView(state.view, fork, request.last),
     outbox: {
       ...state.outbox,
-      entries: state.outbox.entries.map((entry) =>
-        entry.position < fork ? entry : { ...entry, left: true as const },
-      ),
+      entries: state.outbox.entries.map((entry) => ({ ...entry, left: true as const })),
     },
-    loop: { ...loop, lastText: (lastText?.position ?? 0) < fork ? lastText : undefined },
+    loop: { ...requireLoop(state), lastText: undefined },
   };
   const body = { type: "notice" as const, text: formatTag(category, target, summary) };
   const placed = appendAtPosition(back, fork, "machine", body);
@@ -76,26 +73,25 @@ export function truncateView(view: View, fork: number, last: Span | undefined): 
   const kept = last === undefined ? before : [...before, last];
   const left = <Text extends { readonly position: number; readonly branch?: string }>(text: Text): Text =>
     text.position < fork || text.branch !== undefined ? text : { ...text, branch };
+  const limit = (position: number | undefined) => position && Math.min(position, fork);
   const older = tags.filter(({ position }) => position < fork);
   return {
     branch,
     spans: kept.map((span) => ({
       ...span,
-      ...(span.replacement === undefined ? {} : { replacement: left(span.replacement) }),
-      ...omitUndefined({ memos: span.memos?.map(left) }),
+      ...omitUndefined({
+        replacement: span.replacement && left(span.replacement),
+        memos: span.memos?.map(left),
+      }),
     })),
-    ...(prunableFrom === undefined ? {} : { prunableFrom: Math.min(prunableFrom, fork) }),
-    ...(fadedBefore === undefined ? {} : { fadedBefore: limitFaded(fadedBefore, fork) }),
+    ...omitUndefined({
+      prunableFrom: limit(prunableFrom),
+      // Entries that are made after the fork have not faded yet.
+      fadedBefore:
+        fadedBefore &&
+        omitUndefined({ failure: limit(fadedBefore.failure), tangent: limit(fadedBefore.tangent) }),
+    }),
     ...(older.length === 0 ? {} : { tags: older }),
-  };
-}
-
-/** Limits the faded positions to the fork: entries that are made after it have not faded yet. */
-function limitFaded(faded: FadedBefore, fork: number): FadedBefore {
-  const { failure, tangent } = faded;
-  return {
-    ...(failure === undefined ? {} : { failure: Math.min(failure, fork) }),
-    ...(tangent === undefined ? {} : { tangent: Math.min(tangent, fork) }),
   };
 }
 
@@ -105,8 +101,7 @@ const DEFAULT_SETTINGS: TagFadingSettings = { shownForTurns: 5, newestOfKind: 3 
 
 /** Fades tags (PHI-02): a lesson or a finding is visible for some turns, and while it is among the newest of its kind. */
 export function fadeTags(state: State): State {
-  const view = fadeView(state.view, countRunTurns(state), requirePinned(state).revert);
-  return view === state.view ? state : { ...state, view };
+  return { ...state, view: fadeView(state.view, countRunTurns(state), requirePinned(state).revert) };
 }
 
 /** @param turns - The turns of the run so far. */
@@ -123,13 +118,13 @@ export function fadeView(view: View, turns: number, settings: TagFadingSettings 
   const shown = tags.filter(isShown);
   const hidden = tags.filter((tag) => !shown.includes(tag));
   if (hidden.length === 0) return view;
-  const findFadedBefore = (category: FadingCategory) =>
-    hidden.filter((tag) => tag.category === category).map(({ position }) => position + 1);
-  const failure = Math.max(view.fadedBefore?.failure ?? 0, ...findFadedBefore("failure"));
-  const tangent = Math.max(view.fadedBefore?.tangent ?? 0, ...findFadedBefore("tangent"));
+  // Of several tags of a category, the newest is the last one.
+  const faded: FadedBefore = Object.fromEntries(
+    hidden.map(({ category, position }) => [category, position + 1]),
+  );
   return {
     ...rest,
-    fadedBefore: { ...(failure === 0 ? {} : { failure }), ...(tangent === 0 ? {} : { tangent }) },
+    fadedBefore: { ...view.fadedBefore, ...faded },
     ...(shown.length === 0 ? {} : { tags: shown }),
   };
 }
