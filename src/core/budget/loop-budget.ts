@@ -1,4 +1,5 @@
 import { getAccount } from "../machine/child-shares.ts";
+import { requirePinned } from "../machine/phase.ts";
 import type { State } from "../machine/state/state.ts";
 import { computeRemaining, getAllowance, sumReserved, sumUsed } from "./account.ts";
 import type { Account } from "./account-state.ts";
@@ -44,9 +45,10 @@ export type Budget = {
 
 /** Returns the budget, or nothing while no loop is open. */
 export function getLoopBudget(state: State): Budget | undefined {
-  const { loop, pinned, nowMs } = state;
-  if (loop === undefined || pinned === undefined) return undefined;
-  return buildBudget(getAccount(state), computeSpent(loop, nowMs), pinned.limits.maxDurationMs, nowMs);
+  const { loop, nowMs } = state;
+  if (loop === undefined) return undefined;
+  const { maxDurationMs } = requirePinned(state).limits;
+  return buildBudget(getAccount(state), computeSpent(loop, nowMs), maxDurationMs, nowMs);
 }
 
 export function buildBudget(

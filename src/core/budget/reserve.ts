@@ -90,12 +90,12 @@ function computeShares(
   const depths = begun.map(({ own }) => Math.min(own.depth, before.depth - 1));
   const sharesOf = (amount: number | null, caps: readonly (number | null)[]) =>
     amount === null ? caps : computeFairShares(amount, caps, keep);
-  const [turns, tokens, nanoUsd] = (["turns", "tokens", "nanoUsd"] as const).map((part) =>
+  const divide = (part: "turns" | "tokens" | "nanoUsd") =>
     sharesOf(
       before[part],
       begun.map(({ own }) => own[part]),
-    ),
-  );
+    );
+  const [turns, tokens, nanoUsd] = [divide("turns"), divide("tokens"), divide("nanoUsd")];
   const below = before.children === null ? null : before.children - begun.length;
   const children = sharesOf(
     below,
@@ -103,9 +103,9 @@ function computeShares(
   );
   const { deadlineMs } = getAllowance(account);
   return begun.map(({ own }, index) => ({
-    turns: turns?.[index] ?? null,
-    tokens: tokens?.[index] ?? null,
-    nanoUsd: nanoUsd?.[index] ?? null,
+    turns: turns[index] ?? null,
+    tokens: tokens[index] ?? null,
+    nanoUsd: nanoUsd[index] ?? null,
     children: children[index] ?? null,
     deadlineMs: minLimit(own.deadlineMs, deadlineMs),
     depth: depths[index] as number,
