@@ -18,7 +18,7 @@ const PARTS = {
   tags: { files: ["src/core/view/tag.ts"], tests: ["tags", "revert-tags", "view-tools", "materialise"] },
   reverts: {
     files: ["src/core/machine/apply-reverts.ts", "src/conversation/pruning/choose-revert.ts"],
-    tests: ["revert-tags", "view-tools", "pruned-before", "view"],
+    tests: ["choose-revert", "apply-reverts", "revert-tags", "view-tools"],
   },
   "compaction-blocks": {
     files: ["src/conversation/compaction-blocks.ts"],
@@ -26,7 +26,7 @@ const PARTS = {
   },
   budget: {
     files: ["src/core/budget/**/*.ts", "!src/core/budget/limits.ts"],
-    tests: ["budget", "budget-properties", "children", "limits", "parallel-limits", "jobs", "units"],
+    tests: ["reserve", "loop-budget", "costs", "budget", "units"],
   },
   evaluation: {
     files: ["src/core/evaluation/**/*.ts", "src/conversation/evaluation/**/*.ts"],
