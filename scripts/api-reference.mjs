@@ -3,8 +3,8 @@
 //   node scripts/api-reference.mjs            writes the pages
 //   node scripts/api-reference.mjs --check    fails when a page is not what the docstrings say
 //
-// Both fail when a public symbol has no sentence, and when a public signature names a type that no entry point exports. The
-// pages contain no line numbers, so that only changes of the public surface and of its docstrings change them.
+// Both fail when a public symbol has no sentence, and when a signature names a type that its entry point does not export.
+// The pages contain no line numbers, so that only changes of the public surface and of its docstrings change them.
 import {
   existsSync,
   mkdirSync,
@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Application, Converter } from "typedoc";
-import { INTERNAL_TYPES } from "./api-reference-exports.mjs";
+import { findMissingExports, INTERNAL_TYPES } from "./api-reference-exports.mjs";
 import { polishPages } from "./api-reference-pages.mjs";
 import { completeSentences, findProblems } from "./api-reference-sentences.mjs";
 import { nameSchemaTypes } from "./api-reference-types.mjs";
@@ -78,7 +78,7 @@ async function generatePages() {
   const project = await app.convert();
   if (project === undefined) throw new Error("TypeDoc could not read the entry points; see the errors above");
   app.validate(project);
-  const problems = findProblems(project, root);
+  const problems = [...findProblems(project, root), ...findMissingExports(project)];
   await app.generateOutputs(project);
   if (app.logger.hasErrors() || app.logger.hasWarnings()) {
     throw new Error(

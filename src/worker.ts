@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 import { runWorkerProgram } from "./worker/program.ts";
 
 export type { Versioning } from "./config/worker-environment.ts";
+export type { Cost } from "./core/budget/usage.ts";
+export type { BranchStatus } from "./core/evaluation/branch-outcome.ts";
 export type { ToolListChange } from "./core/machine/state/run-event.ts";
 export type { HookAnswer, HookAnswersByPoint, PlainHookAnswer } from "./hooks/answer.ts";
 export type { CompactionRequest, CompactionStrategy } from "./hooks/compaction-strategy.ts";
@@ -49,9 +51,20 @@ export type { SecretSource } from "./models/secrets.ts";
 export { translateContext } from "./models/translate-context.ts";
 export type { EncryptionOptions } from "./platform/encryption/resolve-encryption.ts";
 export type { Logger } from "./platform/log.ts";
-export type { WantedForm, WantedSection } from "./schema/context.ts";
+export type {
+  CompactionConfigInput,
+  ContextConfigInput,
+  WantedForm,
+  WantedSection,
+} from "./schema/context.ts";
 export type { CredentialsInput } from "./schema/credentials.ts";
-export type { HookPoint, UpdatePoint } from "./schema/hooks.ts";
+export type { AgentDefinition, AgentDefinitionInput, SubAgentInput } from "./schema/definition.ts";
+export type { CommandHook, HookPoint, NamedHook, UpdatePoint } from "./schema/hooks.ts";
+export type { AgentMessage, AssistantMessage, Message, Usage } from "./schema/message.ts";
+export type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "./schema/model.ts";
+export type { StructuredOutput } from "./schema/output.ts";
+export type { Entry } from "./schema/record.ts";
+export type { ToolDefinition } from "./schema/tool.ts";
 export type { PinnedSources, PinnedTool, ToolSourceKind } from "./schema/tool-source.ts";
 export type { VendorLimits, WorkerLimits } from "./schema/vendor-limits.ts";
 export type { BashToolOptions } from "./tools/builtin/bash-tool.ts";
@@ -67,7 +80,7 @@ export {
   type ToolSource,
   ToolSourceError,
 } from "./tools/sources/tool-source.ts";
-export { defineTool } from "./tools/tool.ts";
+export { defineTool, type ExecutableTool, type Tool } from "./tools/tool.ts";
 export type {
   AgentFor,
   BuiltInCompaction,

@@ -46,16 +46,35 @@ export type { NextRound, TaskReport } from "../core/machine/state/task.ts";
 export type { RunningCall, RunStatus } from "../core/machine/status.ts";
 export type { StatusCode } from "../core/machine/status-code.ts";
 export type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
-export type { AgentEvent } from "../schema/agent-event.ts";
+export type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 export type { DefinitionChange } from "../schema/definition-change.ts";
 export type { EvaluationLimits, EvaluationPlan, PlainStrategy } from "../schema/evaluation.ts";
 export type { LoopEvent } from "../schema/loop-event.ts";
-export type { AgentMessage, MessageMetadata } from "../schema/message.ts";
+export type {
+  AgentMessage,
+  AssistantMessage,
+  Content,
+  Message,
+  MessageMetadata,
+  StopReason,
+  ToolResultMessage,
+  TurnId,
+  Usage,
+  UserMessage,
+} from "../schema/message.ts";
 export { getMessageText } from "../schema/message-text.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
+export type { CostRates, ModelConfig, OpenAiCompat } from "../schema/model.ts";
 export type { OutputFormat } from "../schema/output.ts";
-export type { Entry, Outcome, SessionOrigin } from "../schema/record.ts";
+export type {
+  ContinuationKind,
+  Entry,
+  LoopStatus,
+  Outcome,
+  SessionOrigin,
+  TurnTrigger,
+} from "../schema/record.ts";
 export type {
   CompactionBlock,
   ParallelGroupRecord,
@@ -65,6 +84,7 @@ export type {
 } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
 export type { SearchAttributeName } from "../schema/search-attributes.ts";
+export type { ToolDefinition } from "../schema/tool.ts";
 export type { UserQuestion, UserValues } from "../schema/user-question.ts";
 export type { EditResult } from "../store/transcript/archive.ts";
 export type { ParallelGroup } from "../store/transcript/evaluation.ts";

@@ -27,6 +27,7 @@ export {
   type SubAgentInput,
   SubAgentLimits,
 } from "./definition.ts";
+export { DefinitionChange } from "./definition-change.ts";
 export {
   EvaluationAgent,
   EvaluationLimits,

@@ -5,6 +5,7 @@
  */
 
 export type { DevServer } from "../devserver/start-server.ts";
+export type { AgentDefinitionInput } from "../schema/definition.ts";
 export { type EventuallyOptions, eventually } from "./eventually.ts";
 export type { Fault, FaultName, FaultRule } from "./model-server/fault.ts";
 export type { PaidTurn, RecordedRequest, RequestOutcome } from "./model-server/ledger.ts";

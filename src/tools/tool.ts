@@ -10,10 +10,13 @@ import type { SpawnedGroup } from "../platform/process/process-group.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
-import type { AskUser, UserAnswer } from "../schema/user-question.ts";
+import type { AskUser } from "../schema/user-question.ts";
 import type { TeamAction } from "./builtin/team-tools.ts";
 
-export type { AskUser, SpawnedGroup, TeamAction, UserAnswer };
+export type { ImageContent, TextContent } from "../schema/message.ts";
+export type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
+export type { AskUser, UserAnswer, UserQuestion, UserValues } from "../schema/user-question.ts";
+export type { SpawnedGroup, TeamAction };
 
 /** What a call returns. */
 export type ToolOutput = {

@@ -22,7 +22,8 @@ import { mergeWorkflows } from "./merge-workflows.ts";
 import type { AgentHostOptions } from "./options.ts";
 import type { WorkerSetup } from "./worker-setup.ts";
 
-export type { AgentHostOptions };
+export type { AgentDefinitionInput } from "../schema/definition.ts";
+export type { AgentHostOptions, HoldfastWorkerOptions } from "./options.ts";
 
 // The entry point `holdfast/plugin`. A process that has only a client must not load Temporal's worker, so everything that
 // a worker needs is imported when a worker is created.

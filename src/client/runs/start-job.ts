@@ -1,8 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { describeIssues, formatExpected } from "../../schema/check.ts";
-import { WorkMode, type WorkModeInput } from "../../schema/mode.ts";
-import type { PipelineRequest } from "../../workflows/job-input.ts";
+import { type JobLimits, WorkMode, type WorkModeInput } from "../../schema/mode.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
@@ -143,5 +142,5 @@ export type ResumePipelineOptions = {
   /** The stage to resume at; by default the first one without an answer. */
   readonly from?: string;
   /** Replaces the limits of the earlier start; what it has spent counts. */
-  readonly limits?: PipelineRequest["limits"];
+  readonly limits?: Partial<JobLimits>;
 };
