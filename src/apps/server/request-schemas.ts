@@ -40,6 +40,12 @@ const idleTimeoutMs = z
   .nullish()
   .describe("How long an interactive run waits for a prompt, in milliseconds; `null` for any time.");
 
+const branch = z
+  .string()
+  .min(1)
+  .optional()
+  .describe("For an idle session: continues at the end of this branch, which becomes the head.");
+
 export const StartBody = z.strictObject({
   agent,
   model: z
@@ -49,16 +55,19 @@ export const StartBody = z.strictObject({
     .describe("A model as on the command line, `anthropic/ID`. Replaces the definition's own model."),
   prompt: z.string().optional().describe("The first prompt; optional for an interactive run."),
   session: z.string().optional().describe("The session's id; a new one by default."),
+  branch,
   mode,
   idleTimeoutMs,
   messageId,
   metadata,
 });
 
-export const PromptBody = z.strictObject({ text, agent, mode, idleTimeoutMs, messageId, metadata });
+const prompt = { text, agent, mode, idleTimeoutMs, messageId, metadata };
+
+export const PromptBody = z.strictObject({ ...prompt, branch });
 
 export const SendBody = z.strictObject({
-  ...PromptBody.shape,
+  ...prompt,
   whileRunning: z
     .enum(["reject", "steer", "follow-up"])
     .optional()
@@ -75,6 +84,45 @@ export const MessageBody = z.strictObject({
 export const StopBody = z.strictObject({
   reason: z.string().max(2_000).optional().describe("The reason, for the record."),
 });
+
+const index = z.number().int().nonnegative().optional();
+const id = z.string().min(1).optional();
+const position = {
+  at: index.describe("The number of messages before the position."),
+  beforeTurn: index.describe("Before the answer of this turn, counted from 0."),
+  afterTurn: index.describe("After this turn, counted from 0: its answer and tool results included."),
+  loop: id.describe(
+    "The id of the loop in which turns are counted; the conversation at the head by default.",
+  ),
+  beforeLoop: id.describe("Before the prompts of the loop with this id."),
+  afterLoop: id.describe("After the loop with this id."),
+  branch: id.describe("The branch; the session's head by default. Its end, unless `at` is given."),
+};
+
+export const ForkBody = z.strictObject({
+  ...position,
+  name: z.string().optional().describe("The name of the branch; `branch-1`, `branch-2`, … by default."),
+  as: z
+    .string()
+    .optional()
+    .describe("The id of a new session that begins there; both sessions can run at the same time."),
+});
+
+export const RewindBody = z.strictObject(position);
+
+export const CompactBody = z
+  .strictObject({
+    focus: z.string().optional().describe("What the summary should concentrate on."),
+    undo: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether to remove the compaction of an idle session: its next run sees every message again.",
+      ),
+  })
+  .refine(({ focus, undo }) => focus === undefined || undo !== true, {
+    error: "focus and undo exclude each other: undo removes a compaction",
+  });
 
 export const ApproveBody = z.strictObject({
   toolCallId,

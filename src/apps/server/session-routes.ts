@@ -11,13 +11,16 @@ import { ServerProblem } from "./problem.ts";
 import {
   AnswerBody,
   ApproveBody,
+  CompactBody,
   DeleteQuery,
   DenyBody,
   EventsQuery,
+  ForkBody,
   ListQuery,
   MessageBody,
   MessagesQuery,
   PromptBody,
+  RewindBody,
   SendBody,
   StartBody,
   StopBody,
@@ -126,6 +129,25 @@ export function createSessionRoutes(
     const { reason } = await readJsonBody(context, StopBody);
     const one = session(context.req.param("id"));
     return context.json({ session: one.id, open: await one.stop(reason) }, 202);
+  });
+
+  routes.post("/:id/fork", async (context) => {
+    const options = await readJsonBody(context, ForkBody);
+    const forked = await session(context.req.param("id")).branches.fork(omitUndefined(options));
+    context.header("location", `/v1/sessions/${encodeURIComponent(forked.session)}`);
+    return context.json(forked, 201);
+  });
+
+  routes.post("/:id/rewind", async (context) => {
+    const to = omitUndefined(await readJsonBody(context, RewindBody));
+    return context.json(await session(context.req.param("id")).branches.rewind({ to }));
+  });
+
+  routes.post("/:id/compact", async (context) => {
+    const options = await readJsonBody(context, CompactBody);
+    const one = session(context.req.param("id"));
+    const compacted = await one.compact(omitUndefined(options));
+    return context.json({ session: one.id, ...compacted }, compacted.by === "removal" ? 200 : 202);
   });
 
   routes.get("/:id/approvals", async (context) => {

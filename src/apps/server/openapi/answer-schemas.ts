@@ -155,6 +155,43 @@ export const QueuedMessage = z.looseObject({
 
 export const StoppedRun = z.looseObject({ session, open: z.boolean().describe("Whether a run was open.") });
 
+const BranchPosition = z.looseObject({
+  branch: z.string(),
+  position: count.describe("The number of messages before it."),
+});
+
+const workspace = z
+  .string()
+  .optional()
+  .describe("The folder of the session's agent. Its files do not change.");
+
+export const ForkedBranch = z.looseObject({
+  session: z.string().describe("The session of the branch: a new one with `as`."),
+  branch: z.string(),
+  from: BranchPosition.extend({ session: z.string() }).describe("Where the branch begins."),
+  workspace,
+});
+
+export const RewoundSession = z.looseObject({
+  session,
+  head: BranchPosition.describe("Where the next run begins."),
+  previousHead: BranchPosition.describe("Where it would have begun."),
+  loopId: z.string().optional().describe("The last loop before the head."),
+  workspace,
+});
+
+export const CompactedSession = z.looseObject({
+  session,
+  by: z
+    .enum(["open-run", "own-loop", "removal"])
+    .describe(
+      "`open-run`: the open run compacts before its next answer. `own-loop`: a run was started for it. `removal`: the " +
+        "compaction was removed.",
+    ),
+  runId: z.string().optional().describe("The run that compacts the idle session."),
+  loopId: z.string().optional().describe("The loop of the record that removed the compaction."),
+});
+
 export const PendingCalls = z.looseObject({
   approvals: z.array(
     z.looseObject({

@@ -1,7 +1,7 @@
 import type { ZodObject, ZodType } from "zod";
 import type { ProblemCode } from "../problem.ts";
 
-type Tag = "Sessions" | "Messages" | "Approvals" | "Chat" | "Codec" | "Server";
+type Tag = "Sessions" | "Messages" | "Branches" | "Approvals" | "Chat" | "Codec" | "Server";
 
 export type OperationAnswer = {
   readonly description: string;

@@ -31,6 +31,7 @@ import {
   StartedRun,
   StoppedRun,
 } from "./answer-schemas.ts";
+import { BRANCHES } from "./branch-operations.ts";
 import type { Operation, OperationAnswer } from "./operation.ts";
 import {
   BODY_PROBLEMS,
@@ -282,4 +283,11 @@ const SERVER: readonly Operation[] = [
 ];
 
 /** All operations of the server. */
-export const OPERATIONS: readonly Operation[] = [...SESSIONS, ...MESSAGES, ...APPROVALS, ...CHATS, ...SERVER];
+export const OPERATIONS: readonly Operation[] = [
+  ...SESSIONS,
+  ...MESSAGES,
+  ...BRANCHES,
+  ...APPROVALS,
+  ...CHATS,
+  ...SERVER,
+];
