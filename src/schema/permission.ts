@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ReplayClass } from "./tool.ts";
 
 // What an agent may do without approval. src/core/permission/permission.ts decides from the facts of
 // src/core/permission/call-facts.ts; the meaning of each field is documented here, for authors.
@@ -65,6 +66,8 @@ export const PermissionRule = z.strictObject({
   tool: oneOrMore(NameGlob).optional(),
   /** The agent's name, or a glob of names. */
   agent: oneOrMore(NameGlob).optional(),
+  /** The tool's replay class: `pure` tools only read, `unsafe` ones must not run twice. */
+  replay: oneOrMore(ReplayClass).optional(),
   /**
    * Files that the call touches. `ask` and `deny` match when one of them matches. `allow` never matches a shell command by
    * this condition: a command touches more files than its redirects, which are the only ones that the facts contain.
@@ -91,10 +94,13 @@ export const PermissionPolicy = z.strictObject({
   rules: z.array(PermissionRule).default([]),
   /**
    * The decision when no rule matches. `ask-unsafe`, the default, asks for tools of replay class `unsafe` when a user is
-   * available (the run is interactive), and otherwise allows. If a policy has rules, an uncertain call is asked for instead
-   * of allowed, because a rule may forbid it.
+   * available (the run is interactive), and otherwise allows. `always-ask-unsafe` asks for them in every run, and
+   * `deny-unsafe` denies them; both allow other tools. If a policy has rules, an uncertain call is asked for instead of
+   * allowed, because a rule may forbid it.
    */
-  otherwise: z.enum([...PermissionOutcome.options, "ask-unsafe"]).default("ask-unsafe"),
+  otherwise: z
+    .enum([...PermissionOutcome.options, "ask-unsafe", "always-ask-unsafe", "deny-unsafe"])
+    .default("ask-unsafe"),
 });
 export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
 /** The input from an author: fields with a default are optional. */

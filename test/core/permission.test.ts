@@ -11,6 +11,7 @@ import {
 import { decidePermission } from "../../src/core/permission/permission.ts";
 import { matchNameGlob, matchPathGlob } from "../../src/platform/text/glob.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
+import type { ReplayClass } from "../../src/schema/tool.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import { getRunCount } from "../support/test-depth.ts";
 
@@ -31,7 +32,7 @@ const touching = (...paths: (string | PathFact)[]): CallFacts => ({
   paths: paths.map((path) => (typeof path === "string" ? inside(path) : path)),
 });
 
-type Asked = { tool?: string; agent?: string; interactive?: boolean; replay?: "pure" | "unsafe" };
+type Asked = { tool?: string; agent?: string; interactive?: boolean; replay?: ReplayClass };
 
 function judge(policy: PermissionPolicyInput, facts: CallFacts, asked: Asked = {}) {
   const { tool = "bash", agent = "agent", interactive = true, replay = "unsafe" } = asked;
@@ -54,6 +55,7 @@ describe("the schema", () => {
     [{ rules: [{ tool: "bash" }] }, /outcome/],
     [{ rules: [{ outcome: "forbid" }] }, /outcome/],
     [{ rules: [{ outcome: "deny", tool: [] }] }, /tool/],
+    [{ rules: [{ outcome: "deny", replay: "safe" }] }, /replay/],
     [{ rules: [{ outcome: "deny", command: "rm *" }] }, /plain words/],
     [{ rules: [{ outcome: "allow", command: "git status; ls" }] }, /plain words/],
     [{ rules: [{ outcome: "allow", command: "  " }] }, /at least one word/],
@@ -65,7 +67,51 @@ describe("the schema", () => {
   });
 });
 
+describe("the decision where no rule matches", () => {
+  test.each([
+    ["ask-unsafe", true, "ask", "allow"],
+    ["ask-unsafe", false, "allow", "allow"],
+    ["always-ask-unsafe", false, "ask", "allow"],
+    ["deny-unsafe", true, "deny", "allow"],
+    ["deny", false, "deny", "deny"],
+  ] as const)(
+    "%s, interactive: %s: %s for an unsafe tool, %s for others",
+    (otherwise, interactive, unsafe, other) => {
+      const outcomes = (["unsafe", "idempotent", "pure"] as const).map(
+        (replay) => judge({ otherwise }, {}, { interactive, replay }).outcome,
+      );
+      expect(outcomes).toEqual([unsafe, other, other]);
+    },
+  );
+
+  test("tells the model and the user about an unsafe tool", () => {
+    const reason = (otherwise: PermissionPolicyInput["otherwise"]) =>
+      judge({ ...(otherwise === undefined ? {} : { otherwise }) }, {}, { interactive: false }).reason;
+    expect(reason("always-ask-unsafe")).toBe(
+      "no rule matches, and `bash` is not safe to repeat, so it needs approval",
+    );
+    expect(reason("deny-unsafe")).toBe(
+      "no rule matches, `bash` is not safe to repeat, and nobody is there to approve it",
+    );
+    expect(reason("deny")).toBe("no rule matches");
+  });
+});
+
 describe("rules", () => {
+  test("by replay class match tools of that class, also calls that are uncertain", () => {
+    const policy = {
+      rules: [
+        { replay: "unsafe" as const, outcome: "deny" as const },
+        { replay: ["pure" as const, "idempotent" as const], outcome: "allow" as const },
+      ],
+    };
+    expect(verdict(policy, {}, { replay: "unsafe" })).toBe("deny 0");
+    expect(verdict(policy, { opaqueReason: "is not parsed" }, { replay: "unsafe" })).toBe("deny 0");
+    expect(verdict(policy, {}, { tool: "read_file", replay: "pure" })).toBe("allow 1");
+    expect(verdict(policy, {}, { tool: "write_file", replay: "idempotent" })).toBe("allow 1");
+    expect(verdict(policy, { opaqueReason: "is not parsed" }, { replay: "pure" })).toBe("ask otherwise");
+  });
+
   test("the first that matches decides, and the result names it [PERM-01.1]", () => {
     const rules = [
       { tool: "read_file", outcome: "allow" },

@@ -84,5 +84,5 @@ function getTouched(tool: Tool, value: unknown): TouchedResources {
 
 function isJudged(tool: Tool, { rules, otherwise }: PermissionPolicy): boolean {
   if (rules.length > 0 || otherwise === "ask" || tool.needsApproval) return true;
-  return otherwise === "ask-unsafe" && tool.replay === "unsafe";
+  return (otherwise === "ask-unsafe" || otherwise === "always-ask-unsafe") && tool.replay === "unsafe";
 }

@@ -145,7 +145,14 @@ function warnOfCacheLoss(
 }
 
 /** From the strictest to the most permissive. */
-const STRICTNESS = ["deny", "ask", "ask-unsafe", "allow"] as const satisfies PermissionPolicy["otherwise"][];
+const STRICTNESS = [
+  "deny",
+  "ask",
+  "deny-unsafe",
+  "always-ask-unsafe",
+  "ask-unsafe",
+  "allow",
+] as const satisfies PermissionPolicy["otherwise"][];
 
 function warnOfLaxerPolicy(from: AgentDefinition, to: AgentDefinition): readonly string[] {
   const [before, after] = [from.permissions.otherwise, to.permissions.otherwise];

@@ -113,19 +113,19 @@ function decideByRule({ rule, index }: NumberedRule, { command }: DecisionUnit):
   };
 }
 
+const UNSAFE_REASONS: Record<PermissionOutcome, (tool: string) => string> = {
+  allow: () => "",
+  ask: (tool) => `, and \`${tool}\` is not safe to repeat, so it needs approval`,
+  deny: (tool) => `, \`${tool}\` is not safe to repeat, and nobody is there to approve it`,
+};
+
 function decideByDefault(
   policy: PermissionPolicy,
-  call: PermissionCall,
+  { tool, replay }: PermissionCall,
   uncertainty: string | undefined,
   { interactive }: PermissionContext,
 ): PermissionDecision {
-  const asksUnsafe = policy.otherwise === "ask-unsafe";
-  const outcome =
-    policy.otherwise !== "ask-unsafe"
-      ? policy.otherwise
-      : interactive && call.replay === "unsafe"
-        ? "ask"
-        : "allow";
+  const outcome = findDefaultOutcome(policy.otherwise, replay === "unsafe", interactive);
   if (outcome === "allow" && uncertainty !== undefined && policy.rules.length > 0) {
     return {
       outcome: "ask",
@@ -133,15 +133,29 @@ function decideByDefault(
       reason: `${uncertainty}, so a rule may forbid it`,
     };
   }
-  const reason =
-    asksUnsafe && outcome === "ask"
-      ? `, and \`${call.tool}\` is not safe to repeat, so it needs approval`
-      : "";
+  const reason = outcome === policy.otherwise ? "" : UNSAFE_REASONS[outcome](tool);
   return {
     outcome,
     rule: "otherwise",
     reason: `no rule matches${reason}${uncertainty === undefined ? "" : ` (${uncertainty})`}`,
   };
+}
+
+function findDefaultOutcome(
+  otherwise: PermissionPolicy["otherwise"],
+  isUnsafe: boolean,
+  interactive: boolean,
+): PermissionOutcome {
+  switch (otherwise) {
+    case "ask-unsafe":
+      return isUnsafe && interactive ? "ask" : "allow";
+    case "always-ask-unsafe":
+      return isUnsafe ? "ask" : "allow";
+    case "deny-unsafe":
+      return isUnsafe ? "deny" : "allow";
+    default:
+      return otherwise;
+  }
 }
 
 function matches(
@@ -154,6 +168,7 @@ function matches(
     return false;
   if (rule.agent !== undefined && !toList(rule.agent).some((glob) => matchNameGlob(glob, context.agent)))
     return false;
+  if (rule.replay !== undefined && !toList(rule.replay).includes(call.replay)) return false;
   const certain = rule.outcome === "allow";
   return (
     matchesCommand(rule, piece.command, certain) &&
@@ -264,6 +279,6 @@ export function parsePrefixes(prefixes: string | readonly string[]): readonly (r
   return toList(prefixes).map((prefix) => prefix.split(/\s+/).filter((word) => word !== ""));
 }
 
-function toList(value: string | readonly string[]): readonly string[] {
+function toList<Text extends string>(value: Text | readonly Text[]): readonly Text[] {
   return typeof value === "string" ? [value] : value;
 }
