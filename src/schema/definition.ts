@@ -17,8 +17,8 @@ export type QueueMode = z.infer<typeof QueueMode>;
 
 const limitValue = z.number().int().positive().nullable();
 
-/** Every limit. `null` disables one. core/budget/limits.ts says what each is compared with. */
-const LimitValues = {
+/** The limits that sub-agents and jobs share. `null` disables one. core/budget/limits.ts says what each is compared with. */
+export const SharedLimitValues = {
   /** The turns of a loop. */
   maxTurns: limitValue,
   /** Input and output tokens of all turns together. */
@@ -28,17 +28,28 @@ const LimitValues = {
   /** Dollars. Rejected when the price of a model, a fallback or a sub-agent is unknown. */
   maxCostUsd: z.number().positive().nullable(),
 };
-type LimitName = keyof typeof LimitValues;
 
-/** Builds all limits with these defaults; a limit without a default is disabled. */
-export function buildLimits(defaults: { readonly [Name in LimitName]?: number } = {}) {
-  const entries = Object.entries(LimitValues).map(([name, value]) => [
+export type SharedLimits = z.infer<z.ZodObject<typeof SharedLimitValues>>;
+
+/** Every limit of a loop. */
+const LimitValues = {
+  ...SharedLimitValues,
+  /** The calls of tools in a loop, also denied ones. Those of its sub-agents do not count. */
+  maxToolCalls: limitValue,
+};
+
+/** Builds limits with these defaults; a limit without a default is disabled. */
+export function buildLimits<Values extends Readonly<Record<string, z.ZodNullable<z.ZodNumber>>>>(
+  values: Values,
+  defaults: { readonly [Name in keyof Values]?: number } = {},
+) {
+  const entries = Object.entries(values).map(([name, value]) => [
     name,
-    value.default(defaults[name as LimitName] ?? null),
+    value.default(defaults[name as keyof Values] ?? null),
   ]);
   return z.strictObject(
     Object.fromEntries(entries) as {
-      [Name in keyof typeof LimitValues]: z.ZodDefault<(typeof LimitValues)[Name]>;
+      [Name in keyof Values]: z.ZodDefault<Values[Name]>;
     },
   );
 }
@@ -46,7 +57,7 @@ export function buildLimits(defaults: { readonly [Name in LimitName]?: number } 
 /** The limits at which a run ends with a message. Defaults: LIM-01. */
 const DEFAULT_LIMITS = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 };
 /** The limits at which a run ends with a message. Defaults: LIM-01. */
-export const Limits = buildLimits(DEFAULT_LIMITS);
+export const Limits = buildLimits(LimitValues, DEFAULT_LIMITS);
 export type Limits = z.infer<typeof Limits>;
 
 /** Limits that replace the definition's for one loop; omitted ones stay. */
@@ -124,7 +135,11 @@ export const RevertSettings = z.strictObject({
 export type RevertSettings = z.infer<typeof RevertSettings>;
 
 /** The limits of a sub-agent. `null` disables one; what its parent has left always applies too. Defaults: SUB-03. */
-export const SubAgentLimits = buildLimits({ ...DEFAULT_LIMITS, maxTurns: 10, maxDurationMs: 300_000 });
+export const SubAgentLimits = buildLimits(LimitValues, {
+  ...DEFAULT_LIMITS,
+  maxTurns: 10,
+  maxDurationMs: 300_000,
+});
 export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
 
 /** The limits of delegation. Defaults: SUB-08. */

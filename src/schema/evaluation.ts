@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentDefinition, LoopLimits } from "./definition.ts";
+import { AgentDefinition, SharedLimitValues } from "./definition.ts";
 
 // How several agents are compared: the agents, the strategy, and their common limits.
 
@@ -43,7 +43,7 @@ export const PinnedStrategy = z.discriminatedUnion("type", [
 export type PinnedStrategy = z.infer<typeof PinnedStrategy>;
 
 /** The limits of all branches and the judge together; an omitted limit is disabled. */
-export const EvaluationLimits = LoopLimits;
+export const EvaluationLimits = z.strictObject(SharedLimitValues).partial();
 export type EvaluationLimits = z.infer<typeof EvaluationLimits>;
 
 /** The maximum branches of one evaluation: each is a child of one workflow, whose history has a few kilobytes for it. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AgentDefinition, buildLimits } from "./definition.ts";
+import { AgentDefinition, buildLimits, SharedLimitValues } from "./definition.ts";
 import { findCostLimitProblem } from "./prices.ts";
 
 // How agents work together on a task. One description for code, files and the command line; each mode is a workflow.
@@ -8,7 +8,7 @@ import { findCostLimitProblem } from "./prices.ts";
  * What all runs of a job may use together. `null`, the default, is without limit; each agent still has its own limits.
  * The duration counts from the start; nothing new begins after it.
  */
-export const JobLimits = buildLimits();
+export const JobLimits = buildLimits(SharedLimitValues);
 export type JobLimits = z.infer<typeof JobLimits>;
 
 const limits = JobLimits.default(() => JobLimits.parse({}));

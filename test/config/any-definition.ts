@@ -159,6 +159,7 @@ const limits = object({
   maxTotalTokens: optional(orNull(wholeNumber)),
   maxDurationMs: optional(orNull(wholeNumber)),
   maxCostUsd: optional(orNull(rate.filter((usd) => usd > 0))),
+  maxToolCalls: optional(orNull(wholeNumber)),
 });
 
 const context = object({

@@ -168,7 +168,7 @@ describe("edge cases", () => {
 
   test("the cost limit is reached when the amount equals it, not only above it [LIM-02.2]", () => {
     const limits = { ...NO_LIMITS, maxCostUsd: 1 };
-    const spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 1 };
+    const spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 1, toolCalls: 0 };
     expect(findReachedLimit(limits, spent)).toBe("Max cost reached ($1.0000/$1.0000)");
     expect(findReachedLimit(limits, { ...spent, costUsd: 0.999 })).toBeUndefined();
   });

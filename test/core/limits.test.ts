@@ -45,6 +45,31 @@ describe("limits", () => {
     expect((await play({ limits: { maxTotalTokens: 200 }, replies }).settle()).asked).toHaveLength(2);
   });
 
+  test("on tool calls count every call of the loop, also denied ones, and end it before the next answer", async () => {
+    const three = { ...calls("bash", "bash", "read_file") };
+    const run = await play({ limits: { maxToolCalls: 5 }, replies: [three, three, three] }).settle();
+    expect(run.asked).toHaveLength(2);
+    expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max tool calls reached (6/5)]");
+    const denied = await play({
+      limits: { maxToolCalls: 2 },
+      replies: forever,
+      permissions: { rules: [], otherwise: "deny" },
+    }).settle();
+    expect(denied.asked).toHaveLength(2);
+    const next = await play({
+      prompts: ["again"],
+      limits: { maxToolCalls: 1 },
+      replies: [says("done")],
+    }).settle();
+    expect(next.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("a definition of an older release lacks newer limits, which then are disabled", () => {
+    const { maxToolCalls: _, ...older } = NO_LIMITS;
+    const spent = { turns: 1, tokens: 1, durationMs: 1, costUsd: 0, toolCalls: 1_000 };
+    expect(findReachedLimit(older as Limits, spent)).toBeUndefined();
+  });
+
   test("on duration count from the opening of the loop [LIM-02.1-2]", async () => {
     const run = await play({ limits: { maxDurationMs: 10_000 }, replies: forever })
       .pass(50_000)
@@ -250,15 +275,16 @@ describe("limits", () => {
 });
 
 test("the message of each limit, and the order in which limits are checked [LIM-03.1, X-20]", () => {
-  const spent = { turns: 50, tokens: 7, durationMs: 61_999, costUsd: 0.12345 };
+  const spent = { turns: 50, tokens: 7, durationMs: 61_999, costUsd: 0.12345, toolCalls: 4 };
   const reason = (limits: object) => findReachedLimit({ ...NO_LIMITS, ...limits }, spent);
   expect(reason({})).toBeUndefined();
   expect(
-    reason({ maxTurns: 51, maxTotalTokens: 8, maxDurationMs: 62_000, maxCostUsd: 0.13 }),
+    reason({ maxTurns: 51, maxTotalTokens: 8, maxDurationMs: 62_000, maxCostUsd: 0.13, maxToolCalls: 5 }),
   ).toBeUndefined();
   expect(reason({ maxTurns: 50 })).toBe("Max turns reached (50/50)");
   expect(reason({ maxTotalTokens: 7 })).toBe("Max tokens reached (7/7)");
   expect(reason({ maxDurationMs: 61_999 })).toBe("Max duration reached (61s/61s)");
   expect(reason({ maxCostUsd: 0.1 })).toBe("Max cost reached ($0.1235/$0.1000)");
+  expect(reason({ maxToolCalls: 4 })).toBe("Max tool calls reached (4/4)");
   expect(reason({ maxTurns: 1, maxTotalTokens: 1 })).toMatch(/^Max turns/);
 });

@@ -7,7 +7,13 @@ import { AgentDefinition, SubAgentLimits } from "../../src/schema/definition.ts"
 const definition = AgentDefinition.parse({ model: anthropic("claude-sonnet-4-5") });
 
 test("the limits of a sub-agent are by default 10 turns, a million tokens and five minutes [SUB-03.1-2]", () => {
-  const limits = { maxTurns: 10, maxTotalTokens: 1_000_000, maxDurationMs: 300_000, maxCostUsd: null };
+  const limits = {
+    maxTurns: 10,
+    maxTotalTokens: 1_000_000,
+    maxDurationMs: 300_000,
+    maxCostUsd: null,
+    maxToolCalls: null,
+  };
   expect(SubAgentLimits.parse({})).toStrictEqual(limits);
   const parent = AgentDefinition.parse({ ...definition, subAgents: [{ name: "scout", agent: definition }] });
   expect(parent.subAgents?.[0]?.limits).toStrictEqual(limits);

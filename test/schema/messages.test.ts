@@ -377,6 +377,7 @@ describe("a model request", () => {
       maxTotalTokens: 1_000_000,
       maxDurationMs: 600_000,
       maxCostUsd: null,
+      maxToolCalls: null,
     });
     expect(retry).toEqual({
       maxRetries: 3,
@@ -390,7 +391,7 @@ describe("a model request", () => {
     const agent = { model, systemPrompt: "S", limits: { maxTurns: 3 } };
     const unbounded = AgentDefinition.parse(removeContextManagement(agent));
     expect(unbounded.context).toBeNull();
-    expect(Object.values(unbounded.limits)).toEqual([null, null, null, null]);
+    expect(Object.values(unbounded.limits)).toEqual([null, null, null, null, null]);
     expect(unbounded.systemPrompt).toBe("S");
     expect(AgentDefinition.parse(agent).limits.maxTurns).toBe(3);
   });

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Limits } from "../../client/index.ts";
-import { parsePositiveNumber, parseWholeNumber } from "./agent-flags.ts";
+import { SharedLimitValues } from "../../schema/definition.ts";
+import { parsePositiveNumber, parseWholeNumber } from "./parse-number.ts";
 
 // The command-line options for limits of runs, jobs and evaluations.
 
@@ -9,6 +10,7 @@ export type LimitFlags = {
   readonly maxTokens?: string;
   readonly maxMinutes?: string;
   readonly maxCost?: string;
+  readonly maxToolCalls?: string;
 };
 
 /** The limits for which an option was given. */
@@ -67,13 +69,36 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlagSpec } = {
     toDisplayUnit: returnUnchanged,
     read: parsePositiveNumber,
   },
+  maxToolCalls: {
+    flag: "maxToolCalls",
+    option: "--max-tool-calls",
+    argument: "<n>",
+    help: "the maximum number of tool calls",
+    unit: "tool calls",
+    toDisplayUnit: returnUnchanged,
+    read: parseWholeNumber,
+  },
 };
 const ALL = Object.entries(FLAGS) as [keyof Limits, LimitFlagSpec][];
 
 export const LIMIT_OPTIONS: readonly string[] = ALL.map(([, { option }]) => option);
 
+export const LIMIT_FLAG_NAMES: readonly (keyof LimitFlags)[] = ALL.map(([, { flag }]) => flag);
+
 export function addLimitOptions(command: Command): Command {
-  for (const [, { option, argument, help }] of ALL) command.option(`${option} ${argument}`, help);
+  return addOptions(command, ALL);
+}
+
+/** Adds the options for what several agents share. */
+export function addSharedLimitOptions(command: Command): Command {
+  return addOptions(
+    command,
+    ALL.filter(([name]) => name in SharedLimitValues),
+  );
+}
+
+function addOptions(command: Command, specs: typeof ALL): Command {
+  for (const [, { option, argument, help }] of specs) command.option(`${option} ${argument}`, help);
   return command;
 }
 

@@ -1,4 +1,4 @@
-import type { Delegation, Limits } from "../../schema/definition.ts";
+import type { Delegation, SharedLimits } from "../../schema/definition.ts";
 import type { Allowance, Amounts } from "./account-state.ts";
 import type { Spent } from "./limits.ts";
 import { addCosts, type Cost } from "./usage.ts";
@@ -51,7 +51,7 @@ const DEFAULT_DELEGATION: Delegation = { maxDepth: 1, maxChildren: 100 };
  * @param startsAtMs - When its time begins.
  */
 export function buildAllowance(
-  limits: Limits,
+  limits: SharedLimits,
   delegation: Delegation | undefined,
   startsAtMs: number,
 ): Allowance {

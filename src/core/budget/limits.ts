@@ -5,7 +5,7 @@ import type { Cost } from "./usage.ts";
 /** What users see in place of an unknown cost. */
 export const UNKNOWN_COST = "—";
 
-/** What one loop has spent so far. */
+/** What has been spent so far of what sub-agents and jobs share. */
 export type Spent = {
   readonly turns: number;
   /** Input and output of all turns (LOOP-19). */
@@ -14,16 +14,23 @@ export type Spent = {
   readonly costUsd: Cost;
 };
 
+/** What one loop has spent so far. */
+export type LoopSpending = Spent & {
+  /** Calls of tools, also denied ones. */
+  readonly toolCalls: number;
+};
+
 /** What a job itself spends. */
 export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
 
 /** Computes what a loop itself has spent, without its sub-agents. */
-export function computeSpent(loop: OpenLoop, nowMs: number): Spent {
+export function computeSpent(loop: OpenLoop, nowMs: number): LoopSpending {
   return {
     turns: loop.turn,
     tokens: loop.usage.input + loop.usage.output,
     durationMs: nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
     costUsd: loop.costUsd,
+    toolCalls: loop.toolCalls ?? 0,
   };
 }
 
@@ -31,7 +38,7 @@ type Limit = {
   /** The name in `Max … reached` (LIM-03). */
   readonly name: string;
   /** `null` when it is unknown. */
-  readonly getSpent: (spent: Spent) => number | null;
+  readonly getSpent: (spent: LoopSpending) => number | null;
   readonly format: (amount: number | null) => string;
 };
 
@@ -45,6 +52,7 @@ const LIMITS: { readonly [Name in keyof Limits]: Limit } = {
     format: (ms) => formatSeconds(ms ?? 0),
   },
   maxCostUsd: { name: "cost", getSpent: ({ costUsd }) => costUsd, format: formatDollars },
+  maxToolCalls: { name: "tool calls", getSpent: ({ toolCalls }) => toolCalls, format: String },
 };
 
 export const LIMIT_NAMES = Object.keys(LIMITS) as readonly (keyof Limits)[];
@@ -61,9 +69,10 @@ export function fillLimits(
 }
 
 /** Returns why no further turn may begin, in the wording of the sources (LIM-03), or nothing. */
-export function findReachedLimit(limits: Limits, spent: Spent): string | undefined {
+export function findReachedLimit(limits: Limits, spent: LoopSpending): string | undefined {
   for (const limitName of LIMIT_NAMES) {
-    const limit = limits[limitName];
+    // A definition that an older release has pinned lacks limits that were added since.
+    const limit = limits[limitName] ?? null;
     if (limit === null) continue;
     const { name, getSpent: spentOf, format: show } = LIMITS[limitName];
     const amount = spentOf(spent);

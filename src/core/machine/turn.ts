@@ -186,7 +186,17 @@ export function applyModelReply(state: State, phase: PhaseOf<"calling-model">, d
   const announces = digest.announcesCall === true ? { announcesCall: digest.announcesCall } : {};
   return digest.calls.length === 0 || failed
     ? { ...emitted, phase: { type: "turn-ended", position, results: 0, ...announces } }
-    : startCalls(emitted, position, digest.calls, findRefusalOfAll(loop, digest.stopReason));
+    : startCalls(
+        countCalls(emitted, digest.calls.length),
+        position,
+        digest.calls,
+        findRefusalOfAll(loop, digest.stopReason),
+      );
+}
+
+function countCalls(state: State, count: number): State {
+  const loop = requireLoop(state);
+  return { ...state, loop: { ...loop, toolCalls: (loop.toolCalls ?? 0) + count } };
 }
 
 function emitFallback(state: State, { fallback }: ModelDigest): State {

@@ -59,6 +59,7 @@ export const NO_LIMITS: Limits = {
   maxTotalTokens: null,
   maxDurationMs: null,
   maxCostUsd: null,
+  maxToolCalls: null,
 };
 
 /** A warning, a rejection, or nothing. */
@@ -141,7 +142,13 @@ export const TOOLS: Record<string, ToolFacts> = {
     quick: false,
     child: {
       definitionHash: "scout",
-      limits: { maxTurns: 10, maxTotalTokens: 1_000_000, maxDurationMs: 300_000, maxCostUsd: null },
+      limits: {
+        maxTurns: 10,
+        maxTotalTokens: 1_000_000,
+        maxDurationMs: 300_000,
+        maxCostUsd: null,
+        maxToolCalls: null,
+      },
       delegation: { maxDepth: 3, maxChildren: 5 },
     },
   },

@@ -23,7 +23,10 @@ export type LimitDefaults = {
   readonly maxDurationMs: number | null;
 };
 
-/** @param to - The path of the limits in the definition. */
+/**
+ * @param to - The path of the limits in the definition.
+ * @param defaults - The limits that there are: those of a job lack some.
+ */
 export function defineLimitFields(at: string, to: string, defaults: LimitDefaults): readonly Field[] {
   const seconds = z.number().positive();
   const inSeconds = defaults.maxDurationMs === null ? "none" : defaults.maxDurationMs / 1000;
@@ -64,8 +67,18 @@ export function defineLimitFields(at: string, to: string, defaults: LimitDefault
       ),
       NONE_AS_NULL,
     ),
+    maxToolCalls: defineField(
+      `${at}max_tool_calls`,
+      `${to}.maxToolCalls`,
+      describeKey(
+        allowNone(integerFrom(1)),
+        "The maximum number of tool calls, also denied ones. Those of sub-agents do not count.",
+        "none",
+      ),
+      NONE_AS_NULL,
+    ),
   };
-  return Object.values(fields);
+  return Object.entries(fields).flatMap(([name, field]) => (name in defaults ? [field] : []));
 }
 
 const CacheParts = z.strictObject({

@@ -21,6 +21,8 @@ export type OpenLoop = {
   readonly turn: number;
   readonly usage: Usage;
   readonly costUsd: Cost;
+  /** The calls of tools in its answers so far, also denied ones; absent for 0. */
+  readonly toolCalls?: number;
   /** The number of events emitted so far, which is the number of the next one. */
   readonly eventCount: number;
   /** The usage of the current turn. */
