@@ -281,7 +281,7 @@ test("the skill and the agent file of docs/skills.md: its text is read, its scri
     call("bash", { command: `sh ${folder}/review/scripts/changed.sh` }),
     { text: "The note has changed, by the rules." },
   ];
-  const ran = await runFile("skills", text, replies, "--base-url", stage.model.anthropicBaseUrl);
+  const ran = await runFile("skills", text, replies, "--base-url", stage.model.anthropicBaseUrl, "--yes");
   expect(ran).toMatchObject(answered("The note has changed, by the rules."));
   expect(textsOf(ran.results)).toEqual([
     expect.stringContaining(`sh ${folder}/review/scripts/changed.sh`),

@@ -10,6 +10,7 @@ import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { findCostLimitProblem, type PricedAgent } from "../../schema/prices.ts";
 import { type AgentFileContext, BUILT_IN_TOOLS, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
+import { addLimitOptions, type LimitFlags, parseLimits } from "./limit-flags.ts";
 import { UNTRUSTED, type UntrustedFlag } from "./untrusted-flag.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -18,23 +19,22 @@ export { BUILT_IN_TOOLS };
 const MODEL_NAMES =
   "anthropic/ID, openai/ID, openai-responses/ID, azure/DEPLOYMENT, google/ID, vertex/ID, bedrock/ID, openrouter/VENDOR/ID or local/ID@URL";
 
-export type AgentFlags = UntrustedFlag & {
-  readonly agent?: string;
-  readonly model?: string;
-  readonly baseUrl?: string;
-  readonly prices?: string;
-  readonly workspace?: string;
-  readonly tools?: string;
-  readonly system?: string;
-  readonly name?: string;
-  readonly thinking?: string;
-  readonly maxTurns?: string;
-  readonly maxCost?: string;
-  readonly outputSchema?: string;
-};
+export type AgentFlags = UntrustedFlag &
+  LimitFlags & {
+    readonly agent?: string;
+    readonly model?: string;
+    readonly baseUrl?: string;
+    readonly prices?: string;
+    readonly workspace?: string;
+    readonly tools?: string;
+    readonly system?: string;
+    readonly name?: string;
+    readonly thinking?: string;
+    readonly outputSchema?: string;
+  };
 
 export function addAgentFlags(command: Command): Command {
-  return command
+  command
     .option("-a, --agent <file>", "an agent file, or FILE#NAME; the other flags override it")
     .option(...UNTRUSTED)
     .option("-m, --model <name>", MODEL_NAMES)
@@ -47,9 +47,8 @@ export function addAgentFlags(command: Command): Command {
     .option("-t, --tools <a,b>", `tools by name, or "none" (default: ${BUILT_IN_TOOLS.join(",")})`)
     .option("-s, --system <text>", "the system prompt, or @FILE")
     .option("--name <name>", "the agent's name in lists")
-    .option("--thinking <level>", "off, minimal, low, medium, high, xhigh or max")
-    .option("--max-turns <n>", "end the run after this many turns")
-    .option("--max-cost <usd>", "end the run when it has cost this many dollars");
+    .option("--thinking <level>", "off, minimal, low, medium, high, xhigh or max");
+  return addLimitOptions(command);
 }
 
 export type AgentFromFlags = {
@@ -119,10 +118,7 @@ function checkPrices({ maxCost }: AgentFlags, agents: readonly PricedAgent[]): v
 }
 
 function buildOverrides(flags: AgentFlags, cwd: string) {
-  const limits = {
-    ...(flags.maxTurns === undefined ? {} : { maxTurns: parseWholeNumber("--max-turns", flags.maxTurns) }),
-    ...(flags.maxCost === undefined ? {} : { maxCostUsd: parsePositiveNumber("--max-cost", flags.maxCost) }),
-  };
+  const limits = parseLimits(flags);
   return {
     ...omitUndefined({ name: flags.name }),
     ...(flags.system === undefined ? {} : { systemPrompt: readSystemPrompt(flags.system, cwd) }),
@@ -226,16 +222,4 @@ function readSystemPrompt(text: string, cwd: string): string {
   } catch (error) {
     throw new UsageError(`The file ${file} of --system cannot be read: ${(error as Error).message}`);
   }
-}
-
-export function parseWholeNumber(flag: string, text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new UsageError(`${flag} "${text}" must be a whole number above 0`);
-}
-
-export function parsePositiveNumber(flag: string, text: string): number {
-  const value = Number(text);
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new UsageError(`${flag} "${text}" must be a number above 0`);
 }

@@ -33,7 +33,7 @@ export type DialogEvent =
   /** The run did not accept the answer. */
   | { readonly type: "not-taken"; readonly call: ApprovalRequest };
 
-type DialogAnswer =
+export type DialogAnswer =
   | {
       readonly type: "approve";
       readonly always?: true;

@@ -7,6 +7,7 @@ import {
 } from "../../client/index.ts";
 import { isLiveOutput } from "../../client/read/live-events.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { readApprovalRequests, sendAnswer } from "./approval-answers.ts";
 import {
   type DialogAction,
   type DialogEvent,
@@ -15,8 +16,7 @@ import {
   stepDialog,
 } from "./approval-dialog.ts";
 import { ApprovalPoller } from "./approval-poller.ts";
-import { type ApprovalRequest, getComparedPath } from "./approval-view.ts";
-import { readCurrentFile } from "./current-file.ts";
+import type { ApprovalRequest } from "./approval-view.ts";
 import { CHAT_HELP, type ChatAction, type ChatEvent, type ChatPhase, stepChat } from "./step-chat.ts";
 
 export type ChatOutput = {
@@ -54,7 +54,7 @@ export class ChatSession {
     this.#agent = agent;
     this.#surface = surface;
     this.#approvals = new ApprovalPoller(
-      () => this.#readApprovals(),
+      () => readApprovalRequests(this.#session),
       (calls) => this.#handleDialogEvent({ type: "waiting", calls }),
     );
     this.left = new Promise((resolve) => {
@@ -141,31 +141,12 @@ export class ChatSession {
 
   async #sendAnswer({ call, answer }: Extract<DialogAction, { type: "answer" }>): Promise<void> {
     try {
-      const owner = this.#holdfast.session(call.session);
-      if (call.questionRef !== undefined) {
-        const values = answer.type === "deny" ? undefined : (answer.arguments ?? {});
-        await owner.approvals.answer(
-          call.toolCallId,
-          values === undefined ? { answer: "decline" } : { values },
-        );
-      } else if (answer.type === "deny") await owner.approvals.deny(call.toolCallId, answer);
-      else await owner.approvals.approve(call.toolCallId, answer);
+      await sendAnswer(this.#holdfast, call, answer);
     } catch (error) {
       this.#surface.report((error as Error).message);
       this.#handleDialogEvent({ type: "not-taken", call });
     }
     this.#approvals.poll();
-  }
-
-  async #readApprovals(): Promise<readonly ApprovalRequest[]> {
-    const calls = await this.#session.approvals.list();
-    return Promise.all(
-      calls.map(async (call) => {
-        const path = getComparedPath(call);
-        if (path === undefined || call.workspace === undefined) return call;
-        return { ...call, currentFile: await readCurrentFile(call.workspace, path) };
-      }),
-    );
   }
 
   #watchApprovals(): void {

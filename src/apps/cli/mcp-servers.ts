@@ -1,7 +1,7 @@
 import { check } from "../../schema/check.ts";
 import { McpServer } from "../../schema/mcp.ts";
 import { type AgentFileContext, loadAgentFile } from "./agent-file.ts";
-import { parsePositiveNumber } from "./agent-flags.ts";
+import { parsePositiveNumber } from "./parse-number.ts";
 import type { UntrustedFlag } from "./untrusted-flag.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -2,6 +2,7 @@ import type { Problem, WorkMode } from "../../client/index.ts";
 import { readAgents } from "../../config/agent-file/read-agents.ts";
 import { type AgentFileContext, KNOWN_TOOLS } from "./agent-file.ts";
 import type { AgentFlags } from "./agent-flags.ts";
+import { LIMIT_FLAG_NAMES } from "./limit-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Flags that change a single agent. A file with a mode can define several. */
@@ -14,9 +15,8 @@ const SINGLE_AGENT_FLAGS = [
   "system",
   "name",
   "thinking",
-  "maxTurns",
-  "maxCost",
   "outputSchema",
+  ...LIMIT_FLAG_NAMES,
 ] as const satisfies readonly (keyof AgentFlags)[];
 
 /** Loads the mode of the agent file; undefined if the file has none, or if one of its agents is selected. */

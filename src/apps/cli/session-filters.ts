@@ -3,7 +3,7 @@ import type { FindOptions, StatusCode } from "../../client/index.ts";
 import { STATUS_CODES } from "../../core/machine/status-code.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { parseWholeNumber } from "./agent-flags.ts";
+import { parseWholeNumber } from "./parse-number.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type SessionFilterFlags = {

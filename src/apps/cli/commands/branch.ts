@@ -5,6 +5,7 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, buildChanges, buildDefinition } from "../agent-flags.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
+import { followRun } from "../follow-run.ts";
 import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { addPositionOptions, POSITION_HINT, type PositionFlags, parsePosition } from "../position-flags.ts";
@@ -13,7 +14,6 @@ import { showTrustNotice } from "../trust-notice.ts";
 import { UNTRUSTED } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 import { reportWorkspace } from "./fork.ts";
-import { followRun } from "./run.ts";
 
 type Flags = PositionFlags &
   LimitFlags &
@@ -79,7 +79,7 @@ async function branch(context: Context, id: string, flags: Flags): Promise<numbe
     if (!context.json) reportWorkspace(context, (agent.agent ?? agent.changes)?.workspace ?? "the workspace");
     return flags.detach === true
       ? reportDetached(context, session)
-      : await followRun(context, stack, session, prompt);
+      : await followRun(context, stack, session, omitUndefined({ prompt }));
   } finally {
     await stack.close();
   }

@@ -15,7 +15,7 @@ import type { Context, RunAction } from "../context.ts";
 import { EvaluationProgress, formatEvaluation } from "../evaluation-progress.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
 import { handleInterrupts } from "../interrupts.ts";
-import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
+import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { type LocalStack, openStack } from "../local-stack.ts";
 import { stripControls } from "../palette.ts";
 import { formatProblem } from "../problem-view.ts";
@@ -51,7 +51,7 @@ export function configureCompareCommand(command: Command, runAction: RunAction):
       `${PlainStrategy.options.join(", ")}, judge, or one that is registered in the worker (default: judge with --judge, else pick-first)`,
     )
     .option("--session <id>", "start from this session's head (default: a new session)");
-  addLimitOptions(command)
+  addSharedLimitOptions(command)
     .addHelpText(
       "after",
       `

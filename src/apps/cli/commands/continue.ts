@@ -5,6 +5,7 @@ import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
+import { followRun } from "../follow-run.ts";
 import {
   addLimitOptions,
   formatLimits,
@@ -14,7 +15,6 @@ import {
 } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
-import { followRun } from "./run.ts";
 
 type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string; readonly branch?: string };
 

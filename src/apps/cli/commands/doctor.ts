@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { ModelError } from "../../../config/vendor-models.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { parsePositiveNumber, parseUrl } from "../agent-flags.ts";
+import { parseUrl } from "../agent-flags.ts";
 import type { Context, RunAction } from "../context.ts";
 import {
   type Check,
@@ -16,6 +16,7 @@ import {
 import { EXIT } from "../exit-codes.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { stripControls } from "../palette.ts";
+import { parsePositiveNumber } from "../parse-number.ts";
 import { checkRipgrep, checkTemporal } from "../program-checks.ts";
 import { UsageError } from "../usage-error.ts";
 import { checkVendor, selectVendorModel, type VendorCheck } from "../vendor-check.ts";

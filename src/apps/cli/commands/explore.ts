@@ -7,7 +7,7 @@ import type { Context, RunAction } from "../context.ts";
 import { EvaluationProgress, formatBranchRows } from "../evaluation-progress.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
 import { handleInterrupts } from "../interrupts.ts";
-import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
+import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { stripControls } from "../palette.ts";
 import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
@@ -30,7 +30,7 @@ export function configureExploreCommand(command: Command, runAction: RunAction):
       collectValue,
     )
     .option(...UNTRUSTED);
-  addLimitOptions(command)
+  addSharedLimitOptions(command)
     .addHelpText(
       "after",
       `

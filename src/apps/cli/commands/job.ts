@@ -6,7 +6,7 @@ import type { Context, RunAction } from "../context.ts";
 import { assertDetachable } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
-import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
+import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { formatTable } from "../table.ts";
 import { describeCost } from "../text.ts";
@@ -77,7 +77,7 @@ Examples:
     .argument("<job>", "the job's id")
     .option("--from <stage>", "the stage to resume at (default: the first without an answer)")
     .option("--detach", "start the run and exit; the server and its workers continue it");
-  addLimitOptions(resume)
+  addSharedLimitOptions(resume)
     .addHelpText(
       "after",
       "\nExamples:\n  $ holdfast job resume 5f0c…\n  $ holdfast job resume 5f0c… --from edit --max-cost 5",

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { RetentionRule } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { parseWholeNumber } from "../parse-number.ts";
 import { UsageError } from "../usage-error.ts";
 
 type SetFlags = {

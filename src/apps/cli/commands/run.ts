@@ -1,36 +1,35 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
-import type { Holdfast, RunResult, Session, WaitingCall } from "../../../client/index.ts";
-import { isLiveOutput } from "../../../client/read/live-events.ts";
-import { type RunSummary, readRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
-import { getCallKey } from "../approval-dialog.ts";
-import { ApprovalPoller } from "../approval-poller.ts";
-import { formatWaitingCall } from "../approval-view.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
-import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
-import { handleInterrupts } from "../interrupts.ts";
+import { followRun } from "../follow-run.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
 import { readMetadata } from "../json-object.ts";
-import { type LocalStack, openStack } from "../local-stack.ts";
+import { openStack } from "../local-stack.ts";
 import { loadMode } from "../mode-file.ts";
-import { print } from "../output.ts";
+import {
+  addPermissionFlags,
+  applyPermissionFlags,
+  applyPermissionFlagsToMode,
+  type PermissionFlags,
+  refusesUnsafeCalls,
+} from "../permission-flags.ts";
 import { formatProblem } from "../problem-view.ts";
-import { Renderer } from "../render.ts";
-import { describeOutcome, describeTotals } from "../text.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Flags = AgentFlags & {
-  readonly session?: string;
-  readonly branch?: string;
-  readonly rotateAfter?: string;
-  readonly metadata?: string;
-  readonly detach?: boolean;
-};
+type Flags = AgentFlags &
+  PermissionFlags & {
+    readonly session?: string;
+    readonly branch?: string;
+    readonly rotateAfter?: string;
+    readonly metadata?: string;
+    readonly detach?: boolean;
+    readonly quiet?: boolean;
+  };
 
 export function configureRunCommand(command: Command, runAction: RunAction): void {
   command
@@ -46,8 +45,9 @@ export function configureRunCommand(command: Command, runAction: RunAction): voi
     .option(
       "--detach",
       "start the run, print the session's id and exit; the server and its workers continue it",
-    );
-  addAgentFlags(command)
+    )
+    .option("-q, --quiet", "print only the answer");
+  addPermissionFlags(addAgentFlags(command))
     .addHelpText(
       "after",
       `
@@ -55,6 +55,8 @@ Examples:
   $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5 --workspace ~/project
   $ holdfast run "Review the last commit" --agent agents.toml#reviewer
   $ holdfast run "Write about cats" --agent team.toml
+  $ holdfast run "Make the tests pass" --agent agents.toml --allow 'bash(npm test)'
+  $ holdfast run "What does this project do?" --model openai/gpt-5 --permission-mode read-only -q > answer.md
   $ git diff | holdfast run - --model openai/gpt-5 --system "Review this change." --tools none
   $ holdfast run "List the open questions" --model openai/gpt-5 --output-schema questions.json > questions.out.json
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
@@ -62,7 +64,14 @@ Examples:
 The command uses a running server (holdfast dev, --address, TEMPORAL_ADDRESS). If you specify none and none responds, it
 starts a server and a worker for the duration of the run. Ctrl-C stops the run; a second Ctrl-C exits.
 An agent file with a [mode] section starts that mode: a pipeline, a fan-out, an autonomous agent or a supervisor.
-When a call waits for approval, the command prints the call and how to answer it; the run waits.`,
+
+Permissions: the rules of the agent file come first. Where they leave it open, an unsafe tool such as bash needs your
+approval: at a terminal the command asks, and elsewhere (a script, CI, a job) the call is denied. --yes,
+--permission-mode allow or --allow say otherwise; with --permission-mode ask the run waits until somebody answers, with
+"holdfast approve". What the file denies stays denied.
+
+Output: the answer is on standard output, everything else on standard error. At a terminal the answer is displayed once,
+as it is written.`,
     )
     .action(async (task: string, flags: Flags) => runAction((context) => runTask(context, task, flags)));
 }
@@ -71,13 +80,22 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   const { streams } = context;
   const declared = loadMode(flags, { cwd: process.cwd(), env: streams.env });
   if (declared !== undefined) return await runMode(context, task, flags, declared);
-  const { agent, warnings, problems } = buildDefinition(flags, { cwd: process.cwd(), env: streams.env });
+  const {
+    agent: requested,
+    warnings,
+    problems,
+  } = buildDefinition(flags, {
+    cwd: process.cwd(),
+    env: streams.env,
+  });
+  const agent = applyPermissionFlags(requested, flags, isAttended(context, flags));
   showTrustNotice(context, flags);
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
   const metadata = readMetadata(flags);
   for (const warning of warnings) context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
+  if (refusesUnsafeCalls(agent)) reportRefusal(context, flags);
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
@@ -90,10 +108,16 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),
     });
     if (flags.detach === true) return reportDetached(context, session);
-    context.report(
-      context.err.dim(`session ${session.id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),
-    );
-    return await followRun(context, stack, session, prompt, flags.outputSchema !== undefined);
+    if (flags.quiet !== true)
+      context.report(
+        context.err.dim(`session ${session.id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),
+      );
+    return await followRun(context, stack, session, {
+      prompt,
+      output: flags.outputSchema === undefined ? "answer" : "json",
+      isQuiet: flags.quiet === true,
+      asks: isAttended(context, flags),
+    });
   } finally {
     await stack.close();
   }
@@ -104,8 +128,9 @@ async function runMode(
   context: Context,
   task: string,
   flags: Flags,
-  { mode, problems }: NonNullable<ReturnType<typeof loadMode>>,
+  { mode: requested, problems }: NonNullable<ReturnType<typeof loadMode>>,
 ): Promise<number> {
+  const mode = applyPermissionFlagsToMode(requested, flags);
   const prompt = task === "-" ? await readAll(context.streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
   if (flags.metadata !== undefined) {
@@ -124,7 +149,10 @@ async function runMode(
     if (flags.detach === true) return reportLeftRunning(context, job);
     const { id, runId = "" } = job;
     if (mode.type === "interactive") {
-      return await followRun(context, stack, stack.holdfast.session(id, { runId }), prompt);
+      return await followRun(context, stack, stack.holdfast.session(id, { runId }), {
+        prompt,
+        isQuiet: flags.quiet === true,
+      });
     }
     context.report(context.err.dim(`job ${id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`));
     return await followJob(context, stack.holdfast, job);
@@ -133,93 +161,16 @@ async function runMode(
   }
 }
 
-/**
- * Displays a run until it ends, and returns the exit code.
- *
- * @param outputOnly - Standard output gets only the run's structured output; the run is displayed on standard error.
- */
-export async function followRun(
-  context: Context,
-  stack: LocalStack,
-  session: Session,
-  prompt = "",
-  outputOnly = false,
-): Promise<number> {
-  const target = outputOnly ? context.streams.stderr : context.streams.stdout;
-  const leave = new AbortController();
-  const off = handleInterrupts(
-    context.streams.signals,
-    () => {
-      context.report(context.err.yellow("\nStopping the run … Press Ctrl-C again to exit."));
-      session.stop("interrupted at the terminal").catch((error: Error) => context.report(error.message));
-    },
-    () => leave.abort(),
+/** Whether somebody at this terminal can answer questions about calls. */
+function isAttended({ json, streams }: Context, { detach }: Flags): boolean {
+  return !json && detach !== true && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
+}
+
+function reportRefusal(context: Context, { quiet, tools }: Flags): void {
+  if (quiet === true || tools === "none") return;
+  context.report(
+    context.err.dim(
+      "Nobody can be asked here: calls of unsafe tools, such as bash, are denied. --yes or --allow runs them.",
+    ),
   );
-  const renderer = new Renderer({
-    write: (text) => print(target, text),
-    paint: outputOnly ? context.err : context.out,
-    ownPrompts: new Set([prompt]),
-  });
-  const approvals = new ApprovalPoller(() => session.approvals.list(), createAnnouncer(context, renderer));
-  approvals.start();
-  try {
-    const result = session.tryResult({ signal: leave.signal });
-    result.catch(() => undefined);
-    for await (const item of session.events({ signal: leave.signal })) {
-      if (context.json) context.printEvent(item);
-      else renderer.show(item.event);
-      if (!isLiveOutput(item.event)) approvals.poll();
-    }
-    renderer.endLine();
-    if (leave.signal.aborted) {
-      context.report(context.err.yellow(formatLeftRunning(session, stack)));
-      return EXIT.interrupted;
-    }
-    const concluded = await result;
-    if (outputOnly && !context.json && concluded.json !== undefined)
-      context.print(JSON.stringify(concluded.output, undefined, 2));
-    return await reportResult(context, stack.holdfast, session, concluded);
-  } finally {
-    approvals.stop();
-    off();
-  }
-}
-
-/** Returns a function that reports each waiting call once, with the command that answers it. */
-function createAnnouncer(context: Context, renderer: Renderer): (calls: readonly WaitingCall[]) => void {
-  const announced = new Set<string>();
-  return (calls) => {
-    for (const call of calls) {
-      if (announced.has(getCallKey(call))) continue;
-      announced.add(getCallKey(call));
-      if (context.json) context.printJson({ type: "needs-approval", ...call });
-      else {
-        renderer.endLine();
-        for (const line of formatWaitingCall(call, { options: context.options }))
-          context.report(context.err.yellow(line));
-      }
-    }
-  };
-}
-
-function formatLeftRunning({ id }: Session, { started }: LocalStack): string {
-  return started.length === 0
-    ? `Left. The run continues; \`holdfast status ${id}\` displays it.`
-    : `Left. The run continues when a server and a worker run again: \`holdfast dev\`, then \`holdfast show ${id}\`.`;
-}
-
-async function reportResult(
-  context: Context,
-  holdfast: Holdfast,
-  session: Session,
-  result: RunResult,
-): Promise<number> {
-  const totals: Partial<RunSummary> = await readRunSummary(holdfast.session(session.id)).catch(() => ({}));
-  const exitCode = OUTCOME_EXIT_CODES[result.outcome.type];
-  if (context.json) context.printJson({ type: "result", ...totals, ...result, exitCode });
-  else {
-    const summary = `${describeOutcome(result.outcome)} · ${describeTotals(totals)} · session ${session.id}`;
-    context.report(exitCode === EXIT.ok ? context.err.dim(summary) : context.err.red(summary));
-  }
-  return exitCode;
 }

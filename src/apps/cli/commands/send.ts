@@ -6,12 +6,12 @@ import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
+import { followRun } from "../follow-run.ts";
 import { readMetadata } from "../json-object.ts";
 import { openStack } from "../local-stack.ts";
 import { formatProblem } from "../problem-view.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
-import { followRun } from "./run.ts";
 
 type Flags = AgentFlags & {
   readonly steer?: boolean;
@@ -75,7 +75,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
     const session = stack.holdfast.session(sent.session, { runId: sent.runId });
     return flags.detach === true
       ? reportDetached(context, session)
-      : await followRun(context, stack, session, text);
+      : await followRun(context, stack, session, { prompt: text });
   } finally {
     await stack.close();
   }
