@@ -1,9 +1,11 @@
 // Builds dist: compiled modules, declarations, and the workflow bundle that workers load.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { transform } from "esbuild";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
+import { writeDeclarations } from "./declarations.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
@@ -12,6 +14,8 @@ const hash = hashSources(root);
 rmSync(BUILD_STAMP, { force: true });
 removeOrphans();
 compile();
+await removeComments();
+writeDeclarations(root);
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
 mkdirSync("dist", { recursive: true });
@@ -21,6 +25,16 @@ function compile() {
   const tsc = join("node_modules", "typescript", "bin", "tsc");
   const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { stdio: "inherit" });
   if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see the errors above");
+}
+
+/** Removes the comments of the compiled modules, which are in the declarations too, and in the sources. */
+async function removeComments() {
+  for (const file of readdirSync("dist", { recursive: true })) {
+    if (!file.endsWith(".js") || file === "workflow-bundle.js") continue;
+    const code = readFileSync(join("dist", file), "utf8");
+    const { code: short } = await transform(code, { format: "esm", target: "es2022", legalComments: "none" });
+    if (short !== code) writeFileSync(join("dist", file), short);
+  }
 }
 
 async function bundleWorkflows() {
@@ -34,24 +48,36 @@ async function bundleWorkflows() {
     payloadConverterPath: join(root, "dist", "workflows", "payload-converter.js"),
     failureConverterPath: join(root, "dist", "workflows", "failure-converter.js"),
     logger: new DefaultLogger("WARN"),
-    // Numbers instead of paths, so that the code does not depend on folder names.
+    // Numbers instead of paths, so that the code does not depend on folder names; a source map of lines, not of columns.
     webpackConfigHook: (config) => ({
       ...config,
+      devtool: "inline-cheap-source-map",
       optimization: { ...config.optimization, moduleIds: "deterministic" },
     }),
   });
-  writeFileSync("dist/workflow-bundle.js", code);
+  writeFileSync("dist/workflow-bundle.js", shortenSourceMap(code));
+}
+
+/**
+ * Removes the copies of the sources from the bundle's source map, and this machine's folder from their names. A worker reads
+ * the map to name files and lines in stack traces.
+ */
+function shortenSourceMap(code) {
+  const comment = /\/\/# sourceMappingURL=data:application\/json;[^,]*base64,(\S+)\s*$/.exec(code);
+  if (comment === null) fail("the workflow bundle has no source map, which a worker requires");
+  const map = JSON.parse(Buffer.from(comment[1], "base64").toString("utf8"));
+  const sources = map.sources.map((source) => source.replace(`${root}/`, ""));
+  const short = Buffer.from(JSON.stringify({ ...map, sources, sourcesContent: undefined }));
+  return `${code.slice(0, comment.index)}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
 }
 
 /** Removes the output of deleted sources, which the compiler leaves and the bundler would include. */
 function removeOrphans() {
   if (!existsSync("dist")) return;
   const sources = new Set(listSourceFiles(root).map((file) => file.replace(/^src.|\.ts$/g, "")));
-  const written = readdirSync("dist", { recursive: true }).filter((file) =>
-    /\.(d\.ts|js|js\.map)$/.test(file),
-  );
+  const written = readdirSync("dist", { recursive: true }).filter((file) => /\.(d\.ts|js|map)$/.test(file));
   for (const file of written) {
-    const source = file.replace(/\.(d\.ts|js|js\.map)$/, "");
+    const source = file.replace(/^\.declarations./, "").replace(/\.(d\.ts|js)$/, "");
     if (file !== "workflow-bundle.js" && !sources.has(source)) {
       rmSync(join("dist", file));
       rmSync(join("dist", ".tsbuildinfo"), { force: true });
