@@ -1,16 +1,10 @@
-// Writes the bill of materials and the provenance of a release next to the packed package:
-//
-//   release/holdfast-VERSION.tgz
-//   release/sbom.cdx.json           a bill of materials of the package and its dependencies (CycloneDX)
-//   release/provenance.intoto.json  source, lock file and builder of that archive (in-toto, SLSA 1.0), unsigned
-//
-// The script downloads nothing: it derives the bill from the lock file. The publisher signs the statement, or replaces it
-// with the registry's (`npm publish --provenance`).
+// Builds the bill of materials and the provenance of a release: `npm run release`. Downloads nothing: the bill is derived from the
+// lock file.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -68,7 +62,7 @@ export function buildProvenance(archive, { commit, isClean, startedOn, finishedO
         ],
       },
       runDetails: {
-        builder: { id: `${name}/scripts/sbom.mjs` },
+        builder: { id: `${name}/scripts/release.mjs` },
         metadata: { startedOn, finishedOn },
       },
     },
@@ -93,24 +87,4 @@ function run(command, args, cwd) {
   });
   if (status === 0) return stdout;
   throw new Error(`${command} ${args.join(" ")}: ${error?.message ?? stderr}`);
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const folder = join(root, "release");
-  mkdirSync(folder, { recursive: true });
-  const startedOn = new Date().toISOString();
-  const source = readSourceState();
-  const packed = run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root);
-  const [{ filename }] = JSON.parse(packed);
-  const statement = buildProvenance(join(folder, filename), {
-    ...source,
-    startedOn,
-    finishedOn: new Date().toISOString(),
-  });
-  const bill = buildBillOfMaterials();
-  writeFileSync(join(folder, "sbom.cdx.json"), `${JSON.stringify(bill, undefined, 2)}\n`);
-  writeFileSync(join(folder, "provenance.intoto.json"), `${JSON.stringify(statement, undefined, 2)}\n`);
-  console.log(
-    `release/${filename}, sbom.cdx.json (${bill.components.length} components), provenance.intoto.json`,
-  );
 }
