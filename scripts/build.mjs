@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { transform } from "esbuild";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
 import { writeDeclarations } from "./declarations.mjs";
@@ -18,6 +18,7 @@ await removeComments();
 writeDeclarations(root);
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
+await describeCommandLine();
 mkdirSync("dist", { recursive: true });
 writeFileSync(BUILD_STAMP, hash);
 
@@ -69,6 +70,21 @@ function shortenSourceMap(code) {
   const sources = map.sources.map((source) => source.replace(`${root}/`, ""));
   const short = Buffer.from(JSON.stringify({ ...map, sources, sourcesContent: undefined }));
   return `${code.slice(0, comment.index)}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
+}
+
+/** Generates the completions of the shells and the manual page from the commands. */
+async function describeCommandLine() {
+  const load = (name) => import(pathToFileURL(join(root, "dist", "apps", "cli", name)).href);
+  const { ALL_COMMANDS, buildProgram } = await load("program.js");
+  const { describeCommand } = await load("command-tree.js");
+  const { COMPLETION_FILES, formatCompletions } = await load("shell-completions.js");
+  const { formatManPage } = await load("man-page.js");
+  const program = describeCommand(await buildProgram(process, ALL_COMMANDS, async () => undefined));
+  for (const folder of ["shell", "man"]) mkdirSync(join("dist", folder), { recursive: true });
+  for (const [shell, file] of Object.entries(COMPLETION_FILES))
+    writeFileSync(join("dist", "shell", file), formatCompletions(shell, program));
+  const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+  writeFileSync(join("dist", "man", "holdfast.1"), formatManPage(program, version));
 }
 
 /** Removes the output of deleted sources, which the compiler leaves and the bundler would include. */

@@ -211,5 +211,9 @@ export const COMMAND_GROUPS = {
       summary: "Encrypt the whole transcript with the first key of HOLDFAST_ENCRYPTION_KEYS",
       load: async () => (await import("./commands/rekey.ts")).configureRekeyCommand,
     },
+    completion: {
+      summary: "Print the script that completes commands and options in a shell",
+      load: async () => (await import("./commands/completion.ts")).configureCompletionCommand,
+    },
   },
 } as const satisfies Record<string, Record<string, CommandEntry>>;
