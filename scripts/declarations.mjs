@@ -10,7 +10,7 @@ import ts from "typescript";
 const COMPILED = join("dist", ".declarations");
 
 /** The shortest type that is named, in characters without white space: a shorter one reads well as it is. */
-const MIN_TYPE_CHARS = 120;
+const MIN_TYPE_CHARS = 60;
 
 /** Writes the declarations of `dist`, and removes all others there. */
 export function writeDeclarations(root) {
