@@ -38,7 +38,9 @@ function startRun(task: string, { isTTY = false, flags = [] as readonly string[]
 /** What the model was told about its call. */
 function readToolResult(task: string): string {
   const requests = stage.model.requests.filter(({ body }) => JSON.stringify(body).includes(task));
-  const { messages } = requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
+  const { messages = [] } = (requests.at(-1)?.body ?? {}) as {
+    messages?: { role: string; content: unknown }[];
+  };
   return JSON.stringify(messages.find(({ role }) => role === "tool")?.content);
 }
 
