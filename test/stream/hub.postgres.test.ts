@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { NO_ENCRYPTION, resolveEncryption } from "../../src/platform/encryption/resolve-encryption.ts";
 import { createEncryptedLineCodec } from "../../src/store/stream/encrypted-line-codec.ts";
+import { HoldingHub } from "../../src/store/stream/holding-hub.ts";
+import type { LineCodec } from "../../src/store/stream/line-codec.ts";
 import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { containsText } from "../support/encoded-text.ts";
@@ -8,6 +10,7 @@ import { findPostgresBinaries, NO_POSTGRES, startPostgres } from "../support/pos
 import { describeIf, testIf } from "../support/skipping.ts";
 import { thoroughDescribe, thoroughTest } from "../support/test-depth.ts";
 import { findMissingPostgres, PostgresFixture } from "../transcript/postgres-fixture.ts";
+import { testHolding } from "./holding-contract.ts";
 import { createDelta, readNext, testHubContract } from "./hub-contract.ts";
 
 describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("live output in PostgreSQL", () => {
@@ -23,6 +26,39 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("live output in Pos
       dispose: () => hub.close(),
     };
   });
+
+  testHubContract("HoldingHub over PostgreSQL", async () => {
+    const hub = openHolding();
+    return {
+      hub,
+      reopen: async (codec) => openHolding(codec),
+      isEmpty: async () =>
+        (await kept()).every(({ delta: text }) => JSON.parse(text).body.type === "recorded"),
+      dispose: () => hub.close(),
+    };
+  });
+
+  testHolding("PostgreSQL", async () => ({
+    open: () => openHolding(),
+    isUnwritten: async () => {
+      const [table] = await bench.sql<{ there: string | null }>("SELECT to_regclass('deltas') AS there");
+      return table?.there === null || (await kept()).length === 0;
+    },
+    abandonWatch: async (session) => {
+      const hub = new PostgresHub(bench.url);
+      await hub.flush();
+      await hub.readSnapshot(session);
+      await hub.close();
+      await bench.sql(
+        `INSERT INTO watches VALUES ('dead', '${session}', clock_timestamp() - interval '1 second')`,
+      );
+    },
+  }));
+
+  function openHolding(codec?: LineCodec): HoldingHub {
+    const store = new PostgresHub(bench.url, codec === undefined ? {} : { codec });
+    return new HoldingHub(store, store.watches);
+  }
 
   const codec = createEncryptedLineCodec(
     resolveEncryption({ keys: "a=env:LIVE_KEY" }, { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") }),

@@ -2,13 +2,14 @@ import { Context } from "@temporalio/activity";
 import type { CompactDigest } from "../../core/machine/state/digest.ts";
 import { ProviderError } from "../../models/provider-error.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Step } from "../../store/transcript/step.ts";
 import type { CompactInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { logRetry } from "../model/log-retry.ts";
 import { WaitReporter } from "../model/wait-reporter.ts";
 import { toFailure } from "../step/failure.ts";
 import { withHeartbeat } from "../step/heartbeat.ts";
-import { createLiveOutput } from "../step/live-output.ts";
+import { withLiveOutput } from "../step/live-output.ts";
 import { getCurrentStep } from "../step/step.ts";
 import { runStoredStep } from "../step/stored-step.ts";
 import { compactEntries } from "./compact-entries.ts";
@@ -18,10 +19,20 @@ import { compactEntries } from "./compact-entries.ts";
  * entry, which no model sees, and the new view refers to it.
  */
 export async function compact(input: CompactInput, dependencies: Dependencies): Promise<CompactDigest> {
-  const { transcript, conversations, definitions, hub, log } = dependencies;
-  const { cancellationSignal: signal } = Context.current();
   const step = getCurrentStep(input, dependencies.process);
-  const waits = new WaitReporter(createLiveOutput(hub, step, input));
+  return await withLiveOutput(dependencies.hub, step, input, (publish) =>
+    compactOnce(input, step, new WaitReporter(publish), dependencies),
+  );
+}
+
+async function compactOnce(
+  input: CompactInput,
+  step: Step,
+  waits: WaitReporter,
+  dependencies: Dependencies,
+): Promise<CompactDigest> {
+  const { transcript, conversations, definitions, log } = dependencies;
+  const { cancellationSignal: signal } = Context.current();
   let retry: AgentDefinition["retry"] | undefined;
   try {
     return await withHeartbeat(

@@ -15,6 +15,7 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage, Message } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { DeltaBody } from "../../store/stream/stream-hub.ts";
+import type { Step } from "../../store/transcript/step.ts";
 import { type Tool, toToolDefinition } from "../../tools/tool.ts";
 import type { CallModelInput } from "../activity-types.ts";
 import { snapshotWorkspace } from "../close-loop/snapshot-workspace.ts";
@@ -22,7 +23,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { watchToolLists } from "../open-loop/watch-tool-lists.ts";
 import { ApplicationError, toFailure } from "../step/failure.ts";
 import { withHeartbeat } from "../step/heartbeat.ts";
-import { createLiveOutput } from "../step/live-output.ts";
+import { type Publish, withLiveOutput } from "../step/live-output.ts";
 import { getCurrentStep } from "../step/step.ts";
 import { runStoredStep } from "../step/stored-step.ts";
 import { buildAnswerDigest } from "./answer-digest.ts";
@@ -38,17 +39,27 @@ import { WaitReporter } from "./wait-reporter.ts";
 /** The most bytes of a failure that is published live; with the "..." of a cut, 300. */
 const FAILURE_BYTES = 297;
 
-type ModelObserver = Pick<StreamOptions, "onWait"> & { readonly publish: (body: DeltaBody) => void };
+type ModelObserver = Pick<StreamOptions, "onWait"> & { readonly publish: Publish };
 
 /**
  * Calls the model once. A stored answer is returned without a new call; a new answer is stored before Temporal
  * receives its digest.
  */
 export async function callModel(input: CallModelInput, dependencies: Dependencies): Promise<ModelDigest> {
-  const { transcript, definitions, hub, log } = dependencies;
-  const { cancellationSignal: signal, info } = Context.current();
   const step = getCurrentStep(input, dependencies.process);
-  const publish = createLiveOutput(hub, step, input);
+  return await withLiveOutput(dependencies.hub, step, input, (publish) =>
+    callModelOnce(input, step, publish, dependencies),
+  );
+}
+
+async function callModelOnce(
+  input: CallModelInput,
+  step: Step,
+  publish: Publish,
+  dependencies: Dependencies,
+): Promise<ModelDigest> {
+  const { transcript, definitions, log } = dependencies;
+  const { cancellationSignal: signal, info } = Context.current();
   const waits = new WaitReporter(publish);
   let executions = 0;
   return await withHeartbeat(
@@ -87,7 +98,7 @@ export async function callModel(input: CallModelInput, dependencies: Dependencie
           leftMs: deadlineMs - Date.now(),
         });
         const delayMs = logRetry(failure, definition.retry.maxRetries, log);
-        if (delayMs !== undefined) publish(buildRetryDelta(failure, delayMs));
+        if (delayMs !== undefined) publish(buildRetryDelta(failure, delayMs), { isLasting: true });
         throw failure;
       }
     },
@@ -99,7 +110,7 @@ async function ask(
   branch: string,
   definition: AgentDefinition,
   dependencies: Dependencies,
-  step: ReturnType<typeof getCurrentStep>,
+  step: Step,
   { publish, onWait, signal }: ModelObserver & { readonly signal: AbortSignal },
 ): Promise<FallbackAnswer<AssistantMessage>> {
   const { log, outages, tools } = dependencies;

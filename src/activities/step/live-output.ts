@@ -1,24 +1,40 @@
 import { Context } from "@temporalio/activity";
 import type { SpawnRef } from "../../schema/record.ts";
-import type { DeltaBody, StreamHub } from "../../store/stream/stream-hub.ts";
+import type { DeltaBody, PublishOptions, StreamHub } from "../../store/stream/stream-hub.ts";
 import type { Step } from "../../store/transcript/step.ts";
 import type { NewEvent } from "../../store/transcript/store-write.ts";
 
 type OutputContext = { readonly loopId: string; readonly turn: number; readonly caller?: SpawnRef };
 
+/** @param options - Of the execution's own output; the output of its caller is never lasting. */
+export type Publish = (body: DeltaBody, options?: PublishOptions) => void;
+
 /**
- * Publishes the live output of one execution of a step, numbered, under its generation and attempt. The output of a
+ * Runs an execution of a step that publishes live output, numbered, under its generation and attempt. The output of a
  * sub-agent is also published by the call that it works for.
  */
-export function createLiveOutput(hub: StreamHub, step: Step, { loopId, turn, caller }: OutputContext) {
+export async function withLiveOutput<T>(
+  hub: StreamHub,
+  step: Step,
+  { loopId, turn, caller }: OutputContext,
+  work: (publish: Publish) => Promise<T>,
+): Promise<T> {
   const own = createPublisher(hub, step, { session: step.session, loopId, turn });
-  if (caller === undefined) return own;
-  const callers = createPublisher(hub, step, caller);
-  return (body: DeltaBody): void => {
-    own(body);
+  const callers = caller === undefined ? undefined : createPublisher(hub, step, caller);
+  const publish: Publish = (body, options) => {
+    // What a tool has printed describes a call whose worker died.
+    own(body, body.type === "tool-output" ? { isLasting: true } : options);
+    if (caller === undefined) return;
     const wrapped = toParentUpdate(body, caller);
-    if (wrapped !== undefined) callers(wrapped);
+    if (wrapped !== undefined) callers?.(wrapped);
   };
+  try {
+    return await work(publish);
+  } finally {
+    const { run, number: command, call } = step;
+    for (const session of [step.session, ...(caller === undefined ? [] : [caller.session])])
+      hub.end({ session, run, command, call });
+  }
 }
 
 function createPublisher(
@@ -28,20 +44,23 @@ function createPublisher(
 ) {
   const { attempt } = Context.current().info;
   let sequence = 0;
-  return (body: DeltaBody): void =>
-    hub.publish({
-      session,
-      run,
-      loopId,
-      turn,
-      command: number,
-      call,
-      generation,
-      attempt,
-      sequence: sequence++,
-      atMs: Date.now(),
-      body,
-    });
+  return (body: DeltaBody, options?: PublishOptions): void =>
+    hub.publish(
+      {
+        session,
+        run,
+        loopId,
+        turn,
+        command: number,
+        call,
+        generation,
+        attempt,
+        sequence: sequence++,
+        atMs: Date.now(),
+        body,
+      },
+      options,
+    );
 }
 
 /**
@@ -75,7 +94,7 @@ export function announceEvents(
   const last = events.at(-1);
   if (last === undefined) return;
   const { sequence } = last;
-  createLiveOutput(hub, step, { loopId, turn })({
+  createPublisher(hub, step, { session: step.session, loopId, turn })({
     type: "recorded",
     sequence,
     completed: findCompleted(events),

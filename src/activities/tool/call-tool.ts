@@ -12,7 +12,7 @@ import { watchToolLists } from "../open-loop/watch-tool-lists.ts";
 import { retryUntil } from "../step/activity-transcript.ts";
 import { DefinitionError, toFailure } from "../step/failure.ts";
 import { assertNotStalled, withHeartbeat } from "../step/heartbeat.ts";
-import { createLiveOutput } from "../step/live-output.ts";
+import { withLiveOutput } from "../step/live-output.ts";
 import { buildIdempotencyKey, getCurrentStep } from "../step/step.ts";
 import { runStoredStep, type StepResult, storeStep } from "../step/stored-step.ts";
 import { createCallSignal } from "./call-signal.ts";
@@ -170,30 +170,32 @@ async function runTool(
   await fetchSecrets(definition, dependencies.secrets, dependencies.log);
   const secrets = listDefinitionSecrets(definition, dependencies.secrets);
   const hidesKeys = definition.redact?.toolOutput === true;
-  const live = createMaskedOutput(createLiveOutput(dependencies.hub, step, input), secrets, hidesKeys);
-  const activity = Context.current();
-  const { signal, end } =
-    tool.replay === "unsafe"
-      ? createCallSignal(activity, () => isRunOpen(activity))
-      : { signal: activity.cancellationSignal, end: () => undefined };
-  const execution = execute(tool, call, {
-    step,
-    workspace: definition.workspace ?? dependencies.defaultWorkspace,
-    loopId: input.loopId,
-    timeoutMs: getTimeLimit(tool, definition),
-    publish: live.publish,
-    updates: (show) =>
-      createHookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
-    claim: own === undefined ? undefined : dependencies.transcript,
-    begin,
-    questions: input.questions ?? [],
-    signal,
-    log: dependencies.log,
-    mask: createOutputMask(secrets, hidesKeys),
-  });
-  return await execution.finally(() => {
-    end();
-    live.end();
+  return await withLiveOutput(dependencies.hub, step, input, async (publish) => {
+    const live = createMaskedOutput(publish, secrets, hidesKeys);
+    const activity = Context.current();
+    const { signal, end } =
+      tool.replay === "unsafe"
+        ? createCallSignal(activity, () => isRunOpen(activity))
+        : { signal: activity.cancellationSignal, end: () => undefined };
+    const execution = execute(tool, call, {
+      step,
+      workspace: definition.workspace ?? dependencies.defaultWorkspace,
+      loopId: input.loopId,
+      timeoutMs: getTimeLimit(tool, definition),
+      publish: live.publish,
+      updates: (show) =>
+        createHookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
+      claim: own === undefined ? undefined : dependencies.transcript,
+      begin,
+      questions: input.questions ?? [],
+      signal,
+      log: dependencies.log,
+      mask: createOutputMask(secrets, hidesKeys),
+    });
+    return await execution.finally(() => {
+      end();
+      live.end();
+    });
   });
 }
 

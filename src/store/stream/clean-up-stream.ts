@@ -77,6 +77,8 @@ const OLD_MS = 7 * 24 * 60 * 60 * 1000;
 /** Removes streams without recent writes. */
 export async function sweepStreams(live: string): Promise<void> {
   for (const name of (await ignoreMissing(readdir(live))) ?? []) {
+    // The marks of watchers expire by themselves.
+    if (name.startsWith(".")) continue;
     const path = join(live, name);
     const newest = (await listSegments(path).catch(() => [])).at(-1);
     const times = [path, ...(newest === undefined ? [] : [getSegmentPath(path, newest)])];

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { buildSnapshot } from "./build-snapshot.ts";
 import { cleanUpStream, removeFolder, sweepStreams } from "./clean-up-stream.ts";
@@ -8,7 +9,8 @@ import { readDeltasAfter } from "./segment-reader.ts";
 import { SegmentWriters } from "./segment-writers.ts";
 import { listSegments } from "./segments.ts";
 import { getSessionFolder } from "./session-folder.ts";
-import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions } from "./stream-hub.ts";
+import type { StoredHub } from "./stored-hub.ts";
+import type { CallReference, Delta, OffsetDelta, StreamSnapshot, StreamWatchOptions } from "./stream-hub.ts";
 import { StreamWatchers } from "./stream-watchers.ts";
 
 /** How long a delta waits to form a batch if others preceded it shortly, and how many bytes are written without waiting. */
@@ -33,7 +35,7 @@ export type LocalHubOptions = {
  * Live output on one machine: files of lines for each session under `{dir}/live`, to which any process appends (see
  * `segments.ts`). An offset is the position in bytes after a delta's line.
  */
-export class LocalHub implements StreamHub {
+export class LocalHub implements StoredHub {
   readonly #live: string;
   readonly #codec: LineCodec;
   readonly #outgoing: OutgoingQueue;
@@ -69,6 +71,16 @@ export class LocalHub implements StreamHub {
     else this.#batchTimer ??= setTimeout(() => this.#writeOut(), BATCH_MS);
   }
 
+  /** Nothing: what is stored stays until it is recorded. */
+  end(): void {}
+
+  complete(announcement: Delta): void {
+    const { session } = announcement;
+    const mayHaveOutput = this.#outgoing.has(session) || this.#busy.has(session);
+    // Most often there is none, which one look at the folder tells.
+    if (mayHaveOutput || existsSync(getSessionFolder(this.#live, session))) this.publish(announcement);
+  }
+
   async flush(): Promise<void> {
     this.#writeOut();
     while (this.#busy.size > 0) {
@@ -96,12 +108,7 @@ export class LocalHub implements StreamHub {
     return this.#watchers.watch(getSessionFolder(this.#live, session), from, signal);
   }
 
-  async readPublished(call: {
-    session: string;
-    run: string;
-    command: number;
-    call: number;
-  }): Promise<readonly Delta[]> {
+  async readPublished(call: CallReference): Promise<readonly Delta[]> {
     await this.flush();
     const deltas: Delta[] = [];
     for await (const { delta } of readDeltasAfter(getSessionFolder(this.#live, call.session), this.#codec)) {

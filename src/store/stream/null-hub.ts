@@ -4,6 +4,8 @@ import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions 
 export class NullHub implements StreamHub {
   publish(_delta: Delta): void {}
 
+  end(): void {}
+
   async flush(): Promise<void> {}
 
   async readSnapshot(): Promise<StreamSnapshot> {

@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { type EncryptionOptions, resolveEncryption } from "../../platform/encryption/resolve-encryption.ts";
 import { createEncryptedLineCodec } from "./encrypted-line-codec.ts";
+import { HoldingHub } from "./holding-hub.ts";
 import type { StreamHub } from "./stream-hub.ts";
 
 /** The location of live output: the database, if one is given, or else the folder. */
@@ -14,9 +16,13 @@ export type HubLocation = {
 export async function openHub({ folder, database, encryption }: HubLocation): Promise<StreamHub> {
   const codec = createEncryptedLineCodec(resolveEncryption(encryption));
   if (database === undefined) {
-    const { LocalHub } = await import("./local-hub.ts");
-    return new LocalHub(folder, { codec });
+    const [{ LocalHub }, { FolderWatches }] = await Promise.all([
+      import("./local-hub.ts"),
+      import("./folder-watches.ts"),
+    ]);
+    return new HoldingHub(new LocalHub(folder, { codec }), new FolderWatches(join(folder, "live")));
   }
   const { PostgresHub } = await import("./postgres/postgres-hub.ts");
-  return new PostgresHub(database, { codec });
+  const hub = new PostgresHub(database, { codec });
+  return new HoldingHub(hub, hub.watches);
 }

@@ -40,6 +40,11 @@ export class OutgoingQueue {
     return this.#bytes;
   }
 
+  /** Whether deltas of a session wait. */
+  has(session: string): boolean {
+    return this.#waiting.has(session);
+  }
+
   add(delta: Delta): void {
     const waiting = this.#getWaiting(delta.session);
     waiting.rejected = false;

@@ -78,6 +78,14 @@ export type StreamWatchOptions = {
   readonly signal: AbortSignal;
 };
 
+/** One execution's place: the Temporal run, the machine's command, and which of its calls (0 for a model call). */
+export type CallReference = Pick<Delta, "session" | "run" | "command" | "call">;
+
+export type PublishOptions = {
+  /** Whether the output is needed after its execution ended, or its process died. Other output is void then. */
+  readonly isLasting?: boolean;
+};
+
 // Invariants
 //   S1. Publishing never waits and never fails a run: deltas that cannot be stored are dropped, counted and announced.
 //   S2. A watcher receives every delta after its offset, in order, once; only completed deltas may be missing.
@@ -85,7 +93,9 @@ export type StreamWatchOptions = {
 //   S4. Deltas are not buffered for slow watchers.
 
 export interface StreamHub {
-  publish(delta: Delta): void;
+  publish(delta: Delta, options?: PublishOptions): void;
+  /** Records that an execution has ended: its output may be forgotten unless it is lasting, because a message follows. */
+  end(call: CallReference): void;
   /** Resolves when all earlier deltas are readable by other processes. */
   flush(): Promise<void>;
   /**
@@ -98,12 +108,7 @@ export interface StreamHub {
   /** Watches deltas in order of offset, until the signal aborts or the hub closes. It can start at any time. */
   watch(options: StreamWatchOptions): AsyncIterable<OffsetDelta>;
   /** Reads all output of one call so far, from all processes, in order. It describes calls with an unknown outcome. */
-  readPublished(call: {
-    session: string;
-    run: string;
-    command: number;
-    call: number;
-  }): Promise<readonly Delta[]>;
+  readPublished(call: CallReference): Promise<readonly Delta[]>;
   /** Deletes a session's deltas. */
   deleteSession(session: string): Promise<void>;
   close(): Promise<void>;

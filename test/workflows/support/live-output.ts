@@ -1,14 +1,15 @@
-import { LocalHub } from "../../../src/store/stream/local-hub.ts";
+import { openHub } from "../../../src/store/stream/open-hub.ts";
 import type { Delta } from "../../../src/store/stream/stream-hub.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 import type { TestSession } from "./test-session.ts";
 
 /** Watches live output from now on: it is not stored for readers that connect after it is recorded. */
 export function watchLiveOutput(stage: TestEnvironment, session: TestSession) {
-  const hub = new LocalHub(stage.home);
+  const opened = openHub({ folder: stage.home, database: undefined });
   const signal = AbortSignal.timeout(30_000);
   const deltas: Delta[] = [];
   const watching = (async () => {
+    const hub = await opened;
     for await (const { delta } of hub.watch({ session: session.id, signal })) {
       deltas.push(delta);
       // The message about the close of the loop is the last one.
@@ -18,7 +19,7 @@ export function watchLiveOutput(stage: TestEnvironment, session: TestSession) {
   return {
     /** Everything, up to the message that the loop's last events are recorded. */
     async all(): Promise<readonly Delta[]> {
-      await watching.finally(() => hub.close());
+      await watching.finally(async () => (await opened).close());
       return deltas;
     },
   };

@@ -94,34 +94,32 @@ export function* readNewestPositions(session: string, count: number): Work<reado
   return rows.map(({ position }) => position).reverse();
 }
 
-/** The deltas of a loop before the announcement that completes them. */
+/** The deltas of a loop that an announcement completes. */
 export type CompletedRange = {
   readonly session: string;
   readonly loopId: string;
-  readonly before: number;
+  /** The position of the announcement; where it was not stored, the step that made it and when it came, by the clock that the rows' times come from. */
+  readonly before: number | { readonly run: string; readonly command: number; readonly atMs: number };
   readonly completed: "all" | readonly string[];
 };
 
 export function* removeCompleted({ session, loopId, before, completed }: CompletedRange): Work<void> {
-  const where = "session = ? AND loop_id = ? AND position < ?";
+  // A step records what earlier steps of its run have produced, and nothing of later ones, whatever the clocks say.
+  const [earlier, values]: [string, Value[]] =
+    typeof before === "number"
+      ? ["position < ?", [before]]
+      : [
+          "(run = ? AND command < ? OR at_ms <= ? AND NOT (run = ? AND command > ?))",
+          [before.run, before.command, before.atMs, before.run, before.command],
+        ];
+  const text = `DELETE FROM deltas WHERE session = ? AND loop_id = ? AND ${earlier}`;
   if (completed === "all") {
-    yield createStatement(`DELETE FROM deltas WHERE ${where}`, session, loopId, before);
+    yield createStatement(text, session, loopId, ...values);
     return;
   }
-  yield createStatement(
-    `DELETE FROM deltas WHERE ${where} AND tool_call_id IS NULL`,
-    session,
-    loopId,
-    before,
-  );
+  yield createStatement(`${text} AND tool_call_id IS NULL`, session, loopId, ...values);
   for (const id of completed) {
-    yield createStatement(
-      `DELETE FROM deltas WHERE ${where} AND tool_call_id = ?`,
-      session,
-      loopId,
-      before,
-      id,
-    );
+    yield createStatement(`${text} AND tool_call_id = ?`, session, loopId, ...values, id);
   }
 }
 

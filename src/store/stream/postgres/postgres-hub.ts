@@ -4,7 +4,8 @@ import type { Notifications } from "../../postgres/notifications.ts";
 import { buildSnapshot } from "../build-snapshot.ts";
 import { type LineCodec, PLAIN_LINES } from "../line-codec.ts";
 import { OutgoingQueue } from "../outgoing-queue.ts";
-import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions } from "../stream-hub.ts";
+import type { StoredHub } from "../stored-hub.ts";
+import type { CallReference, Delta, OffsetDelta, StreamSnapshot, StreamWatchOptions } from "../stream-hub.ts";
 import {
   type PositionedDelta,
   readAfter,
@@ -16,6 +17,7 @@ import {
 import { type HubDatabase, openHubDatabase } from "./open-hub-database.ts";
 import { SessionTail } from "./session-tail.ts";
 import { Sweeper } from "./sweeper.ts";
+import { TableWatches } from "./table-watches.ts";
 import { writeBatch } from "./write-batch.ts";
 
 /** How long a delta waits for others to form a batch, and how many bytes are sent without waiting. */
@@ -34,7 +36,7 @@ const UNAVAILABLE_PAUSE_MS = 500;
  *
  * An offset is a delta's position, assigned under a lock on its session. The hub connects on first use.
  */
-export class PostgresHub implements StreamHub {
+export class PostgresHub implements StoredHub {
   readonly #url: string;
   readonly #codec: LineCodec;
   readonly #outgoing: OutgoingQueue;
@@ -42,6 +44,8 @@ export class PostgresHub implements StreamHub {
   readonly #writing = new Map<string, Promise<void>>();
   readonly #tails = new Map<string, SessionTail>();
   readonly #sweeper = new Sweeper(() => this.#getDatabase());
+  /** The sessions that processes of this database watch, over the connections of this hub. */
+  readonly watches = new TableWatches(() => this.#open());
   #opened: Promise<HubDatabase> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Until then deltas are dropped at once, because the database has just failed. */
@@ -59,6 +63,19 @@ export class PostgresHub implements StreamHub {
     this.#outgoing.add(delta);
     if (this.#outgoing.bytes >= BATCH_BYTES) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), BATCH_MS);
+  }
+
+  /** Nothing: what is stored stays until it is recorded. */
+  end(): void {}
+
+  complete({ session, loopId, run, command, body }: Delta): void {
+    if (this.#closing.signal.aborted || body.type !== "recorded") return;
+    this.#sweeper.addCompleted({
+      session,
+      loopId,
+      before: { run, command, atMs: Date.now() },
+      completed: body.completed,
+    });
   }
 
   async flush(): Promise<void> {
@@ -93,12 +110,7 @@ export class PostgresHub implements StreamHub {
   }
 
   /** Returns nothing if the database is unavailable: this only helps to describe an unknown outcome and must not block. */
-  async readPublished(call: {
-    session: string;
-    run: string;
-    command: number;
-    call: number;
-  }): Promise<readonly Delta[]> {
+  async readPublished(call: CallReference): Promise<readonly Delta[]> {
     await this.flush();
     try {
       const { database } = await this.#open();

@@ -34,5 +34,13 @@ CREATE INDEX deltas_by_time ON deltas (at_ms);
 ${createCommitsTableSql("stream", "unlogged")}
 `;
 
+const SCHEMA_3 = `
+CREATE UNLOGGED TABLE watches (
+  id TEXT COLLATE "C" PRIMARY KEY,
+  session TEXT COLLATE "C" NOT NULL,
+  expires_at TIMESTAMPTZ NOT NULL
+);
+`;
+
 /** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
-export const MIGRATIONS: readonly string[] = ["", SCHEMA_2];
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2, SCHEMA_3];

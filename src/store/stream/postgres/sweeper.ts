@@ -49,11 +49,12 @@ export class Sweeper {
   }
 }
 
-/** Keeps the newest range of each loop, which includes the earlier ones. All processes use the same order. */
+/** Leaves out what a later range of the same loop includes. All processes use the same order, so that they wait for each other. */
 function keepNewest(completed: readonly CompletedRange[]): readonly CompletedRange[] {
-  const all = new Map<string, number>();
-  for (const one of completed) if (one.completed === "all") all.set(one.loopId, one.before);
+  const lastOfAll = new Map<string, number>();
+  for (const [index, one] of completed.entries())
+    if (one.completed === "all") lastOfAll.set(one.loopId, index);
   return completed
-    .filter((one) => one.before >= (all.get(one.loopId) ?? 0))
-    .sort((one, other) => one.before - other.before);
+    .filter(({ loopId }, index) => index >= (lastOfAll.get(loopId) ?? 0))
+    .sort((one, other) => (one.loopId < other.loopId ? -1 : one.loopId > other.loopId ? 1 : 0));
 }
