@@ -159,15 +159,22 @@ module.exports = {
       to: { path: "^node_modules/@modelcontextprotocol/" },
     },
     {
+      name: "one-file-uses-the-terminal-library",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/apps/cli/tui/pi-tui\\.ts$" },
+      to: { path: "^node_modules/@mariozechner/" },
+    },
+    {
       name: "nobody-imports-tests",
       severity: "error",
       from: { path: "^src/" },
       to: { path: "^(test|bench|examples|scripts)/" },
     },
     {
+      // The build bundles the packages of the one file.
       name: "no-development-packages",
       severity: "error",
-      from: { path: "^src/" },
+      from: { path: "^src/", pathNot: "^src/apps/cli/tui/pi-tui\\.ts$" },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] },
     },
     { name: "no-unresolvable", severity: "error", from: { path: "^src/" }, to: { couldNotResolve: true } },

@@ -10,6 +10,7 @@ const BUILD_INPUTS = [
   "tsconfig.build.json",
   "package-lock.json",
   join("scripts", "build.mjs"),
+  join("scripts", "bundled-packages.mjs"),
 ];
 
 /** Hashes everything that the build reads: contents, not times, so that switching branches and back needs no build. */

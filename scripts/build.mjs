@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { transform } from "esbuild";
+import { build, transform } from "esbuild";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
+import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,6 +19,7 @@ await removeComments();
 writeDeclarations(root);
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
+await bundleTerminalLibrary();
 await describeCommandLine();
 mkdirSync("dist", { recursive: true });
 writeFileSync(BUILD_STAMP, hash);
@@ -70,6 +72,44 @@ function shortenSourceMap(code) {
   const sources = map.sources.map((source) => source.replace(`${root}/`, ""));
   const short = Buffer.from(JSON.stringify({ ...map, sources, sourcesContent: undefined }));
   return `${code.slice(0, comment.index)}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
+}
+
+/** Replaces the module that re-exports the terminal library with the library itself, and writes the licences beside it. */
+async function bundleTerminalLibrary() {
+  const name = join("apps", "cli", "tui", "pi-tui");
+  const { metafile } = await build({
+    entryPoints: [join("src", `${name}.ts`)],
+    outfile: join("dist", `${name}.js`),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20.19",
+    metafile: true,
+    legalComments: "inline",
+    logLevel: "warning",
+  });
+  const packages = new Set(
+    Object.keys(metafile.inputs).flatMap(
+      (file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
+    ),
+  );
+  const unexpected = [...packages].filter((one) => !BUNDLED_PACKAGES.includes(one));
+  if (unexpected.length > 0)
+    fail(
+      `the bundle of ${name} contains packages that scripts/bundled-packages.mjs does not list: ${unexpected}`,
+    );
+  const licences = BUNDLED_PACKAGES.map((one) => `${one}\n\n${readLicence(one)}`);
+  writeFileSync(join("dist", `${name}.licences.txt`), licences.join(`\n${"-".repeat(80)}\n\n`));
+}
+
+/** Reads the licence of a package; one that comes without its text has it in scripts/licences. */
+function readLicence(name) {
+  const folder = join("node_modules", name);
+  const file = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
+  return readFileSync(
+    file === undefined ? join("scripts", "licences", `${name.replace("/", "+")}.txt`) : join(folder, file),
+    "utf8",
+  );
 }
 
 /** Generates the completions of the shells and the manual page from the commands. */

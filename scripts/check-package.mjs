@@ -23,6 +23,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
 import {
   buildBillOfMaterials,
   buildProvenance,
@@ -55,6 +56,7 @@ try {
   install(archive);
   checkHelp();
   checkExports();
+  checkTerminalLibrary();
   checkTypes();
   await runExample(example);
   console.log("package: help, entry points, types and the README's example work in an empty folder");
@@ -131,6 +133,18 @@ function checkExports() {
       join(folder, "app"),
     );
   }
+}
+
+/** Checks that the terminal library is in the package, and that its packages are not installed. */
+function checkTerminalLibrary() {
+  const app = join(folder, "app");
+  const installed = [...BUNDLED_PACKAGES, "koffi"].filter((name) =>
+    existsSync(join(app, "node_modules", name)),
+  );
+  if (installed.length > 0) throw new PackageError(`the install contains bundled packages: ${installed}`);
+  const file = join(app, "node_modules", "holdfast", "dist", "apps", "cli", "tui", "pi-tui.js");
+  const url = pathToFileURL(file).href;
+  run(process.execPath, ["--input-type=module", "-e", `await import(${JSON.stringify(url)})`], app);
 }
 
 function readManifest() {

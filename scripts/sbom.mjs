@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -26,10 +27,13 @@ export function buildBillOfMaterials(folder = root) {
   return { ...bill, components, dependencies };
 }
 
-/** Lists the packages that an install brings along on any platform, as package URLs. */
+/** Lists the packages that an install brings along on any platform, and those whose code is in dist, as package URLs. */
 export function listProductionPackages(folder = root) {
   const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
-  const entries = Object.entries(packages).filter(([path, entry]) => path !== "" && entry.dev !== true);
+  const bundled = new Set(BUNDLED_PACKAGES.map((name) => `node_modules/${name}`));
+  const entries = Object.entries(packages).filter(
+    ([path, entry]) => path !== "" && (entry.dev !== true || bundled.has(path)),
+  );
   return entries.map(
     ([path, { version }]) =>
       `pkg:npm/${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${version}`,
