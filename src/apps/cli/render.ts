@@ -3,6 +3,7 @@ import { type AnswerPart, diffUpdate } from "../../client/read/answer-diff.ts";
 import { PROGRESS_SOURCES } from "../../client/read/progress-sources.ts";
 import type { Message } from "../../schema/message.ts";
 import { getMessageText, joinText } from "../../schema/message-text.ts";
+import { describeEvent } from "./event-notice.ts";
 import { type Palette, stripControls } from "./palette.ts";
 import { shortenText, summarizeCall } from "./text.ts";
 
@@ -35,7 +36,6 @@ export class Renderer {
   }
 
   show(event: AgentEvent): void {
-    const { paint } = this.#options;
     switch (event.type) {
       case "MessageUpdate":
         this.#renderUpdate(event);
@@ -57,19 +57,8 @@ export class Renderer {
       case "ProgressMessage":
         this.#renderProgress(event);
         break;
-      case "InputRejected":
-        this.#writeLine(paint.red(`input rejected: ${shortenText(event.reason, RESULT_LINE_CHARS)}`));
-        break;
-      case "ModelFallback":
-        this.#writeLine(paint.yellow(formatFallback(event)));
-        break;
-      case "MessageRejected":
-        this.#writeLine(paint.yellow(formatRejectedMessage(event)));
-        break;
-      case "DefinitionChanged":
-        this.#writeLine(paint.yellow(formatDefinitionUpdate(event)));
-        break;
       default:
+        this.#renderNotice(event);
         break;
     }
   }
@@ -78,6 +67,13 @@ export class Renderer {
   endLine(): void {
     if (this.#column !== "start") this.#options.write("\n");
     this.#column = "start";
+  }
+
+  #renderNotice(event: AgentEvent): void {
+    const notice = describeEvent(event);
+    if (notice === undefined) return;
+    const { paint } = this.#options;
+    this.#writeLine(notice.tone === "error" ? paint.red(notice.text) : paint.yellow(notice.text));
   }
 
   #renderUpdate(event: EventOfType<"MessageUpdate">): void {
@@ -161,25 +157,4 @@ export class Renderer {
     this.endLine();
     this.#options.write(`${text}\n`);
   }
-}
-
-function formatFallback({ to, from, for: purpose }: EventOfType<"ModelFallback">): string {
-  const reasons = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
-  const did = purpose === undefined ? "answered" : "summarised";
-  return stripControls(`(${did} by ${to.provider}/${to.model}; ${reasons})`);
-}
-
-function formatRejectedMessage(event: EventOfType<"MessageRejected">): string {
-  const { messageId, queue, waiting, rejected } = event;
-  const total = rejected > 1 ? `; ${rejected} rejected so far` : "";
-  const what = `${queue === "steering" ? "steering message" : "follow-up"} ${shortenText(messageId, 80)}`;
-  return stripControls(`(the queue is full with ${waiting.messages} messages: ${what} was rejected${total})`);
-}
-
-function formatDefinitionUpdate(event: EventOfType<"DefinitionChanged">): string {
-  if (!event.applied) {
-    return `(definition not updated: ${shortenText(event.reason ?? "", RESULT_LINE_CHARS)})`;
-  }
-  const fields = event.changes.map(({ field }) => field).join(", ");
-  return stripControls(`(definition updated: ${fields})`);
 }
