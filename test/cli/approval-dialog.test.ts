@@ -148,7 +148,11 @@ describe("Ctrl-C", () => {
 describe("e", () => {
   test("offers the arguments as one line of JSON, and approves with the edited ones", () => {
     const edited = after(waiting(one), line("e"));
-    expect(getPrompt(edited.questions)).toEqual({ prompt: "arguments > ", typed: '{"command":"echo c1"}' });
+    expect(getPrompt(edited.questions)).toEqual({
+      asks: "arguments",
+      prompt: "arguments > ",
+      typed: '{"command":"echo c1"}',
+    });
     expect(stepDialog(edited.questions, line('{"command":"echo hello"}')).actions).toEqual([
       {
         type: "answer",

@@ -14,7 +14,8 @@ test("when idle a line is a prompt; during a run it steers; /f queues it for the
     phase: "running",
     action: { type: "steer", text: "faster" },
   });
-  for (const command of ["/f", "/follow"]) {
+  expect(stepChat("running", line("/steer now")).action).toEqual({ type: "steer", text: "now" });
+  for (const command of ["/f", "/follow", "/follow-up"]) {
     expect(stepChat("running", line(`${command} then  commit`))).toEqual({
       phase: "running",
       action: { type: "follow-up", text: "then  commit" },
@@ -31,6 +32,18 @@ test("a follow-up when idle is a prompt: there is no run to wait for", () => {
 
 test("a follow-up without text is not sent", () => {
   expect(stepChat("running", line("/f")).action).toMatchObject({ type: "tell" });
+});
+
+test("/compact takes what matters most", () => {
+  expect(stepChat("idle", line("/compact the API"))).toEqual({
+    phase: "idle",
+    action: { type: "compact", focus: "the API" },
+  });
+});
+
+test("a message can have several lines, and a path at its beginning", () => {
+  const text = "/etc/hosts has\n  two lines";
+  expect(stepChat("idle", line(text)).action).toEqual({ type: "prompt", text });
 });
 
 test("an empty line does nothing, in every phase", () => {
@@ -59,6 +72,8 @@ test.each<[string, string]>([
   ["/status", "status"],
   ["/help", "help"],
   ["/approvals", "approvals"],
+  ["/model", "model"],
+  ["/compact", "compact"],
   ["/quit", "leave"],
   ["/exit", "leave"],
 ])("%s", (text, type) => {

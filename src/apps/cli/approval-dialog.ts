@@ -68,14 +68,20 @@ export function getCallKey({
   return `${session}/${toolCallId}@${sinceMs}`;
 }
 
+/** What an open question asks for: an answer, or the arguments in JSON. */
+export type DialogPrompt = {
+  readonly asks: "answer" | "arguments";
+  /** What precedes the line that the user types. */
+  readonly prompt: string;
+  readonly typed: string;
+};
+
 /** Returns the prompt and the typed text while a question is open. */
-export function getPrompt({
-  current,
-}: ApprovalDialog): { readonly prompt: string; readonly typed: string } | undefined {
+export function getPrompt({ current }: ApprovalDialog): DialogPrompt | undefined {
   if (current === undefined) return undefined;
   return current.editedText === undefined
-    ? { prompt: QUESTION_PROMPT, typed: "" }
-    : { prompt: ARGUMENTS_PROMPT, typed: current.editedText };
+    ? { asks: "answer", prompt: QUESTION_PROMPT, typed: "" }
+    : { asks: "arguments", prompt: ARGUMENTS_PROMPT, typed: current.editedText };
 }
 
 export function stepDialog(questions: ApprovalDialog, event: DialogEvent): DialogStep {

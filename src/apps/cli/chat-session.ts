@@ -1,36 +1,11 @@
-import {
-  type AgentDefinitionInput,
-  type Holdfast,
-  HoldfastError,
-  type Session,
-  type SessionEvent,
-} from "../../client/index.ts";
+import { HoldfastError } from "../../client/holdfast-error.ts";
+import type { AgentDefinitionInput, Holdfast, Session } from "../../client/index.ts";
 import { isLiveOutput } from "../../client/read/live-events.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { readApprovalRequests, sendAnswer } from "./approval-answers.ts";
-import {
-  type DialogAction,
-  type DialogEvent,
-  EMPTY_DIALOG,
-  getPrompt,
-  stepDialog,
-} from "./approval-dialog.ts";
-import { ApprovalPoller } from "./approval-poller.ts";
-import type { ApprovalRequest } from "./approval-view.ts";
-import { CHAT_HELP, type ChatAction, type ChatEvent, type ChatPhase, stepChat } from "./step-chat.ts";
-
-export type ChatOutput = {
-  readonly show: (item: SessionEvent) => void;
-  readonly report: (text: string) => void;
-  readonly onPhase: (phase: ChatPhase) => void;
-  readonly showStatus: (session: Session) => Promise<void>;
-  /** Displays a call that waits for approval. */
-  readonly showApproval: (call: ApprovalRequest, whole: boolean) => void;
-  /** Reports postponed calls, and how to answer them elsewhere. */
-  readonly left: (calls: readonly ApprovalRequest[]) => void;
-  /** Sets the prompt of an open question; undefined when no question is open. */
-  readonly prompt: (prompt: { readonly prompt: string; readonly typed: string } | undefined) => void;
-};
+import type { DialogEvent } from "./approval-dialog.ts";
+import { ChatApprovals } from "./chat/chat-approvals.ts";
+import type { ChatOutput, SentMessage } from "./chat/chat-output.ts";
+import { type ChatAction, type ChatEvent, type ChatPhase, stepChat } from "./step-chat.ts";
 
 /** A conversation at a terminal: performs the typed actions in order, and follows the session. */
 export class ChatSession {
@@ -42,9 +17,7 @@ export class ChatSession {
   #phase: ChatPhase = "idle";
   #activeWatch: Promise<void> | undefined;
   #queue: Promise<void> = Promise.resolve();
-  #dialog = EMPTY_DIALOG;
-  #inputEnded = false;
-  readonly #approvals: ApprovalPoller<ApprovalRequest>;
+  readonly #approvals: ChatApprovals;
   readonly left: Promise<ChatPhase>;
   #resolveLeft: (phase: ChatPhase) => void = () => undefined;
 
@@ -53,109 +26,94 @@ export class ChatSession {
     this.#id = id;
     this.#agent = agent;
     this.#surface = surface;
-    this.#approvals = new ApprovalPoller(
-      () => readApprovalRequests(this.#session),
-      (calls) => this.#handleDialogEvent({ type: "waiting", calls }),
-    );
+    this.#approvals = new ChatApprovals({
+      holdfast,
+      session: () => this.#session,
+      output: surface,
+      isRunning: () => this.#phase === "running",
+      enqueue: (work) => {
+        this.#queue = this.#queue.then(work);
+      },
+    });
     this.left = new Promise((resolve) => {
       this.#resolveLeft = resolve;
     });
   }
 
-  /** Follows a session that already has an open run. */
-  async attach(): Promise<void> {
+  /**
+   * Follows a session that already has an open run.
+   *
+   * @param from - Where the display of a running loop begins: with its next output, or with all of it.
+   */
+  async attach(from: "loop" | "now" = "now"): Promise<void> {
     const status = await this.#session.status().catch((error: unknown) => {
       if (error instanceof HoldfastError && error.code === "session-unknown") return undefined;
       throw error;
     });
     if (status?.open !== true) return;
-    this.#watchSession("now");
-    if (status.status === "running" || status.status === "needs-approval")
-      this.handleEvent({ type: "began" });
+    const isRunning = status.status === "running" || status.status === "needs-approval";
+    this.#watchSession(isRunning ? from : "now");
+    if (isRunning) this.handleEvent({ type: "began" });
   }
 
   /** Ends the input: open questions are postponed. */
   endInput(): void {
-    this.#inputEnded = true;
-    this.#handleDialogEvent({ type: "interrupt" });
+    this.#approvals.endInput();
   }
 
+  /** Handles an event of the line mode, in which an open question takes the lines. */
   handleEvent(event: ChatEvent): void {
     const toQuestion = this.#toDialogEvent(event);
     if (toQuestion !== undefined) {
-      this.#handleDialogEvent(toQuestion);
+      this.#approvals.handleEvent(toQuestion);
       return;
     }
-    const { phase, action } = stepChat(this.#phase, event);
-    const changed = phase !== this.#phase;
-    this.#phase = phase;
-    if (changed) this.#watchApprovals();
-    if (changed) this.#surface.onPhase(phase);
-    if (event.type === "line") this.#surface.prompt(getPrompt(this.#dialog));
-    if (action === undefined) return;
-    if (action.type === "leave") {
-      this.#resolveLeft(this.#phase);
-      return;
-    }
-    // Stopping does not wait for messages that are being sent.
-    if (action.type === "stop") void this.#performAction(action);
-    else this.#queue = this.#queue.then(() => this.#performAction(action));
+    this.#handle(event);
+    if (event.type === "line") this.#surface.prompt(this.#approvals.prompt);
+  }
+
+  /** Handles a message or a command, whether or not a question is open. */
+  handleMessage(text: string): void {
+    this.#handle({ type: "line", text });
+  }
+
+  /** Answers the open question, as a line of the line mode does. */
+  answerQuestion(text: string): void {
+    this.#approvals.handleEvent({ type: "line", text });
+  }
+
+  /** Leaves the open questions unanswered, or an edit of arguments. */
+  postponeQuestion(): void {
+    this.#approvals.handleEvent({ type: "interrupt" });
+  }
+
+  /** Stops the run, or leaves one that is stopping, whether or not a question is open. */
+  interrupt(): void {
+    this.#handle({ type: "interrupt" });
+  }
+
+  leave(): void {
+    this.#resolveLeft(this.#phase);
   }
 
   /** While a question is open, Ctrl-C and lines belong to it; commands stay commands. */
   #toDialogEvent(event: ChatEvent): DialogEvent | undefined {
-    if (this.#dialog.current === undefined) return undefined;
+    if (!this.#approvals.isOpen) return undefined;
     if (event.type === "interrupt") return event;
     return event.type === "line" && !event.text.trim().startsWith("/") ? event : undefined;
   }
 
-  #handleDialogEvent(event: DialogEvent): void {
-    const before = getPrompt(this.#dialog);
-    const { dialog, actions } = stepDialog(this.#dialog, event);
-    this.#dialog = dialog;
-    for (const action of actions) this.#performDialogAction(action);
-    const after = getPrompt(this.#dialog);
-    // Text that is typed into a question stays until another question replaces it.
-    const isSame = before?.prompt === after?.prompt && actions.length === 0 && event.type !== "line";
-    if (!isSame) this.#surface.prompt(after);
-    if (this.#inputEnded && after !== undefined) this.#handleDialogEvent({ type: "interrupt" });
-  }
-
-  #performDialogAction(action: DialogAction): void {
-    switch (action.type) {
-      case "ask":
-        if (!this.#inputEnded) this.#surface.showApproval(action.call, action.whole);
-        return;
-      case "left":
-        this.#surface.left(action.calls);
-        return;
-      case "tell":
-        // A run that is stopping no longer asks questions, and the user knows the reason.
-        if (this.#phase === "running") this.#surface.report(action.text);
-        return;
-      case "answer":
-        this.#queue = this.#queue.then(() => this.#sendAnswer(action));
-        return;
-    }
-  }
-
-  async #sendAnswer({ call, answer }: Extract<DialogAction, { type: "answer" }>): Promise<void> {
-    try {
-      await sendAnswer(this.#holdfast, call, answer);
-    } catch (error) {
-      this.#surface.report((error as Error).message);
-      this.#handleDialogEvent({ type: "not-taken", call });
-    }
-    this.#approvals.poll();
-  }
-
-  #watchApprovals(): void {
-    if (this.#phase === "running") {
-      this.#approvals.start();
-      return;
-    }
-    this.#approvals.stop();
-    this.#handleDialogEvent({ type: "waiting", calls: [] });
+  #handle(event: ChatEvent): void {
+    const { phase, action } = stepChat(this.#phase, event);
+    const changed = phase !== this.#phase;
+    this.#phase = phase;
+    if (changed) this.#approvals.setRunning(phase === "running");
+    if (changed) this.#surface.onPhase(phase);
+    if (action === undefined) return;
+    if (action.type === "leave") this.leave();
+    // Stopping does not wait for messages that are being sent.
+    else if (action.type === "stop") void this.#performAction(action);
+    else this.#queue = this.#queue.then(() => this.#performAction(action));
   }
 
   /** Resolves when all typed messages are sent and no loop runs. */
@@ -188,27 +146,41 @@ export class ChatSession {
     try {
       switch (action.type) {
         case "prompt":
-          return await this.#startPrompt(action.text);
         case "steer":
-          return void (await this.#session.steer(action.text));
         case "follow-up":
-          return void (await this.#session.followUp(action.text));
+          return await this.#send(action);
         case "stop":
           return void (await this.#session.stop("interrupted at the terminal"));
         case "status":
           return await this.#surface.showStatus(this.#session);
         case "approvals":
-          return this.#reopenApprovals();
+          return this.#approvals.reopen();
         case "help":
-          return this.#surface.report(CHAT_HELP);
+          return this.#surface.report(this.#surface.help, "info");
+        case "model":
+          return await this.#reportModel();
+        case "compact":
+          return await this.#compact(action.focus);
         case "tell":
-          return this.#surface.report(action.text);
+          return this.#surface.report(action.text, "warning");
         case "leave":
           return;
       }
     } catch (error) {
-      this.#surface.report((error as Error).message);
-      if (action.type === "prompt") this.handleEvent({ type: "ended" });
+      this.#surface.report((error as Error).message, "error");
+      if (action.type === "prompt") this.#handle({ type: "ended" });
+    }
+  }
+
+  async #send(message: SentMessage): Promise<void> {
+    this.#surface.sending?.(message);
+    try {
+      if (message.type === "steer") await this.#session.steer(message.text);
+      else if (message.type === "follow-up") await this.#session.followUp(message.text);
+      else await this.#startPrompt(message.text);
+    } catch (error) {
+      this.#surface.notSent?.(message);
+      throw error;
     }
   }
 
@@ -228,10 +200,24 @@ export class ChatSession {
     }
   }
 
-  #reopenApprovals(): void {
-    if (this.#dialog.postponed.length === 0 && this.#dialog.current === undefined)
-      this.#surface.report("Nothing waits for your word.");
-    else this.#handleDialogEvent({ type: "again" });
+  async #reportModel(): Promise<void> {
+    const status = await this.#session.status().catch(() => undefined);
+    const { id, contextWindow } = this.#agent?.model ?? {};
+    const model = status?.model ?? id;
+    const window =
+      model !== id || contextWindow === undefined
+        ? ""
+        : ` (context window: ${contextWindow.toLocaleString("en")} tokens)`;
+    this.#surface.report(
+      model === undefined ? "The model is known after the first message." : `model: ${model}${window}`,
+      "info",
+    );
+  }
+
+  async #compact(focus: string | undefined): Promise<void> {
+    const result = await this.#session.compact(omitUndefined({ focus }));
+    if (result.by === "own-loop") this.#watchSession("loop", result.runId);
+    else this.#surface.report("The context is compacted before the next answer.", "info");
   }
 
   #watchSession(from: "loop" | "now", runId?: string): void {
@@ -245,18 +231,18 @@ export class ChatSession {
       })) {
         this.#surface.show(item);
         if (isLiveOutput(item.event)) continue;
-        if (item.event.type === "AgentStart") this.handleEvent({ type: "began" });
-        if (item.event.type === "AgentEnd") this.handleEvent({ type: "ended" });
+        if (item.event.type === "AgentStart") this.#handle({ type: "began" });
+        if (item.event.type === "AgentEnd") this.#handle({ type: "ended" });
         this.#approvals.poll();
         if (this.#phase === "idle") this.#onIdle();
       }
     };
     const following = watch()
-      .catch((error: Error) => this.#surface.report(error.message))
+      .catch((error: Error) => this.#surface.report(error.message, "error"))
       .then(() => {
         if (this.#activeWatch !== following) return;
         this.#activeWatch = undefined;
-        this.handleEvent({ type: "ended" });
+        this.#handle({ type: "ended" });
         this.#onIdle();
       });
     this.#activeWatch = following;

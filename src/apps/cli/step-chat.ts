@@ -1,6 +1,7 @@
-import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { findCommand, formatCommands, formatUnknownCommand, needsArgument } from "./chat/chat-commands.ts";
 
-// Maps typed lines to actions, depending on what the agent is doing, without terminal I/O.
+// Maps typed messages and commands to actions, depending on what the agent is doing, without terminal I/O.
 
 export type ChatPhase = "idle" | "running" | "stopping";
 
@@ -12,11 +13,14 @@ export type ChatAction =
   | { readonly type: "status" }
   /** Displays the postponed approvals again. */
   | { readonly type: "approvals" }
+  | { readonly type: "model" }
+  | { readonly type: "compact"; readonly focus?: string }
   | { readonly type: "help" }
   | { readonly type: "leave" }
   | { readonly type: "tell"; readonly text: string };
 
 export type ChatEvent =
+  /** A message or a command; at a terminal it may have several lines. */
   | { readonly type: "line"; readonly text: string }
   | { readonly type: "interrupt" }
   /** A loop began, or the last loop ended. */
@@ -25,15 +29,15 @@ export type ChatEvent =
 
 export type ChatStep = { readonly phase: ChatPhase; readonly action?: ChatAction };
 
-const COMMANDS = ["/f", "/follow", "/stop", "/status", "/approvals", "/quit", "/exit", "/help"] as const;
-
-export const CHAT_HELP = `While the agent runs, text that you type steers it.
-  /f TEXT, /follow TEXT   deliver the text when the agent would otherwise stop
-  /stop, Ctrl-C           stop the run
-  /status                 display the session's status
-  /approvals              display the postponed approvals again
-  /quit, Ctrl-C twice     exit; you can resume the session later
-  //TEXT                  a message that begins with a slash`;
+/** Explains the commands, after the keys of the input. */
+export function formatChatHelp(keys: readonly string[]): string {
+  return [
+    "While the agent runs, text that you type steers it.",
+    ...keys,
+    ...formatCommands(),
+    "  //TEXT sends a message that begins with a slash.",
+  ].join("\n");
+}
 
 export function stepChat(phase: ChatPhase, event: ChatEvent): ChatStep {
   switch (event.type) {
@@ -46,22 +50,24 @@ export function stepChat(phase: ChatPhase, event: ChatEvent): ChatStep {
         ? { phase: "stopping", action: { type: "stop" } }
         : { phase, action: { type: "leave" } };
     case "line":
-      return handleLine(phase, event.text);
+      return handleText(phase, event.text);
   }
 }
 
-function handleLine(phase: ChatPhase, text: string): ChatStep {
+function handleText(phase: ChatPhase, text: string): ChatStep {
   const trimmed = text.trim();
   if (trimmed === "") return { phase };
   if (trimmed.startsWith("//")) return sendText(phase, trimmed.slice(1));
   if (!trimmed.startsWith("/")) return sendText(phase, trimmed);
-  const [command = "", ...rest] = trimmed.split(/\s+/);
-  const argument = trimmed.slice(command.length).trim();
+  const [word = ""] = trimmed.split(/\s+/, 1);
+  const argument = trimmed.slice(word.length).trim();
+  const command = findCommand(word);
+  if (command !== undefined && argument === "" && needsArgument(command))
+    return reportText(phase, `${word} needs a text, for example: ${word} then write the changelog`);
   switch (command) {
-    case "/f":
-    case "/follow":
-      if (argument === "")
-        return reportText(phase, `${command} needs a text, for example: ${command} then write the changelog`);
+    case "/steer":
+      return sendText(phase, argument);
+    case "/follow-up":
       return phase === "idle"
         ? sendText(phase, argument)
         : { phase, action: { type: "follow-up", text: argument } };
@@ -69,25 +75,25 @@ function handleLine(phase: ChatPhase, text: string): ChatStep {
       return phase === "running"
         ? { phase: "stopping", action: { type: "stop" } }
         : reportText(phase, phase === "idle" ? "No run is open." : "The run is already stopping.");
+    case "/compact":
+      return {
+        phase,
+        action: { type: "compact", ...omitUndefined({ focus: argument === "" ? undefined : argument }) },
+      };
     case "/status":
       return { phase, action: { type: "status" } };
+    case "/model":
+      return { phase, action: { type: "model" } };
     case "/approvals":
       return { phase, action: { type: "approvals" } };
-    case "/quit":
     case "/exit":
       return { phase, action: { type: "leave" } };
     case "/help":
       return { phase, action: { type: "help" } };
-    default: {
+    case undefined:
       // A path is a message, not a mistyped command.
-      if (rest.length === 0 && command.slice(1).includes("/")) return sendText(phase, trimmed);
-      const near = findNearestName(command, COMMANDS);
-      const hint = near === undefined ? "/help lists the commands" : `did you mean ${near}?`;
-      return reportText(
-        phase,
-        `Unknown command ${command}: ${hint} (a message that begins with a slash: //…)`,
-      );
-    }
+      if (word.slice(1).includes("/")) return sendText(phase, trimmed);
+      return reportText(phase, formatUnknownCommand(word));
   }
 }
 
