@@ -49,6 +49,7 @@ export class Context {
   readonly out: Palette;
   readonly err: Palette;
   readonly #compactEvents = new CompactEvents();
+  #showReport: ((line: string) => void) | undefined;
 
   constructor(streams: Streams, options: GlobalOptions) {
     this.streams = streams;
@@ -68,7 +69,13 @@ export class Context {
 
   /** Prints a line for the user at the terminal on standard error. */
   report(line: string): void {
-    print(this.streams.stderr, `${line}\n`);
+    if (this.#showReport === undefined) print(this.streams.stderr, `${line}\n`);
+    else this.#showReport(line);
+  }
+
+  /** Passes the reports to a function while a screen has the terminal; without one, they are printed again. */
+  redirectReports(show?: (line: string) => void): void {
+    this.#showReport = show;
   }
 
   printJson(value: unknown): void {

@@ -21,6 +21,11 @@ export function print(stream: Writable, text: string): boolean {
   return stream.write(sanitizeForTerminal(text));
 }
 
+/** Prints a part of the chat's screen: control sequences of the terminal library, and lines that `line-guard.ts` made safe. */
+export function printFrame(stream: Writable, frame: string): void {
+  stream.write(frame);
+}
+
 /** Prints one value a line. Characters that a terminal acts on are JSON escapes, which parse to the same value. */
 export function printJson(stream: Writable, value: unknown): boolean {
   return stream.write(`${escapeJsonForTerminal(JSON.stringify(value))}\n`);

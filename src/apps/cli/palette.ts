@@ -46,7 +46,11 @@ export function createPalette(
   };
 }
 
-function isColoured(stream: { readonly isTTY?: boolean | undefined }, env: NodeJS.ProcessEnv): boolean {
+/** Whether output is coloured: on a terminal, unless `NO_COLOR` or `FORCE_COLOR` says otherwise. */
+export function isColoured(
+  stream: { readonly isTTY?: boolean | undefined },
+  env: NodeJS.ProcessEnv,
+): boolean {
   if ((env["NO_COLOR"] ?? "") !== "") return false;
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined && forced !== "") return forced !== "0" && forced !== "false";

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
+import type { ChatSetup } from "../chat/chat-setup.ts";
 import { runLineChat } from "../chat/line-chat.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
 import { formatProblem } from "../problem-view.ts";
+import type { ChatPhase } from "../step-chat.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 
 type Flags = AgentFlags & { readonly session?: string };
@@ -23,10 +25,13 @@ Examples:
   $ holdfast chat --model anthropic/claude-sonnet-4-5
   $ holdfast chat --agent agent.toml
   $ holdfast chat --session 5f0c…
+  $ printf 'List the files\\nCount them\\n' | holdfast chat --model openai/gpt-5
 
-While the agent runs, a line steers it, "/f TEXT" queues a follow-up, Ctrl-C stops the run and a second Ctrl-C exits.
-A call that needs approval is displayed: y, n, a (always), e (edit the arguments); Ctrl-C leaves it unanswered.
-/help lists all commands. Without a terminal, pipe lines to standard input.`,
+Enter sends a message; \\ Enter or Alt-Enter begins a new line in it. While the agent runs, a message steers it, and
+"/follow-up TEXT" queues one for the end. Up and Ctrl-R find earlier messages; Tab and @ complete commands and files.
+Ctrl-C clears what is typed, then stops the run, then exits. Other commands: /help lists them.
+A call that needs approval is displayed with its answers; you can send messages to the agent before you choose one.
+Without a terminal, pipe lines to standard input: each line is a message.`,
     )
     .action(async (flags: Flags) => runAction((context) => chat(context, flags)));
 }
@@ -45,8 +50,7 @@ async function chat(context: Context, flags: Flags): Promise<number> {
   const stack = await openStack(context);
   try {
     const { holdfast } = stack;
-    const onSending = (): void => undefined;
-    const at = await runLineChat({ context, holdfast, session, agent: made?.agent, isResumed, onSending });
+    const at = await runChat({ context, holdfast, session, agent: made?.agent, isResumed });
     context.report(
       context.err.dim(
         `${at === "idle" ? "Left." : "Left; the run continues."} To resume: holdfast chat --session ${session}`,
@@ -56,4 +60,18 @@ async function chat(context: Context, flags: Flags): Promise<number> {
   } finally {
     await stack.close();
   }
+}
+
+/** Only a terminal that can move the cursor loads the screen. */
+async function runChat(setup: ChatSetup): Promise<ChatPhase> {
+  if (!hasScreen(setup.context)) return await runLineChat(setup);
+  const { runScreenChat } = await import("../tui/screen-chat.ts");
+  return await runScreenChat(setup);
+}
+
+/** The terminal library uses the streams of the process. */
+function hasScreen({ streams, json }: Context): boolean {
+  const { stdin, stdout, env } = streams;
+  const isTerminal = stdin === process.stdin && stdin.isTTY === true && stdout.isTTY === true;
+  return isTerminal && !json && env["TERM"] !== "dumb";
 }
