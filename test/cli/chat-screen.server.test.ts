@@ -148,8 +148,7 @@ thoroughTerminalTest(
     chat.type("/exit\r");
     expect(await chat.exitCode).toBe(0);
 
-    const id = /session (\S+) ·/.exec(chat.all.join("\n"))?.[1] ?? "";
-    const later = await openChat(["--session", id]);
+    const later = await openChat(["--continue"]);
     expect(later.text).toMatch(/› What is 3 \+ 4\?\n+Seven\./);
     // The status line knows the model and the size of the context again.
     expect(later.text).toMatch(/ready · test-model · [\d.k]+\/128k \(\d+%\)/);
@@ -164,6 +163,8 @@ thoroughTerminalTest(
     later.type(` And one more?${ENTER}`);
     await later.waitFor("Eight.");
     expect(readSentMessages()).toEqual(["What is 3 + 4?", "What is 3 + 4? And one more?"]);
+    const id = /session (\S+) ·/.exec(chat.all.join("\n"))?.[1];
+    expect(later.all.join("\n")).toContain(`session ${id} ·`);
     expect(await readFile(join(stage.home, "chat-history.jsonl"), "utf8")).toContain("What is 3 + 4?");
   },
   60_000,

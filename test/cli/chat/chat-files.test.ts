@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { JsonLinesFile } from "../../../src/apps/cli/chat/json-lines-file.ts";
 import { PromptHistory } from "../../../src/apps/cli/chat/prompt-history.ts";
+import { RecentChats } from "../../../src/apps/cli/chat/recent-chats.ts";
 import { WorkspaceFiles } from "../../../src/apps/cli/chat/workspace-files.ts";
 
 let home: string;
@@ -56,6 +57,14 @@ test("a long file is shortened when it is read, and one that cannot be read or w
   const unusable = new JsonLinesFile<number>(join(home, "folder.jsonl"));
   unusable.append(1);
   expect(unusable.read(toNumber, 2)).toEqual([]);
+});
+
+test("the chats of a folder, the newest first, each once", () => {
+  const chats = new RecentChats(home);
+  for (const session of ["a", "b", "a", "a"]) chats.add({ session, folder: "/work" });
+  chats.add({ session: "c", folder: "/other" });
+  expect(new RecentChats(home).list("/work")).toEqual(["a", "b"]);
+  expect(new RecentChats(home).list("/nowhere")).toEqual([]);
 });
 
 test("files of a workspace, without those that git ignores and names that steer a terminal", async () => {

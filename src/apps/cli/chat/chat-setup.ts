@@ -10,4 +10,6 @@ export type ChatSetup = {
   readonly agent: AgentDefinitionInput | undefined;
   /** Whether the user asked for an existing session. */
   readonly isResumed: boolean;
+  /** Called before each message is sent. */
+  readonly onSending: () => void;
 };

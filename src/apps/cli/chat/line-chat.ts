@@ -13,7 +13,7 @@ import type { ChatSetup } from "./chat-setup.ts";
  * @returns What the agent was doing when the user left.
  */
 export async function runLineChat(setup: ChatSetup): Promise<ChatPhase> {
-  const { context, holdfast, session: id, agent } = setup;
+  const { context, holdfast, session: id, agent, onSending } = setup;
   const { streams, out } = context;
   let ended = false;
   const ownPrompts = new Set<string>();
@@ -46,6 +46,7 @@ export async function runLineChat(setup: ChatSetup): Promise<ChatPhase> {
     help: formatChatHelp(["Ctrl-C stops the run; a second Ctrl-C exits."]),
     show: (item) => (context.json ? context.printEvent(item) : renderer.show(item.event)),
     report,
+    sending: onSending,
     onPhase: (next) => {
       phase = next;
       if (next === "idle") {

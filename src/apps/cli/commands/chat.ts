@@ -1,22 +1,29 @@
 import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
+import { HoldfastError } from "../../../client/holdfast-error.ts";
+import type { Holdfast } from "../../../client/index.ts";
+import { resolveHome } from "../../../config/home.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import type { ChatSetup } from "../chat/chat-setup.ts";
 import { runLineChat } from "../chat/line-chat.ts";
+import { RecentChats } from "../chat/recent-chats.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
 import { formatProblem } from "../problem-view.ts";
 import type { ChatPhase } from "../step-chat.ts";
 import { showTrustNotice } from "../trust-notice.ts";
+import { UsageError } from "../usage-error.ts";
 
-type Flags = AgentFlags & { readonly session?: string };
+type Flags = AgentFlags & { readonly session?: string; readonly continue?: true };
 
 export function configureChatCommand(command: Command, runAction: RunAction): void {
-  command.option(
-    "--session <id>",
-    "resume this session; its definition is used unless you give --model or --agent",
-  );
+  command
+    .option(
+      "--session <id>",
+      "resume this session; its definition is used unless you give --model or --agent",
+    )
+    .option("-c, --continue", "resume the newest chat of the current folder");
   addAgentFlags(command)
     .addHelpText(
       "after",
@@ -25,6 +32,7 @@ Examples:
   $ holdfast chat --model anthropic/claude-sonnet-4-5
   $ holdfast chat --agent agent.toml
   $ holdfast chat --session 5f0c…
+  $ holdfast chat --continue
   $ printf 'List the files\\nCount them\\n' | holdfast chat --model openai/gpt-5
 
 Enter sends a message; \\ Enter or Alt-Enter begins a new line in it. While the agent runs, a message steers it, and
@@ -38,19 +46,22 @@ Without a terminal, pipe lines to standard input: each line is a message.`,
 
 async function chat(context: Context, flags: Flags): Promise<number> {
   const { streams } = context;
-  const isResumed = flags.session !== undefined;
+  const recent = new RecentChats(resolveHome(context.options.home).folder);
+  const folder = process.cwd();
+  const isResumed = flags.session !== undefined || flags.continue === true;
+  const candidates = listCandidates(flags, recent, folder);
   const usesOwnDefinition = isResumed && flags.model === undefined && flags.agent === undefined;
-  const made = usesOwnDefinition
-    ? undefined
-    : buildDefinition(flags, { cwd: process.cwd(), env: streams.env });
+  const made = usesOwnDefinition ? undefined : buildDefinition(flags, { cwd: folder, env: streams.env });
   if (made !== undefined) showTrustNotice(context, flags);
   for (const warning of made?.warnings ?? []) context.report(context.err.yellow(warning));
   for (const problem of made?.problems ?? []) context.report(formatProblem(problem, context.err).join("\n"));
-  const session = flags.session ?? randomUUID();
   const stack = await openStack(context);
   try {
     const { holdfast } = stack;
-    const at = await runChat({ context, holdfast, session, agent: made?.agent, isResumed });
+    const session =
+      flags.continue === true ? await findExisting(holdfast, candidates, folder) : candidates[0]!;
+    const onSending = (): void => recent.add({ session, folder });
+    const at = await runChat({ context, holdfast, session, agent: made?.agent, isResumed, onSending });
     context.report(
       context.err.dim(
         `${at === "idle" ? "Left." : "Left; the run continues."} To resume: holdfast chat --session ${session}`,
@@ -60,6 +71,40 @@ async function chat(context: Context, flags: Flags): Promise<number> {
   } finally {
     await stack.close();
   }
+}
+
+/** Lists the sessions that the flags can mean, the best one first. */
+function listCandidates(flags: Flags, recent: RecentChats, folder: string): readonly string[] {
+  if (flags.continue !== true) return [flags.session ?? randomUUID()];
+  if (flags.session !== undefined)
+    throw new UsageError("--continue and --session name different sessions. Omit one of them.");
+  const sessions = recent.list(folder);
+  if (sessions.length === 0) throw createNothingToContinueError(folder);
+  return sessions;
+}
+
+async function findExisting(
+  holdfast: Holdfast,
+  sessions: readonly string[],
+  folder: string,
+): Promise<string> {
+  for (const session of sessions) {
+    try {
+      await holdfast.session(session).status();
+      return session;
+    } catch (error) {
+      // The session was deleted, or belongs to another server.
+      if (!(error instanceof HoldfastError) || error.code !== "session-unknown") throw error;
+    }
+  }
+  throw createNothingToContinueError(folder);
+}
+
+function createNothingToContinueError(folder: string): UsageError {
+  return new UsageError(
+    `--continue: there is no chat in ${folder} to resume. Start one without --continue; \`holdfast list\` lists the ` +
+      "sessions of all folders, and --session resumes one of them.",
+  );
 }
 
 /** Only a terminal that can move the cursor loads the screen. */

@@ -33,7 +33,7 @@ const UUID_CHARS = 8;
  * @returns What the agent was doing when the user left.
  */
 export async function runScreenChat(setup: ChatSetup): Promise<ChatPhase> {
-  const { context, holdfast, session: id, agent, isResumed } = setup;
+  const { context, holdfast, session: id, agent, isResumed, onSending } = setup;
   const { streams, options } = context;
   const history = PromptHistory.open(resolveHome(options.home).folder, streams.env);
   const files = new WorkspaceFiles(agent?.workspace ?? process.cwd());
@@ -80,7 +80,10 @@ export async function runScreenChat(setup: ChatSetup): Promise<ChatPhase> {
       screen.report([...lines, "/approvals displays them again."].join("\n"));
     },
     prompt: (prompt) => screen.setPrompt(prompt),
-    sending: (message) => screen.addPending(message),
+    sending: (message) => {
+      onSending();
+      screen.addPending(message);
+    },
     notSent: (message) => screen.returnPending(message),
     onAnswer: (call, answer) => screen.showAnswer(call, answer),
     onWaiting: (calls) => screen.setWaiting(calls),
