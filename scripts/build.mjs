@@ -85,6 +85,7 @@ async function bundleTerminalLibrary() {
     format: "esm",
     target: "node20.19",
     metafile: true,
+    minify: true,
     legalComments: "inline",
     logLevel: "warning",
   });
