@@ -1,3 +1,4 @@
+import { detectImageType } from "../../../platform/media/detect-image-type.ts";
 import {
   asBoolean,
   asFields,
@@ -8,7 +9,6 @@ import {
   type JsonObject,
 } from "../../../platform/text/json.ts";
 import type { ImageContent, TextContent } from "../../../schema/message.ts";
-import { detectImageType } from "../detect-image-type.ts";
 import { toWellFormed } from "../sanitise-text.ts";
 
 // Converts a server's answer to text and images for a model. Content that a model cannot receive is named instead.

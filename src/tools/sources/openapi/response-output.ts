@@ -1,5 +1,5 @@
+import { detectImageType } from "../../../platform/media/detect-image-type.ts";
 import type { ToolOutput } from "../../tool.ts";
-import { detectImageType } from "../detect-image-type.ts";
 import type { ApiRequest } from "./prepare-request.ts";
 import type { RequestSecrets } from "./request-secrets.ts";
 import type { ApiResponse } from "./sender.ts";

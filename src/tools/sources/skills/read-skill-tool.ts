@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { isAbsolute, join, normalize, relative } from "node:path";
 import { z } from "zod";
+import { detectImageType } from "../../../platform/media/detect-image-type.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import { defineTool, type ExecutableTool, type ToolContext, ToolError, type ToolOutput } from "../../tool.ts";
 import { throwIfCancelled } from "../../workspace/system-error.ts";
 import { openFile, openRoot } from "../../workspace/workspace-access.ts";
-import { detectImageType } from "../detect-image-type.ts";
 import { decodeText, SKILL_FILE } from "./find-skills.ts";
 import { readFrontMatter } from "./read-front-matter.ts";
 import { describeReadError, MAX_BYTES } from "./skill-files.ts";
