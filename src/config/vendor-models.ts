@@ -18,6 +18,7 @@ export type ModelOptions = Partial<
     | "headers"
     | "compat"
     | "reasoning"
+    | "input"
     | "serviceTier"
     | "apiVersion"
     | "thinkingStyle"

@@ -1,7 +1,9 @@
+import { formatAttachment, isPdf, isTextFile } from "../core/view/attachment.ts";
 import { asFields, type JsonObject } from "../platform/text/json.ts";
 import type {
   AssistantMessage,
   Content,
+  FileContent,
   ImageContent,
   Message,
   StopReason,
@@ -18,7 +20,8 @@ import type {
 //   C2. The ids of calls are unique and in the vendor's format; a result carries the id of its call.
 //   C3. Appending messages only appends turns, as long as every call has its result (caches depend on it).
 
-export type Part = TextContent | ImageContent;
+/** A file is a PDF document: other files are sent as texts. */
+export type Part = TextContent | ImageContent | FileContent;
 export type CallPart = {
   readonly type: "call";
   readonly id: string;
@@ -104,11 +107,27 @@ export function buildConversation(
   return turns;
 }
 
-/** Drops blank text, which has no content and which Anthropic rejects. */
+/** Drops blank text, which has no content and which Anthropic rejects. Files that are no PDF documents become texts. */
 function toParts(content: readonly Content[]): readonly Part[] {
-  return content.filter(
-    (part): part is Part => part.type === "image" || (part.type === "text" && part.text.trim() !== ""),
-  );
+  return content.flatMap((part): readonly Part[] => {
+    switch (part.type) {
+      case "image":
+        return [part];
+      case "file":
+        return [isPdf(part) ? part : { type: "text", text: formatFileText(part) }];
+      case "text":
+        return part.text.trim() === "" ? [] : [part];
+      default:
+        return [];
+    }
+  });
+}
+
+/** Formats a text file for a model: a header with its name, its text, and a line that ends it. */
+export function formatFileText(file: FileContent): string {
+  if (!isTextFile(file)) return `[The ${formatAttachment(file)} is left out: its type is not supported.]`;
+  const text = Buffer.from(file.data, "base64").toString("utf8");
+  return `[File ${file.name}, ${file.mimeType}]\n${text}${text.endsWith("\n") ? "" : "\n"}[End of file ${file.name}]`;
 }
 
 function toAssistantParts(

@@ -50,6 +50,7 @@ function translatePart(part: Content, protocol: string): readonly Content[] {
       return [rest];
     }
     case "image":
+    case "file":
       return [part];
   }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgentDefinition } from "./definition.ts";
 import { Grants } from "./grant.ts";
-import { MessageMetadata, Usage } from "./message.ts";
+import { Content, MessageMetadata, Usage } from "./message.ts";
 import { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SessionOrigin, SpawnRef } from "./record.ts";
 import { ViewSnapshot } from "./view-snapshot.ts";
 
@@ -167,6 +167,8 @@ export const InboxLine = z.object({
   id: z.string(),
   atMs,
   text: z.string(),
+  /** The parts of a message that has others than text; `text` has their text. */
+  content: z.array(Content).optional(),
   metadata: MessageMetadata.optional(),
 });
 export type InboxLine = z.infer<typeof InboxLine>;

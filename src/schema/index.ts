@@ -43,6 +43,7 @@ export {
   AssistantMessage,
   Content,
   ExtensionMessage,
+  FileContent,
   ImageContent,
   Message,
   MessageMetadata,

@@ -20,8 +20,24 @@ export const ImageContent = z.object({
   data: z.string(),
   /** The media type, such as `image/png`. */
   mimeType: z.string(),
+  /** The name of its file, if it has one. */
+  name: z.string().optional(),
 });
 export type ImageContent = z.infer<typeof ImageContent>;
+
+/** A file that is not an image: a PDF document, or a text. */
+export const FileContent = z.object({
+  type: z.literal("file"),
+  /** Base64, without a data: prefix; of text, its UTF-8. */
+  data: z.string(),
+  /** The media type: `application/pdf`, or that of a text, such as `text/markdown`. */
+  mimeType: z.string(),
+  /** The name of the file, without its folder. */
+  name: z.string(),
+  /** The number of pages of a PDF document, if it is known. */
+  pages: z.number().int().positive().optional(),
+});
+export type FileContent = z.infer<typeof FileContent>;
 
 /** What a model thinks before it answers. */
 export const ThinkingContent = z.object({
@@ -68,6 +84,7 @@ export type VendorContent = z.infer<typeof VendorContent>;
 export const Content = z.discriminatedUnion("type", [
   TextContent,
   ImageContent,
+  FileContent,
   ThinkingContent,
   ToolCallContent,
   VendorContent,

@@ -102,6 +102,11 @@ export const ModelConfig = z.strictObject({
   apiKey: SecretReference.optional(),
   /** Whether the model can think before it answers. */
   reasoning: z.boolean().default(false),
+  /**
+   * What the model reads besides text. By default the catalogue decides. Without it, images are sent, and PDF documents where
+   * the vendor's protocol has them.
+   */
+  input: z.array(z.enum(["image", "pdf"])).optional(),
   /** Tokens. */
   contextWindow: z.number().int().positive(),
   /** The maximum tokens of one answer. */

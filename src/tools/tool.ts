@@ -8,7 +8,7 @@ import { z } from "zod";
 import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
 import type { SpawnedGroup } from "../platform/process/process-group.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
-import type { ImageContent, TextContent } from "../schema/message.ts";
+import type { FileContent, ImageContent, TextContent } from "../schema/message.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 import type { AskUser } from "../schema/user-question.ts";
 import type { TeamAction } from "./builtin/team-tools.ts";
@@ -21,7 +21,7 @@ export type { SpawnedGroup, TeamAction };
 /** What a call returns. */
 export type ToolOutput = {
   /** The output that the model sees. */
-  readonly content: readonly (TextContent | ImageContent)[];
+  readonly content: readonly (TextContent | ImageContent | FileContent)[];
   /** Data for users and programs. Never sent to a model. */
   readonly details?: unknown;
   /** For a tool that runs another agent: the loop in which that agent ran. At most 512 bytes. */

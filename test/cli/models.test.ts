@@ -19,7 +19,7 @@ describe("models", () => {
     const { code, out } = await runHoldfast(["models", "opus-5-5", "--provider", "anthropic"], env);
     expect(out).toMatch(/^MODEL +CONTEXT +ANSWER +IN +OUT +READ +WRITE +THINKING +TAKES +AS OF$/m);
     expect(out).toMatch(
-      /^anthropic\/claude-opus-5-5 +1,000,000 +128,000 +4 +20 +0\.2 +5 +adaptive +tools images schema +2026-09-23$/m,
+      /^anthropic\/claude-opus-5-5 +1,000,000 +128,000 +4 +20 +0\.2 +5 +adaptive +tools images pdf schema +2026-09-23$/m,
     );
     expect(out.trim().split("\n")).toHaveLength(2);
     expect(code).toBe(0);

@@ -90,6 +90,7 @@ function wordOf(part: AssistantMessage["content"][number]): string {
     case "toolCall":
       return `${part.name}${String(part.arguments)}`;
     case "image":
+    case "file":
     case "vendor":
       return part.type;
   }

@@ -62,6 +62,20 @@ describe("a message to be clipped", () => {
     ]);
   });
 
+  test("names a large file, with its size, instead of showing it", () => {
+    const file = {
+      type: "file",
+      mimeType: "application/pdf",
+      name: "a.pdf",
+      pages: 9,
+      data: "AAAA",
+    } as const;
+    const shown = { ...(result("a", "see") as ToolResultMessage), content: [file] };
+    expect(texts([clipMessage(shown, 4, 400)])).toEqual([
+      '[The file a.pdf 3 bytes application/pdf 9 pages is omitted; to read it, call read_full_message with {"message": 4, "image": 0}]',
+    ]);
+  });
+
   test("is returned unchanged if it fits", () => {
     const said = user("short") as UserMessage;
     expect(clipMessage(said, 0, 400)).toBe(said);

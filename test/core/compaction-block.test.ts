@@ -140,6 +140,8 @@ describe("the summary line of a turn", () => {
     const shown = { ...user(""), content: [text(" look"), image, text("here\n")] } as AgentMessage;
     const said = { ...answer(""), content: [text("one"), text(" "), text("two")] };
     expect(lineOf(shown, said)).toBe("[Summary] User: look [image] here Assistant: one two");
+    const named = { ...user(""), content: [{ ...image, name: "a.png" }] } as AgentMessage;
+    expect(lineOf(named)).toBe("[Summary] User: [image a.png 3 bytes image/png]");
     const blank = { ...answer(""), content: [text(" ")] };
     expect(lineOf(blank)).toBe("[Summary] Assistant: [Assistant response]");
   });

@@ -7,7 +7,7 @@ import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createHttp } from "./answer-reader.ts";
 import { captureRequest } from "./captured-request.ts";
-import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest, toFileText } from "./corpus/index.ts";
 
 // Every conversation of the corpus, sent by our adapter and by the SDK: an independent reading of the SDK's types.
 
@@ -43,9 +43,15 @@ class Ids {
   }
 }
 
-const shown = (content: readonly Content[]): (Anthropic.TextBlockParam | Anthropic.ImageBlockParam)[] =>
-  content.flatMap((part): (Anthropic.TextBlockParam | Anthropic.ImageBlockParam)[] => {
+type Shown = Anthropic.TextBlockParam | Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
+const shown = (content: readonly Content[]): Shown[] =>
+  content.flatMap((part): Shown[] => {
     if (part.type === "text") return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
+    if (part.type === "file") {
+      if (part.mimeType !== "application/pdf") return [{ type: "text", text: toFileText(part) }];
+      const source = { type: "base64", media_type: "application/pdf", data: part.data } as const;
+      return [{ type: "document", source, title: part.name }];
+    }
     if (part.type !== "image") return [];
     const media_type = part.mimeType as Anthropic.Base64ImageSource["media_type"];
     return [{ type: "image", source: { type: "base64", media_type, data: part.data } }];

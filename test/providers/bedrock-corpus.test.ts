@@ -15,7 +15,7 @@ import { type ModelServer, startModelServer } from "../../src/testing/model-serv
 import { createHttp } from "./answer-reader.ts";
 import { createSdkClient, encodeEvent, type SdkRequest } from "./bedrock-stream.ts";
 import { captureRequest } from "./captured-request.ts";
-import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest, toFileText } from "./corpus/index.ts";
 
 // Every conversation of the corpus, sent by our adapter and by Amazon's SDK: an independent reading of the SDK's types.
 
@@ -53,15 +53,35 @@ class Ids {
   }
 }
 
-const shown = (content: readonly Content[]): (ContentBlock & ToolResultContentBlock)[] =>
-  content.flatMap((part): (ContentBlock & ToolResultContentBlock)[] => {
+/** Letters, digits, single spaces, hyphens, parentheses and brackets; each name once. */
+class Names {
+  readonly #taken: string[] = [];
+  of(file: string): string {
+    const plain = file.replace(/\.\w+$/, "").replace(/[^\w \-()[\]]|_/g, " ");
+    const base = plain.split(" ").filter(Boolean).join(" ");
+    const copies = this.#taken.filter((one) => one === base.toLowerCase()).length;
+    this.#taken.push(base.toLowerCase());
+    return copies === 0 ? base : `${base} (${copies + 1})`;
+  }
+}
+
+const shown = (content: readonly Content[], names: Names): (ContentBlock & ToolResultContentBlock)[] => {
+  const blocks = content.flatMap((part): (ContentBlock & ToolResultContentBlock)[] => {
     if (part.type === "text") return part.text.trim() === "" ? [] : [{ text: part.text }];
+    if (part.type === "file") {
+      if (part.mimeType !== "application/pdf") return [{ text: toFileText(part) }];
+      const source = { bytes: Buffer.from(part.data, "base64") };
+      return [{ document: { format: "pdf", name: names.of(part.name), source } }];
+    }
     if (part.type !== "image") return [];
     const format = part.mimeType.replace("image/", "").replace("jpg", "jpeg");
     if (!["png", "jpeg", "gif", "webp"].includes(format))
       return [{ text: `(An image of type ${part.mimeType} is omitted.)` }];
     return [{ image: { format: format as "png", source: { bytes: Buffer.from(part.data, "base64") } } }];
   });
+  const isBare = blocks.some(({ document }) => document) && !blocks.some(({ text }) => text !== undefined);
+  return isBare ? [...blocks, { text: "(see the attached document)" }] : blocks;
+};
 
 function messagesOf(history: readonly Message[]): WireMessage[] {
   const made: WireMessage[] = [];
@@ -72,13 +92,14 @@ function messagesOf(history: readonly Message[]): WireMessage[] {
     else made.push({ role, content });
   };
   const ids = new Ids();
+  const names = new Names();
   const sent = history.filter(
     (one) => one.role !== "assistant" || !["error", "aborted", "guardRail"].includes(one.stopReason),
   );
   for (const [at, message] of sent.entries()) {
     if (message.role === "toolResult") continue;
     if (message.role === "user") {
-      add("user", shown(message.content));
+      add("user", shown(message.content, names));
       continue;
     }
     const own = message.provider === "bedrock";
@@ -89,7 +110,7 @@ function messagesOf(history: readonly Message[]): WireMessage[] {
     const content: ContentBlock[] = [];
     const open: [string, string][] = [];
     for (const part of message.content) {
-      if (part.type === "text") content.push(...shown([part]));
+      if (part.type === "text") content.push(...shown([part], names));
       if (part.type === "thinking" && own && part.signature !== undefined) {
         const { signature, thinking } = part;
         content.push({
@@ -113,7 +134,7 @@ function messagesOf(history: readonly Message[]): WireMessage[] {
       const place = open.findIndex(([id]) => id === result.toolCallId);
       const [found] = place < 0 ? [] : open.splice(place, 1);
       if (found === undefined) continue;
-      const said = shown(result.content);
+      const said = shown(result.content, names);
       answers.push({
         toolResult: {
           toolUseId: found[1],

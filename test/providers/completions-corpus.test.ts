@@ -8,14 +8,17 @@ import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createHttp } from "./answer-reader.ts";
 import { captureRequest } from "./captured-request.ts";
-import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest, toFileText } from "./corpus/index.ts";
 
 // Every conversation of the corpus, sent by our adapter and by the SDK: an independent reading of the SDK's types.
 
 /** Fields of vendors other than OpenAI. */
 type Body = OpenAI.ChatCompletionCreateParamsStreaming & { reasoning?: { effort: string } };
 type Param = OpenAI.ChatCompletionMessageParam;
-type Part = OpenAI.ChatCompletionContentPartText | OpenAI.ChatCompletionContentPartImage;
+type Part =
+  | OpenAI.ChatCompletionContentPartText
+  | OpenAI.ChatCompletionContentPartImage
+  | OpenAI.ChatCompletionContentPart.File;
 
 const LIMIT = 32_000;
 const EFFORTS = {
@@ -66,9 +69,17 @@ function idsOf(provider: string): (id: string, own: boolean) => string {
 const said = (content: readonly Content[]): Part[] =>
   content.flatMap((part): Part[] => {
     if (part.type === "text") return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
+    if (part.type === "file") {
+      if (part.mimeType !== "application/pdf") return [{ type: "text", text: toFileText(part) }];
+      const file_data = `data:application/pdf;base64,${part.data}`;
+      return [{ type: "file", file: { filename: part.name, file_data } }];
+    }
     if (part.type !== "image") return [];
     return [{ type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } }];
   });
+
+const note = (parts: readonly Part[]) =>
+  parts.some(({ type }) => type === "file") ? "(see the attached file)" : "(see the attached image)";
 
 function messagesOf(history: readonly Message[], { model }: Kind): Param[] {
   const { provider } = model;
@@ -129,9 +140,9 @@ function messagesOf(history: readonly Message[], { model }: Kind): Param[] {
       const [found] = place < 0 ? [] : open.splice(place, 1);
       if (found === undefined) continue;
       const parts = said(result.content);
-      const images = parts.filter(({ type }) => type === "image_url");
+      const images = parts.filter(({ type }) => type !== "text");
       const words = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-      const content = words.length === 0 && images.length > 0 ? "(see the attached image)" : words.join("\n");
+      const content = words.length === 0 && images.length > 0 ? note(parts) : words.join("\n");
       made.push({ role: "tool", tool_call_id: found.call.id, content });
       if (images.length > 0)
         pictures.push({ type: "text", text: `Attached by ${found.call.function.name}:` }, ...images);

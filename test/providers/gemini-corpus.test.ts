@@ -12,7 +12,7 @@ import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createHttp } from "./answer-reader.ts";
 import { captureRequest } from "./captured-request.ts";
-import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest, toFileText } from "./corpus/index.ts";
 import { createSdk } from "./gemini-sdk.ts";
 
 // Every conversation of the corpus, sent by our adapter and by the SDK: an independent reading of the SDK's types.
@@ -29,21 +29,30 @@ const LEVELS = {
 };
 const UNSIGNED = "skip_thought_signature_validator";
 
-const inline = (part: Extract<Content, { type: "image" }>) => ({
+const isPdf = (part: Content) => part.type === "file" && part.mimeType === "application/pdf";
+const inline = (part: Extract<Content, { type: "image" | "file" }>) => ({
   inlineData: { mimeType: part.mimeType, data: part.data },
 });
 const shown = (content: readonly Content[]): Part[] =>
   content.flatMap((part): Part[] => {
     if (part.type === "text") return part.text.trim() === "" ? [] : [{ text: part.text }];
-    return part.type === "image" ? [inline(part)] : [];
+    if (part.type === "file" && !isPdf(part)) return [{ text: toFileText(part) }];
+    return part.type === "image" || part.type === "file" ? [inline(part)] : [];
   });
 const given = (id: string) => !/^(google|vertex)-fc-\d+$/.test(id);
 const base64 = (token: string | undefined) => token !== undefined && /^[\w+/-]+=*$/.test(token);
 
 function response(name: string, id: string | undefined, content: readonly Content[], isError: boolean): Part {
-  const parts = content.flatMap((part) => (part.type === "image" ? [inline(part)] : []));
+  const parts = shown(content).flatMap(({ inlineData }) =>
+    inlineData === undefined ? [] : [{ inlineData }],
+  );
   const texts = shown(content).flatMap((part) => (part.text === undefined ? [] : [part.text]));
-  const said = texts.length === 0 && parts.length > 0 ? "(see the attached image)" : texts.join("\n");
+  const said =
+    texts.length === 0 && parts.length > 0
+      ? content.some(isPdf)
+        ? "(see the attached file)"
+        : "(see the attached image)"
+      : texts.join("\n");
   return {
     functionResponse: {
       ...(id !== undefined && { id }),

@@ -7,14 +7,17 @@ import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createHttp } from "./answer-reader.ts";
 import { captureRequest } from "./captured-request.ts";
-import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest, toFileText } from "./corpus/index.ts";
 
 // Every conversation of the corpus, sent by our adapters and by the SDK: an independent reading of the SDK's types.
 
 type Body = OpenAI.Responses.ResponseCreateParamsStreaming;
 type Item = OpenAI.Responses.ResponseInputItem;
 type Call = OpenAI.Responses.ResponseFunctionToolCall;
-type Part = OpenAI.Responses.ResponseInputText | OpenAI.Responses.ResponseInputImage;
+type Part =
+  | OpenAI.Responses.ResponseInputText
+  | OpenAI.Responses.ResponseInputImage
+  | OpenAI.Responses.ResponseInputFile;
 
 const LIMIT = 32_000;
 const EFFORTS = {
@@ -67,6 +70,11 @@ function idsOf(provider: string): (id: string, own: boolean) => string {
 const shown = (content: readonly Content[]): Part[] =>
   content.flatMap((part): Part[] => {
     if (part.type === "text") return part.text.trim() === "" ? [] : [{ type: "input_text", text: part.text }];
+    if (part.type === "file") {
+      if (part.mimeType !== "application/pdf") return [{ type: "input_text", text: toFileText(part) }];
+      const file_data = `data:application/pdf;base64,${part.data}`;
+      return [{ type: "input_file", filename: part.name, file_data }];
+    }
     if (part.type !== "image") return [];
     return [{ type: "input_image", detail: "auto", image_url: `data:${part.mimeType};base64,${part.data}` }];
   });

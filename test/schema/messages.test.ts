@@ -99,10 +99,11 @@ const answer: AssistantMessage = {
 const extension: ExtensionMessage = { role: "extension", kind: "note", data: { a: 1 } };
 
 describe("the parts of a conversation", () => {
-  test("content is text, image, thinking, tool call or a vendor's block, in an ordered list that may mix them [TYP-01.1-2]", () => {
+  test("content is text, image, file, thinking, tool call or a vendor's block, in an ordered list that may mix them [TYP-01.1-2]", () => {
     expect(Content.options.map(({ shape }) => shape.type.value)).toEqual([
       "text",
       "image",
+      "file",
       "thinking",
       "toolCall",
       "vendor",
@@ -112,6 +113,7 @@ describe("the parts of a conversation", () => {
       { type: "text", text: "a" },
       { type: "toolCall", id: "1", name: "t", arguments: [1, { two: null }] },
       { type: "image", data: "aGk=", mimeType: "image/png" },
+      { type: "file", data: "JVBERi0=", mimeType: "application/pdf", name: "a.pdf", pages: 2 },
       { type: "vendor", kind: "web_search_call", data: { id: "ws_1", found: [null, 1] } },
       { type: "text", text: "b" },
     ];
@@ -320,6 +322,7 @@ describe("a model request", () => {
       name: "A model",
       apiKey: "${SOME_KEY}",
       reasoning: true,
+      input: ["image" as const, "pdf" as const],
       maxTokens: 5,
       cost: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 1.25 },
       headers: { "x-a": "b" },

@@ -1,5 +1,6 @@
 import { findNotesProblem } from "../../conversation/compaction/notes-check.ts";
 import type { Turn } from "../../conversation/compaction/turns.ts";
+import { formatAttachment, isAttachment } from "../../core/view/attachment.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
@@ -72,6 +73,7 @@ function formatMessage(message: AgentMessage): string {
   if (message.role === "extension") return "";
   const parts = message.content.map((part) => {
     if (part.type === "text") return part.text;
+    if (isAttachment(part)) return `[${formatAttachment(part)}]`;
     return part.type === "toolCall" ? `[calls ${part.name} ${JSON.stringify(part.arguments)}]` : "";
   });
   const who = message.role === "toolResult" ? `result of ${message.toolName}` : message.role;

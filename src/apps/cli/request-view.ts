@@ -1,4 +1,5 @@
 import type { BlockOrigin, SourcedMessage, TurnRequest } from "../../client/index.ts";
+import { formatAttachment } from "../../core/view/attachment.ts";
 import { type Palette, stripControls } from "./palette.ts";
 
 /** Formats the request for one turn: every block under its source. */
@@ -86,7 +87,8 @@ function formatBody({ message }: SourcedMessage): string {
         case "toolCall":
           return `● ${part.name} ${JSON.stringify(part.arguments)}`;
         case "image":
-          return "[image]";
+        case "file":
+          return `[${formatAttachment(part)}]`;
         default:
           return "";
       }

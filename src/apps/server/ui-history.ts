@@ -77,6 +77,7 @@ function toUiParts(part: Content): readonly UiPart[] {
     case "thinking":
       return part.thinking === "" ? [] : [{ type: "reasoning", text: part.thinking, state: "done" }];
     case "image":
+    case "file":
       return [{ type: "file", url: `data:${part.mimeType};base64,${part.data}`, mediaType: part.mimeType }];
     case "vendor":
       return [];

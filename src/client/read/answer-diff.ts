@@ -77,6 +77,7 @@ function toAnswerParts(part: Content, contentIndex: number): readonly AnswerPart
       return [{ type: "toolCall", text, contentIndex, toolCallId: part.id, toolName: part.name }];
     }
     case "image":
+    case "file":
     case "vendor":
       return [];
   }

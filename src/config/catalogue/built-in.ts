@@ -41,9 +41,20 @@ function toEntry(provider: string, row: Row, from: Pick<CatalogueEntry, "source"
     thinking: thinking as Thinking,
     tools: true,
     images: abilities.includes("images"),
+    pdf: readsPdf(provider, id, abilities.includes("images")),
     structuredOutput: abilities.includes("schema"),
     ...from,
   };
+}
+
+/**
+ * Reports whether a model reads PDF documents. The price list does not say. Anthropic, OpenAI and Google read pages as
+ * images, with all models that read images. OpenRouter converts documents to text for models that do not read them. Of
+ * Bedrock's models, Claude and Nova do.
+ */
+function readsPdf(provider: string, id: string, images: boolean): boolean {
+  if (provider === "openrouter") return true;
+  return images && (provider !== "bedrock" || /claude|nova/.test(id));
 }
 
 function toRates(input: number, output: number, cacheRead: number, cacheWrite: number) {

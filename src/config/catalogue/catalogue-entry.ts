@@ -15,6 +15,8 @@ export type CatalogueEntry = {
   readonly thinking?: Thinking;
   readonly tools?: boolean;
   readonly images?: boolean;
+  /** The model reads PDF documents over its vendor's protocol. */
+  readonly pdf?: boolean;
   /** The vendor can enforce a JSON Schema for an answer. */
   readonly structuredOutput?: boolean;
   readonly source: string;
@@ -28,13 +30,18 @@ export type KnownModel = {
   maxTokens?: number;
   cost?: CostRates;
   reasoning?: boolean;
+  input?: ("image" | "pdf")[];
 };
 
-export function toKnownModel({ contextWindow, maxTokens, cost, thinking }: CatalogueEntry): KnownModel {
+export function toKnownModel(entry: CatalogueEntry): KnownModel {
+  const { contextWindow, maxTokens, cost, thinking, images, pdf } = entry;
   return {
     ...(contextWindow !== undefined && { contextWindow }),
     ...(maxTokens !== undefined && { maxTokens }),
     ...(cost !== undefined && { cost }),
     ...(thinking !== undefined && { reasoning: thinking !== "none" }),
+    ...(images !== undefined && {
+      input: [...(images ? ["image" as const] : []), ...(pdf === true ? ["pdf" as const] : [])],
+    }),
   };
 }

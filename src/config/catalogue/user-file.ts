@@ -35,6 +35,7 @@ const UserModel = z.strictObject({
   thinking: z.enum(["budget", "adaptive", "effort", "level", "none"]).optional(),
   tools: z.boolean().optional(),
   images: z.boolean().optional(),
+  pdf: z.boolean().optional(),
   structured_output: z.boolean().optional(),
   source: z.string().optional(),
   date: z.string().optional(),
@@ -92,7 +93,7 @@ function toEntry(written: string, own: z.infer<typeof UserModel>, file: string):
   // Both OpenAI protocols serve the same models.
   const name = written.replace(/^openai-responses\//, "openai/");
   const slash = name.indexOf("/");
-  const { cost, thinking, tools, images, source = file, date = "" } = own;
+  const { cost, thinking, tools, images, pdf, source = file, date = "" } = own;
   return {
     name,
     provider: name.slice(0, slash),
@@ -108,6 +109,7 @@ function toEntry(written: string, own: z.infer<typeof UserModel>, file: string):
     ...(thinking !== undefined && { thinking }),
     ...(tools !== undefined && { tools }),
     ...(images !== undefined && { images }),
+    ...(pdf !== undefined && { pdf }),
     ...(own.structured_output !== undefined && { structuredOutput: own.structured_output }),
     source,
     date,

@@ -1,3 +1,4 @@
+import { type Attachment, formatAttachment, isAttachment } from "../../core/view/attachment.ts";
 import { estimateContent } from "../../core/view/estimate.ts";
 import { READ_FULL_TOOL } from "../../core/view/view-request.ts";
 import type { AgentMessage, Content, ToolResultMessage, UserMessage } from "../../schema/message.ts";
@@ -60,7 +61,7 @@ export function getMessageText({ content }: { readonly content: readonly Content
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** Clips a message to `maxChars` of text, and its images to the same cost. A marker names each omitted part. */
+/** Clips a message to `maxChars` of text, and its images and files to the same cost. A marker names each omitted part. */
 export function clipMessage<M extends Clippable>(message: M, position: number, maxChars: number): M {
   const text = getMessageText(message);
   const clipped = clipText(text, maxChars, position);
@@ -68,7 +69,7 @@ export function clipMessage<M extends Clippable>(message: M, position: number, m
   let isPlaced = clipped === text;
   const content = message.content.flatMap((part, index): readonly Content[] => {
     if (part.type !== "text") {
-      return isTooLarge(part, maxChars) ? [buildTextPart(formatImageMarker(position, index))] : [part];
+      return isTooLarge(part, maxChars) ? [buildTextPart(formatPartMarker(part, position, index))] : [part];
     }
     if (clipped === text) return [part];
     if (isPlaced) return [];
@@ -78,8 +79,8 @@ export function clipMessage<M extends Clippable>(message: M, position: number, m
   return { ...message, content };
 }
 
-function isTooLarge(part: Content, maxChars: number): boolean {
-  return part.type === "image" && estimateContent(part) * CHARS_PER_TOKEN > maxChars;
+function isTooLarge(part: Content, maxChars: number): part is Attachment {
+  return isAttachment(part) && estimateContent(part) * CHARS_PER_TOKEN > maxChars;
 }
 
 function buildTextPart(text: string): Content {
@@ -100,8 +101,10 @@ function formatTextMarker(position: number, from: number, omitted: number): stri
   return `\n\n[... ${omitted} characters omitted; to read them, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${from}} ...]\n\n`;
 }
 
-function formatImageMarker(position: number, index: number): string {
-  return `[An image is omitted; to see it, call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}]`;
+function formatPartMarker(part: Attachment, position: number, index: number): string {
+  const call = `call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}`;
+  if (part.type === "image" && part.name === undefined) return `[An image is omitted; to see it, ${call}]`;
+  return `[The ${formatAttachment(part)} is omitted; to ${part.type === "image" ? "see" : "read"} it, ${call}]`;
 }
 
 /** Moves an end so that no character is cut in half. */

@@ -1,4 +1,5 @@
-import type { AgentMessage } from "../../schema/message.ts";
+import { formatAttachment, isAttachment } from "../../core/view/attachment.ts";
+import type { AgentMessage, Content } from "../../schema/message.ts";
 import { buildPlaceholder, MAX_REPEATED_CHARS, summariseAnswer } from "./placeholder.ts";
 import type { TokenCounter } from "./token-counter.ts";
 import type { Turn } from "./turns.ts";
@@ -12,11 +13,16 @@ export function formatTurn(turn: Turn): string {
   return clip(`[Summary] ${parts.length === 0 ? "[No text]" : parts.join(" ")}`, MAX_LINE_CHARS);
 }
 
+/** Only parts with a name are worth more than their kind. */
+function describePart(part: Content): string {
+  return isAttachment(part) && part.name !== undefined ? formatAttachment(part) : part.type;
+}
+
 function listMessageTexts(message: AgentMessage): readonly string[] {
   switch (message.role) {
     case "user": {
       const contentTexts = message.content.map((part) =>
-        part.type === "text" ? part.text : `[${part.type}]`,
+        part.type === "text" ? part.text : `[${describePart(part)}]`,
       );
       return [`User: ${clip(toOneLine(contentTexts.join(" ")), MAX_REPEATED_CHARS)}`];
     }

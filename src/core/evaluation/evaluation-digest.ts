@@ -35,14 +35,14 @@ export type OpenedAgent = {
   readonly number: number;
   readonly limits: Limits;
   readonly delegation?: Delegation;
-  /** The stored text of its own prompt. */
+  /** The stored text of its own prompt, or its stored parts. */
   readonly prompt?: string;
 };
 
 export type EvaluationOpenedDigest = Pick<LoopPart, "evaluation" | "at" | "parentLoopId"> & {
   readonly branches: readonly OpenedAgent[];
   readonly judge?: OpenedAgent;
-  /** The stored text of the prompt. */
+  /** The stored text of the prompt, or its stored parts. */
   readonly prompt?: string;
   readonly limits?: EvaluationLimits;
 };

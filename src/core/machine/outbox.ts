@@ -1,7 +1,8 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { EventBody } from "../../schema/loop-event.ts";
-import type { AgentMessage, AssistantMessage } from "../../schema/message.ts";
+import type { AgentMessage, AssistantMessage, Content } from "../../schema/message.ts";
 import { NO_USAGE } from "../budget/usage.ts";
+import { isAttachment } from "../view/attachment.ts";
 import { buildRejectedMessage, buildUserContent } from "./rejected-message.ts";
 import type { Outbox, OutboxEntry } from "./state/outbox.ts";
 import type { State } from "./state/state.ts";
@@ -50,21 +51,34 @@ export function drainOutbox(outbox: Outbox, size: { entries: number; events: num
  * Builds the message of an outbox entry in the form in which the transcript stores it.
  *
  * @param text - The text of a user message or of a sub-agent that travelled as a reference.
+ * @param parts - The parts of a user message with images or files.
  */
-export function buildOutboxMessage(entry: OutboxEntry, loopId: string, text?: string): AgentMessage {
+export function buildOutboxMessage(
+  entry: OutboxEntry,
+  loopId: string,
+  text?: string,
+  parts?: readonly Content[],
+): AgentMessage {
   const turnId = { loopId, turnIndex: entry.turn };
   const { body } = entry;
   switch (body.type) {
     case "user":
       return {
         role: "user",
-        content: [...buildUserContent(text ?? body.message.text ?? "", body.message.filtered?.warning)],
+        content: [
+          ...buildUserContent(parts ?? text ?? body.message.text ?? "", body.message.filtered?.warning),
+        ],
         timestamp: body.message.atMs,
         ...omitUndefined({ metadata: body.message.metadata }),
         turnId,
       };
     case "rejected":
-      return buildRejectedMessage(text ?? body.message.text ?? "", body.reason, body.message.atMs);
+      return buildRejectedMessage(
+        text ?? body.message.text ?? "",
+        body.reason,
+        body.message.atMs,
+        parts?.filter(isAttachment),
+      );
     case "notice":
       return { role: "user", content: [{ type: "text", text: body.text }], timestamp: entry.atMs, turnId };
     case "result":

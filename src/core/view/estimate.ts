@@ -1,4 +1,5 @@
-import type { AgentMessage, Content } from "../../schema/message.ts";
+import type { AgentMessage, Content, FileContent } from "../../schema/message.ts";
+import { countDataBytes } from "./data-reference.ts";
 
 // Estimates the tokens of a message without a tokenizer: CTX-01 to CTX-03.
 
@@ -38,10 +39,26 @@ const IMAGE_BYTES_PER_TOKEN = 750;
 const IMAGE_MIN_TOKENS = 85;
 const IMAGE_MAX_TOKENS = 16_000;
 
-function estimateImage(base64: string): number {
-  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
-  const bytes = Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
-  return Math.min(IMAGE_MAX_TOKENS, Math.max(IMAGE_MIN_TOKENS, Math.ceil(bytes / IMAGE_BYTES_PER_TOKEN)));
+function estimateImage(data: string): number {
+  const tokens = Math.ceil(countDataBytes(data) / IMAGE_BYTES_PER_TOKEN);
+  return Math.min(IMAGE_MAX_TOKENS, Math.max(IMAGE_MIN_TOKENS, tokens));
+}
+
+/**
+ * Tokens of a page of a PDF document. Anthropic names 1,500 to 3,000 for the text of a page and counts an image of it
+ * besides; OpenAI sends both as well, and Gemini counts 258.
+ */
+const PDF_PAGE_TOKENS = 3000;
+
+/** Bytes of a page where the number of pages is unknown: most documents have more. */
+const PDF_PAGE_BYTES = 50_000;
+
+export const PDF_TYPE = "application/pdf";
+
+function estimateFile({ data, mimeType, name, pages }: FileContent): number {
+  const bytes = countDataBytes(data);
+  if (mimeType !== PDF_TYPE) return Math.ceil(bytes / 4) + estimateText(name);
+  return (pages ?? Math.max(1, Math.ceil(bytes / PDF_PAGE_BYTES))) * PDF_PAGE_TOKENS;
 }
 
 export function estimateContent(content: Content): number {
@@ -54,6 +71,8 @@ export function estimateContent(content: Content): number {
       return estimateText(content.name) + estimateText(JSON.stringify(content.arguments) ?? "null") + 8;
     case "image":
       return estimateImage(content.data);
+    case "file":
+      return estimateFile(content);
     case "vendor":
       return estimateText(JSON.stringify(content.data) ?? "null");
   }

@@ -13,7 +13,7 @@ export const READ_FULL_DEFINITION: ToolDefinition = {
     properties: {
       message: number("The number of the message, as given in the marker"),
       from: number("The character to start at, as given in the marker; 0 by default"),
-      image: number("The number of an image of the message, as given in its marker"),
+      image: number("The number of an image or file of the message, as given in its marker"),
     },
     required: ["message"],
   },

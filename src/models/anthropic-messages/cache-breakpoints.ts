@@ -24,7 +24,7 @@ export function markHistory(messages: readonly WireMessage[]): readonly WireMess
 }
 
 /** Kinds that can carry the mark. Thinking and empty texts cannot, and vendor-specific blocks are sent back unchanged. */
-const MARKABLE: ReadonlySet<string> = new Set(["text", "image", "tool_use", "tool_result"]);
+const MARKABLE: ReadonlySet<string> = new Set(["text", "image", "document", "tool_use", "tool_result"]);
 
 function markMessage(message: WireMessage): WireMessage {
   const last = message.content.findLastIndex(

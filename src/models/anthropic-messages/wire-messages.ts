@@ -2,7 +2,7 @@ import { assertNever } from "../../platform/text/assert-never.ts";
 import type { AssistantPart, CallIdRule, ConversationTurn, Part } from "../conversation.ts";
 import { parseCallerToken } from "./caller-token.ts";
 import { parseCitationToken } from "./citation-token.ts";
-import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
+import type { WireBlock, WireMessage, WirePart } from "./wire.ts";
 
 const MAX_ID_CHARS = 64;
 
@@ -45,10 +45,19 @@ function convertTurn(turn: ConversationTurn): WireMessage {
   }
 }
 
-function toWirePart(part: Part): WireText | WireImage {
-  return part.type === "text"
-    ? { type: "text", text: part.text }
-    : { type: "image", source: { type: "base64", media_type: part.mimeType, data: part.data } };
+function toWirePart(part: Part): WirePart {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image", source: { type: "base64", media_type: part.mimeType, data: part.data } };
+    case "file":
+      return {
+        type: "document",
+        source: { type: "base64", media_type: "application/pdf", data: part.data },
+        title: part.name,
+      };
+  }
 }
 
 function toAssistantBlocks(part: AssistantPart, isSameProvider: boolean): readonly WireBlock[] {

@@ -8,13 +8,19 @@ export type WireText = {
   readonly text: string;
   readonly citations?: readonly JsonObject[];
 } & CacheMark;
-export type WireImage = {
+type WireImage = {
   readonly type: "image";
   readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
 } & CacheMark;
+/** A PDF document. */
+type WireDocument = {
+  readonly type: "document";
+  readonly source: { readonly type: "base64"; readonly media_type: "application/pdf"; readonly data: string };
+  readonly title: string;
+} & CacheMark;
+export type WirePart = WireText | WireImage | WireDocument;
 export type WireBlock =
-  | WireText
-  | WireImage
+  | WirePart
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string }
   | ({
@@ -26,7 +32,7 @@ export type WireBlock =
   | ({
       readonly type: "tool_result";
       readonly tool_use_id: string;
-      readonly content: readonly (WireText | WireImage)[];
+      readonly content: readonly WirePart[];
       readonly is_error: boolean;
     } & CacheMark);
 

@@ -4,7 +4,8 @@ import type { ModelConfig } from "../../schema/model.ts";
 import type { AssistantPart, CallIdRule, ConversationTurn, Part } from "../conversation.ts";
 import { parseCitationToken } from "./citation-token.ts";
 import { canReadThoughts, describeConverseModel } from "./converse-model.ts";
-import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
+import { DocumentNames } from "./document-names.ts";
+import type { WireBlock, WireMessage, WirePart, WireText } from "./wire.ts";
 
 const MAX_ID_CHARS = 64;
 
@@ -26,6 +27,9 @@ const OPENING_MESSAGE: WireMessage = { role: "user", content: [{ text: "(The con
 /** The API requires that a result is not empty. */
 const EMPTY_OUTPUT: WireText = { text: "(no output)" };
 
+/** The API requires a text beside a document. */
+const DOCUMENT_NOTE: WireText = { text: "(see the attached document)" };
+
 const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpeg",
@@ -40,8 +44,9 @@ export function toWireMessages(
   model: ModelConfig,
 ): readonly WireMessage[] {
   const messages: WireMessage[] = [];
+  const names = new DocumentNames();
   for (const turn of turns) {
-    const { role, content } = convertTurn(turn, model);
+    const { role, content } = convertTurn(turn, model, names);
     const last = messages.at(-1);
     if (content.length === 0) continue;
     if (last?.role === role) messages[messages.length - 1] = { role, content: [...last.content, ...content] };
@@ -50,10 +55,10 @@ export function toWireMessages(
   return messages[0]?.role === "assistant" ? [OPENING_MESSAGE, ...messages] : messages;
 }
 
-function convertTurn(turn: ConversationTurn, model: ModelConfig): WireMessage {
+function convertTurn(turn: ConversationTurn, model: ModelConfig, names: DocumentNames): WireMessage {
   switch (turn.role) {
     case "user":
-      return { role: "user", content: turn.parts.map(toWirePart) };
+      return { role: "user", content: toWireParts(turn.parts, names) };
     case "assistant": {
       const includesThoughts = turn.isSameProvider && canReadThoughts(model, turn.model);
       return {
@@ -68,7 +73,7 @@ function convertTurn(turn: ConversationTurn, model: ModelConfig): WireMessage {
         content: turn.results.map(({ callId, parts, isError }) => ({
           toolResult: {
             toolUseId: callId,
-            content: parts.length === 0 ? [EMPTY_OUTPUT] : parts.map(toWirePart),
+            content: parts.length === 0 ? [EMPTY_OUTPUT] : toWireParts(parts, names),
             ...(takesStatus && { status: isError ? ("error" as const) : ("success" as const) }),
           },
         })),
@@ -79,8 +84,16 @@ function convertTurn(turn: ConversationTurn, model: ModelConfig): WireMessage {
   }
 }
 
-function toWirePart(part: Part): WireText | WireImage {
+function toWireParts(parts: readonly Part[], names: DocumentNames): readonly WirePart[] {
+  const content = parts.map((part) => toWirePart(part, names));
+  const isBare = content.some((part) => "document" in part) && !content.some((part) => "text" in part);
+  return isBare ? [...content, DOCUMENT_NOTE] : content;
+}
+
+function toWirePart(part: Part, names: DocumentNames): WirePart {
   if (part.type === "text") return { text: part.text };
+  if (part.type === "file")
+    return { document: { format: "pdf", name: names.next(part.name), source: { bytes: part.data } } };
   const format = getOwn(IMAGE_FORMATS, part.mimeType.toLowerCase());
   if (format === undefined) return { text: `(An image of type ${part.mimeType} is omitted.)` };
   return { image: { format, source: { bytes: part.data } } };

@@ -5,9 +5,18 @@ import type { JsonObject } from "../../platform/text/json.ts";
 export type CachePoint = { readonly cachePoint: { readonly type: "default" } };
 
 export type WireText = { readonly text: string };
-export type WireImage = {
+type WireImage = {
   readonly image: { readonly format: string; readonly source: { readonly bytes: string } };
 };
+/** A PDF document. A message with one needs a text, too. */
+type WireDocument = {
+  readonly document: {
+    readonly format: "pdf";
+    readonly name: string;
+    readonly source: { readonly bytes: string };
+  };
+};
+export type WirePart = WireText | WireImage | WireDocument;
 type WireReasoning = {
   readonly reasoningContent:
     | { readonly reasoningText: { readonly text: string; readonly signature?: string } }
@@ -19,7 +28,7 @@ type WireToolUse = {
 type WireToolResult = {
   readonly toolResult: {
     readonly toolUseId: string;
-    readonly content: readonly (WireText | WireImage)[];
+    readonly content: readonly WirePart[];
     readonly status?: "success" | "error";
   };
 };
@@ -29,14 +38,7 @@ type WireCited = {
     readonly citations: readonly JsonObject[];
   };
 };
-export type WireBlock =
-  | WireText
-  | WireImage
-  | WireCited
-  | WireReasoning
-  | WireToolUse
-  | WireToolResult
-  | CachePoint;
+export type WireBlock = WirePart | WireCited | WireReasoning | WireToolUse | WireToolResult | CachePoint;
 export type WireMessage = { readonly role: "user" | "assistant"; readonly content: readonly WireBlock[] };
 
 export type WireTool = {

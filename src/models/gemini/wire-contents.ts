@@ -21,6 +21,7 @@ const SIGNATURE = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const GENERATED_ID = /^(?:google|vertex)-fc-\d+(?:_\d+)?$/;
 
 const IMAGE_NOTE = "(see the attached image)";
+const FILE_NOTE = "(see the attached file)";
 
 /** The API requires no format; the ids are unique for Holdfast's own use. */
 export const GEMINI_IDS: CallIdRule = {
@@ -116,14 +117,14 @@ function toResultContents(
   const sorted = [...results].sort((a, b) => order.indexOf(a.callId) - order.indexOf(b.callId));
   const parts = sorted.map((result) => toWireResponse(result, hasOwnIds, signsParts));
   if (signsParts) return [{ role: "user", parts }];
-  // Older models accept only text in a result; its images follow in a user message.
-  const images = sorted.flatMap(({ name, parts: resultParts }): WirePart[] => {
-    const found = resultParts.filter((part) => part.type === "image").map(toWirePart);
+  // Older models accept only text in a result; its images and files follow in a user message.
+  const attachments = sorted.flatMap(({ name, parts: resultParts }): WirePart[] => {
+    const found = resultParts.filter((part) => part.type !== "text").map(toWirePart);
     return found.length === 0 ? [] : [{ text: `Attached by ${name}:` }, ...found];
   });
   return [
     { role: "user", parts },
-    { role: "user", parts: images },
+    { role: "user", parts: attachments },
   ];
 }
 
@@ -137,16 +138,17 @@ function toWireResponse(
   within: boolean,
 ): WireResponse {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  const images = parts.flatMap((part) =>
-    part.type === "image" ? [{ inlineData: { mimeType: part.mimeType, data: part.data } }] : [],
+  const attachments = parts.flatMap((part) =>
+    part.type === "text" ? [] : [{ inlineData: { mimeType: part.mimeType, data: part.data } }],
   );
-  const text = texts.length === 0 && images.length > 0 ? IMAGE_NOTE : texts.join("\n");
+  const note = parts.some((part) => part.type === "file") ? FILE_NOTE : IMAGE_NOTE;
+  const text = texts.length === 0 && attachments.length > 0 ? note : texts.join("\n");
   return {
     functionResponse: {
       ...toWireId({ id: callId }, hasOwnIds),
       name,
       response: isError ? { error: text } : { result: text },
-      ...(within && images.length > 0 && { parts: images }),
+      ...(within && attachments.length > 0 && { parts: attachments }),
     },
   };
 }

@@ -27,13 +27,13 @@ export function toWireMessages(
         messages.push(...toAssistantMessages(turn.parts, turn.isSameProvider, compat, provider));
         break;
       case "results": {
-        const images = toImageMessages(turn.results);
+        const attachments = toAttachmentMessages(turn.results);
         messages.push(...turn.results.map((result) => toResultMessage(result, compat)));
-        const prompted = images.length > 0 || turns[at + 1]?.role === "user";
+        const prompted = attachments.length > 0 || turns[at + 1]?.role === "user";
         if (compat.requiresAssistantAfterToolResult && prompted) {
           messages.push({ role: "assistant", content: ACKNOWLEDGEMENT });
         }
-        messages.push(...images);
+        messages.push(...attachments);
         break;
       }
       default:
@@ -50,9 +50,17 @@ function toUserContent(parts: readonly Part[]): string | readonly WirePart[] {
 }
 
 function toWirePart(part: Part): WirePart {
-  return part.type === "text"
-    ? { type: "text", text: part.text }
-    : { type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } };
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } };
+    case "file":
+      return {
+        type: "file",
+        file: { filename: part.name, file_data: `data:${part.mimeType};base64,${part.data}` },
+      };
+  }
 }
 
 function toAssistantMessages(
@@ -96,20 +104,26 @@ function toAssistantMessages(
 
 function toResultMessage({ callId, name, parts }: ResultPart, compat: OpenAiCompat): WireMessage {
   const text = parts.filter((part) => part.type === "text").map((part) => part.text);
-  const hasImages = parts.some((part) => part.type === "image");
+  const hasAttachments = text.length < parts.length;
   return {
     role: "tool",
     tool_call_id: callId,
-    content: text.length === 0 && hasImages ? "(see the attached image)" : text.join("\n"),
+    content: text.length === 0 && hasAttachments ? formatNote(parts) : text.join("\n"),
     ...(compat.requiresToolResultName && { name }),
   };
 }
 
-/** Returns the images of results as user messages, because results contain text only. */
-function toImageMessages(results: readonly ResultPart[]): readonly WireMessage[] {
+function formatNote(parts: readonly Part[]): string {
+  return parts.some((part) => part.type === "file") ? "(see the attached file)" : "(see the attached image)";
+}
+
+/** Returns the images and files of results as user messages, because results contain text only. */
+function toAttachmentMessages(results: readonly ResultPart[]): readonly WireMessage[] {
   const parts = results.flatMap(({ name, parts }) => {
-    const images = parts.filter((part) => part.type === "image").map(toWirePart);
-    return images.length === 0 ? [] : [{ type: "text" as const, text: `Attached by ${name}:` }, ...images];
+    const attached = parts.filter((part) => part.type !== "text").map(toWirePart);
+    return attached.length === 0
+      ? []
+      : [{ type: "text" as const, text: `Attached by ${name}:` }, ...attached];
   });
   return parts.length === 0 ? [] : [{ role: "user", content: parts }];
 }

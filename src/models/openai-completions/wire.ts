@@ -7,7 +7,8 @@ export type WireText = { readonly type: "text"; readonly text: string } & CacheM
 
 export type WirePart =
   | WireText
-  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } }
+  | { readonly type: "file"; readonly file: { readonly filename: string; readonly file_data: string } };
 
 type WireCall = {
   readonly id: string;

@@ -54,9 +54,22 @@ export function toInputItems(turns: readonly ConversationTurn[]): readonly WireI
 }
 
 function toWirePart(part: Part): WirePart {
-  return part.type === "text"
-    ? { type: "input_text", text: part.text }
-    : { type: "input_image", detail: "auto", image_url: `data:${part.mimeType};base64,${part.data}` };
+  switch (part.type) {
+    case "text":
+      return { type: "input_text", text: part.text };
+    case "image":
+      return {
+        type: "input_image",
+        detail: "auto",
+        image_url: `data:${part.mimeType};base64,${part.data}`,
+      };
+    case "file":
+      return {
+        type: "input_file",
+        filename: part.name,
+        file_data: `data:${part.mimeType};base64,${part.data}`,
+      };
+  }
 }
 
 /** Returns a plain string if possible. */

@@ -6,7 +6,8 @@ type WireImage = {
   readonly detail: "auto";
   readonly image_url: string;
 };
-export type WirePart = WireText | WireImage;
+type WireFile = { readonly type: "input_file"; readonly filename: string; readonly file_data: string };
+export type WirePart = WireText | WireImage | WireFile;
 
 /** A message of the assistant. `annotations` are the vendor's own. */
 export type WireOutputText = {

@@ -2,6 +2,7 @@ import type { ModelRequest } from "../../../src/models/provider.ts";
 import type {
   AssistantMessage,
   Content,
+  FileContent,
   ImageContent,
   Message,
   ToolCallContent,
@@ -90,3 +91,9 @@ export const READ: ToolDefinition = {
   description: "Reads a file",
   parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
 };
+
+/** What a vendor without text files receives: the text, between lines with the name of the file. */
+export function toFileText({ name, mimeType, data }: FileContent): string {
+  const text = Buffer.from(data, "base64").toString("utf8");
+  return `[File ${name}, ${mimeType}]\n${text}${text.endsWith("\n") ? "" : "\n"}[End of file ${name}]`;
+}

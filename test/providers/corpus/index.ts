@@ -2,6 +2,7 @@ import type { ModelRequest } from "../../../src/models/provider.ts";
 import type { ModelConfig } from "../../../src/schema/model.ts";
 import { isThorough } from "../../support/test-depth.ts";
 import type { Conversation } from "./conversation.ts";
+import { FILES } from "./files.ts";
 import { IMAGES } from "./images.ts";
 import { INVALID_CONTENT } from "./invalid-content.ts";
 import { JOURNEYS } from "./journeys.ts";
@@ -10,13 +11,14 @@ import { TEXTS } from "./texts.ts";
 import { THINKING } from "./thinking.ts";
 import { TOOLS } from "./tools.ts";
 
-export type { Conversation, CorpusRequest } from "./conversation.ts";
+export { type Conversation, type CorpusRequest, toFileText } from "./conversation.ts";
 export { VENDOR_SAMPLES, type VendorSample, vendorSamples } from "./makers.ts";
 
 /** Typical conversations of an agent, the same in every run; README.md describes their use. */
 export const CORPUS: readonly Conversation[] = [
   ...TEXTS,
   ...IMAGES,
+  ...FILES,
   ...TOOLS,
   ...THINKING,
   ...INVALID_CONTENT,

@@ -94,6 +94,7 @@ function formatModel(entry: CatalogueEntry): readonly string[] {
   const takes = [
     ...(entry.tools === true ? ["tools"] : []),
     ...(entry.images === true ? ["images"] : []),
+    ...(entry.pdf === true ? ["pdf"] : []),
     ...(entry.structuredOutput === true ? ["schema"] : []),
   ];
   return [

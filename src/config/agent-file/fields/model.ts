@@ -121,6 +121,14 @@ export const MODEL_FIELDS: readonly Field[] = [
     describeKey(z.boolean(), "The model can think before it answers.", false),
   ),
   defineField(
+    "input",
+    "model.input",
+    describeKey(
+      ModelConfig.shape.input.unwrap(),
+      "What the model reads besides text: `image`, `pdf`. By default the catalogue's value; for a model that is not in it, images, and PDF documents if the vendor's protocol has them.",
+    ),
+  ),
+  defineField(
     "thinking_style",
     "model.thinkingStyle",
     describeKey(

@@ -11,6 +11,8 @@ export type InboundMessage = {
   readonly id: string;
   readonly text?: string;
   readonly ref?: string;
+  /** The reference is to stored parts: the message has images or files. */
+  readonly parts?: true;
   /** The estimated tokens of the stored text, when the sender knows them. */
   readonly tokens?: number;
   /** At most `MAX_METADATA_BYTES` as JSON. */

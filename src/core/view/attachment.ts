@@ -1,0 +1,45 @@
+import type { Content, FileContent, ImageContent } from "../../schema/message.ts";
+import { countDataBytes } from "./data-reference.ts";
+import { PDF_TYPE } from "./estimate.ts";
+
+// The parts of a message that have bytes: images and files.
+
+export type Attachment = ImageContent | FileContent;
+
+export function isAttachment(part: Content): part is Attachment {
+  return part.type === "image" || part.type === "file";
+}
+
+/** Media types of texts that do not begin with `text/`. */
+const TEXT_TYPE =
+  /^application\/(?:(?:[\w.-]+\+)?(?:json|xml)|jsonl|yaml|toml|sql|graphql|javascript|typescript|x-sh)$/;
+
+/** Reports whether a file is a text, which is sent to a model as a text. */
+export function isTextFile({ mimeType }: Pick<FileContent, "mimeType">): boolean {
+  const [type = ""] = mimeType.toLowerCase().split(";", 1);
+  return type.startsWith("text/") || TEXT_TYPE.test(type.trim());
+}
+
+export function isPdf({ mimeType }: Pick<FileContent, "mimeType">): boolean {
+  return mimeType.toLowerCase() === PDF_TYPE;
+}
+
+/** Describes a part in one line: `image photo.png 34 KB image/png`. */
+export function formatAttachment(part: Attachment): string {
+  const { type, name, mimeType, data } = part;
+  const pages = part.type === "file" && part.pages !== undefined ? [`${part.pages} pages`] : [];
+  return [
+    type,
+    ...(name === undefined ? [] : [name]),
+    formatSize(countDataBytes(data)),
+    mimeType,
+    ...pages,
+  ].join(" ");
+}
+
+/** Formats a number of bytes: `812 bytes`, `34 KB`, `2.4 MB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const kilobytes = Math.round(bytes / 1024);
+  return kilobytes < 1024 ? `${kilobytes} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+}
