@@ -8,6 +8,13 @@ export const MARKER = "HOLLYHOCK";
 /** Too long to be stored with its entry. */
 export const LONG = `${MARKER} ${randomBytes(3000).toString("hex")}`;
 
+/** An image whose bytes are stored apart from its message. */
+const IMAGE = {
+  type: "image",
+  mimeType: "image/png",
+  data: Buffer.from(`${MARKER} `.repeat(400)).toString("base64"),
+};
+
 const createMessage = (text: string) => ({
   role: "user" as const,
   content: [{ type: "text" as const, text }],
@@ -37,6 +44,7 @@ export async function writeMarkedSession(transcript: Transcript, session = "s"):
       entries: [
         { position: 1, origin: "model", message: createMessage(MARKER) as never },
         { position: 2, origin: "model", message: createMessage(LONG) as never },
+        { position: 3, origin: "model", message: { ...createMessage(MARKER), content: [IMAGE] } as never },
       ],
       result: { text: MARKER },
     },

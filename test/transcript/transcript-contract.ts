@@ -11,6 +11,7 @@ import { testFollowingContract } from "./following-contract.ts";
 import { testForkProperties } from "./fork-property-contract.ts";
 import { testLoopContract } from "./loop-contract.ts";
 import { testLoopViewContract } from "./loop-view-contract.ts";
+import { testPartsContract } from "./parts-contract.ts";
 import { testProperties } from "./property-contract.ts";
 import { testRequestedBranchContract } from "./requested-branch-contract.ts";
 import {
@@ -57,6 +58,7 @@ export function testTranscriptContract(
     testContentContract(make);
     testProcessContract(make);
     testArchiveContract(make);
+    testPartsContract(make, random);
     testProperties(make, random);
     testForkProperties(make, random);
   });

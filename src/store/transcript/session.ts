@@ -8,7 +8,10 @@ import type { BranchPosition } from "./fork.ts";
 /** A message of a user that is not yet part of the conversation. */
 export type NewMessage = {
   readonly id: string;
+  /** Without the text of attached files. */
   readonly text: string;
+  /** The hash of the stored parts, for a message that has others than text. */
+  readonly parts?: string | undefined;
   /** The warning of an input filter, which follows the text as a block of its own. */
   readonly warning?: string | undefined;
   readonly atMs: number;

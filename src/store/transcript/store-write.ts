@@ -10,6 +10,8 @@ export type NewEntry = {
   readonly origin: EntryOrigin;
   readonly message: AgentMessage;
   readonly messageId?: string | undefined;
+  /** The hash of the stored parts of a user's message, whose content has references to their data. */
+  readonly parts?: string | undefined;
   /** The entry belongs to the branch that the write's fork leaves. */
   readonly isOnParentBranch?: true | undefined;
 };

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { LoopEvent } from "../../schema/loop-event.ts";
+import type { Content } from "../../schema/message.ts";
 import type { Entry, LoopStatus } from "../../schema/record.ts";
 import type { Archive } from "./archive.ts";
 import type {
@@ -38,6 +39,16 @@ export interface Transcript {
   /** Stores a text under its hash (SHA-256, hex), with a lease until an entry refers to it. */
   putText(text: string, atMs: number): Promise<string>;
   readText(hash: string): Promise<string | undefined>;
+
+  /**
+   * Stores the parts of a user's message, and the data of its images and files once each, with a lease until the message
+   * joins a session. The id is part of the returned hash.
+   */
+  putParts(id: string, content: readonly Content[], atMs: number): Promise<string>;
+  /** Reads the parts of a user's message, with references in place of data. */
+  readParts(hash: string): Promise<readonly Content[] | undefined>;
+  /** Reads the data that a reference names, as base64. */
+  readData(hash: string): Promise<string>;
 
   /** Opens a loop: session, branch and loop record, the inbox, the prompts. A repeated request returns the same result. */
   openLoop(opening: LoopOpening): Promise<OpenedLoop>;
@@ -106,8 +117,18 @@ export interface Transcript {
   /** In order of start. */
   readLoops(session: string): Promise<readonly LoopRecord[]>;
   readBranches(session: string): Promise<readonly BranchRecord[]>;
-  /** Reads the entries from `from` to `to` (exclusive) up to the first gap, including those of ancestors. */
-  readEntries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
+  /**
+   * Reads the entries from `from` to `to` (exclusive) up to the first gap, including those of ancestors.
+   *
+   * @param data - `reference`: images and files have references in place of their data.
+   */
+  readEntries(
+    session: string,
+    branch: string,
+    from: number,
+    to: number,
+    data?: "whole" | "reference",
+  ): Promise<readonly Entry[]>;
   /** Reads the runs that wrote the entries at these positions of a branch, including those of ancestors. */
   readWriters(
     session: string,

@@ -1,3 +1,5 @@
+import { isAttachment } from "../../../core/view/attachment.ts";
+import { parseDataReference } from "../../../core/view/data-reference.ts";
 import { formatCanonicalJson } from "../../../platform/text/canonical-json.ts";
 import type { BodyLine, BranchLine, EntryLine, EventLine, LoopLine } from "../../../schema/export-line.ts";
 import { AgentMessage } from "../../../schema/message.ts";
@@ -111,8 +113,7 @@ export class ExportChecker {
       throw new Error(`the text ${content} is missing before this line`);
     if (content !== undefined && this.#contents.get(content) === false)
       throw new Error(`the text ${content} is not a message`);
-    if (message !== undefined && !AgentMessage.safeParse(message).success)
-      throw new Error("this is not a message");
+    if (message !== undefined && !isMessage(message)) throw new Error("this is not a message");
   }
 
   #checkEvent({ loops }: Section, { loopId, sequence }: EventLine): void {
@@ -129,10 +130,17 @@ export class ExportChecker {
 
 function isMessageText(text: string): boolean {
   try {
-    return AgentMessage.safeParse(JSON.parse(text)).success;
+    return isMessage(JSON.parse(text));
   } catch {
     return false;
   }
+}
+
+/** A message of a file contains its data: a reference would name data of this transcript. */
+function isMessage(value: unknown): boolean {
+  const { success, data } = AgentMessage.safeParse(value);
+  if (!success || data.role === "extension") return success;
+  return !data.content.some((part) => isAttachment(part) && parseDataReference(part.data) !== undefined);
 }
 
 function assertHash(found: string, expected: string, message: string): void {

@@ -15,6 +15,7 @@ const SESSIONS: Sessions = {
   saveDefinition: () => [],
   acceptDefinition: () => [],
   putText: () => [],
+  putParts: () => [],
   openLoop: ({ step }) => [step.session],
   claim: ({ session }) => [session],
   release: ({ session }) => [session],

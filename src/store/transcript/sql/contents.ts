@@ -17,9 +17,14 @@ export function* putContent(json: string): Work<string> {
   return yield* putBody(json, 0, 1);
 }
 
-function* putBody(text: string, leasedUntilMs: number, isReferenced: 0 | 1): Work<string> {
-  const hash = hashText(text);
-  const body = Buffer.from(text, "utf8");
+/** Stores the bytes of an image or a file, without a lease. */
+export function* putBytes(bytes: Buffer): Work<string> {
+  return yield* putBody(bytes, 0, 1);
+}
+
+function* putBody(content: string | Buffer, leasedUntilMs: number, isReferenced: 0 | 1): Work<string> {
+  const body = typeof content === "string" ? Buffer.from(content, "utf8") : content;
+  const hash = hashText(body);
   yield* exec(
     `INSERT INTO contents (hash, bytes, leased_until_ms, is_referenced, body) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (hash) DO UPDATE SET
@@ -36,14 +41,18 @@ function* putBody(text: string, leasedUntilMs: number, isReferenced: 0 | 1): Wor
 }
 
 export function* readText(hash: string): Work<string | undefined> {
+  const body = yield* readBytes(hash);
+  return body?.toString("utf8");
+}
+
+export function* readBytes(hash: string): Work<Buffer | undefined> {
   const row = yield* get<{ body: Buffer }>("SELECT body FROM contents WHERE hash = ?", hash);
   if (row === undefined) return undefined;
-  const text = decryptColumn(row, "body", buildAssociatedData("contents.body", [hash])).toString("utf8");
-  return checkHash(text, hash, "text");
+  return checkHash(decryptColumn(row, "body", buildAssociatedData("contents.body", [hash])), hash, "text");
 }
 
 /** Throws if a text does not have the hash under which it is stored. */
-export function checkHash(text: string, hash: string, description: string): string {
+export function checkHash<Body extends string | Buffer>(text: Body, hash: string, description: string): Body {
   if (hashText(text) === hash) return text;
   throw createDamagedError(`${description} ${hash}`);
 }

@@ -75,7 +75,7 @@ function* indexEntriesBelow(branch: number, position: number): Work<void> {
   for (let from = 0; from < position; from += PAGE) {
     const to = Math.min(position, from + PAGE);
     for (const row of yield* readEntryRows({ branch, from, to }, from, PAGE)) {
-      yield* indexEntry(branch, row.position, (yield* toEntry(row)).message);
+      yield* indexEntry(branch, row.position, (yield* toEntry(row, "reference")).message);
     }
   }
 }

@@ -1,12 +1,15 @@
 import { estimateMessage } from "../../../core/view/estimate.ts";
+import type { AgentMessage } from "../../../schema/message.ts";
 import type { Entry, EntryOrigin } from "../../../schema/record.ts";
 import type { NewEntry } from "../store-write.ts";
 import { type BranchRange, type BranchRow, findBranch, findRanges } from "./branches.ts";
 import { decodeMessage, encodeMessage } from "./checksums.ts";
 import { createAheadError } from "./consistency-errors.ts";
 import { putContent, readText } from "./contents.ts";
+import { linkData, loadMessageData, separateMessageData } from "./message-data.ts";
 import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { keepParts } from "./texts.ts";
 
 /** Messages with longer JSON are stored in `contents`, once each. */
 const INLINE_BYTES = 2048;
@@ -36,8 +39,12 @@ export function* putEntries(
 
 function* insertEntry(session: string, branch: BranchRow, run: string, entry: NewEntry): Work<BranchRow> {
   const tokens = estimateMessage(entry.message);
-  const message = json(entry.message);
-  const large = Buffer.byteLength(message) > INLINE_BYTES;
+  const separated = yield* separateMessageData(entry.message);
+  const message = json(separated.message);
+  // Data is owned by the text that refers to it, which therefore is one of its own.
+  const large = separated.hashes.length > 0 || Buffer.byteLength(message) > INLINE_BYTES;
+  const content = large ? yield* putContent(message) : null;
+  if (content !== null) yield* linkData(content, separated.hashes);
   const next = entry.position === branch.length;
   yield* exec(
     `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
@@ -50,8 +57,9 @@ function* insertEntry(session: string, branch: BranchRow, run: string, entry: Ne
     tokens,
     next ? branch.tokens : null,
     large ? null : encodeMessage(message, { ...entry, run, message_id: entry.messageId ?? null }),
-    large ? yield* putContent(message) : null,
+    content,
   );
+  if (entry.parts !== undefined) yield* keepParts(session, entry.parts);
   yield* indexEntry(branch.ref, entry.position, entry.message);
   if (entry.messageId !== undefined) {
     yield* exec(
@@ -110,12 +118,14 @@ export function* readEntryRows(range: BranchRange, from: number, limit: number):
   );
 }
 
-export function* toEntry(row: EntryRow): Work<Entry> {
-  const message = decodeMessage(row) ?? (yield* readText(row.content!))!;
+/** @param data - `reference`: images and files have references in place of their data. */
+export function* toEntry(row: EntryRow, data: "whole" | "reference" = "whole"): Work<Entry> {
+  const stored = JSON.parse(decodeMessage(row) ?? (yield* readText(row.content!))!) as AgentMessage;
+  const isWhole = row.content !== null && data === "whole";
   return {
     position: row.position,
     origin: row.origin,
-    message: JSON.parse(message),
+    message: isWhole ? yield* loadMessageData(stored) : stored,
     tokens: row.tokens,
     ...(row.message_id === null ? {} : { messageId: row.message_id }),
   };

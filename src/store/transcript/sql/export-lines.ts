@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type {
   BodyLine,
   ContentLine,
@@ -13,6 +14,8 @@ import { readDefinition } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
 import { readEventRows } from "./events.ts";
 import { readStepEnd, readStepLines } from "./export-steps.ts";
+import { hashText } from "./hash-text.ts";
+import { readWholeMessage } from "./message-data.ts";
 import { readPages } from "./paged-reads.ts";
 import { type BranchPlan, planBranches } from "./plan-branches.ts";
 import {
@@ -71,19 +74,35 @@ async function planExport(engine: Engine, session: string) {
 class ContentWriter {
   readonly #engine: Engine;
   readonly #written = new Set<string>();
+  /** The hash of each message as it is exported, by the hash under which it is stored. */
+  readonly #messages = new Map<string, string>();
 
   constructor(engine: Engine) {
     this.#engine = engine;
   }
 
-  /** @param must - Throws if the text is absent. Without it, the text may have been deleted. */
-  async *writeText(hash: string, must: boolean): AsyncGenerator<ContentLine, void, void> {
+  /** The text may have been deleted. */
+  async *writeText(hash: string): AsyncGenerator<ContentLine, void, void> {
     if (this.#written.has(hash)) return;
     const text = await this.#engine.read(() => readText(hash));
-    if (text === undefined && must)
-      throw new StoreError("damaged", `The transcript is damaged: the text ${hash} is missing.`);
     this.#written.add(hash);
     if (text !== undefined) yield { type: "content", hash, text };
+  }
+
+  /**
+   * Writes the JSON of a message, and returns its hash. An exported message contains the data of its images and files.
+   */
+  async *writeMessage(hash: string): AsyncGenerator<ContentLine, string, void> {
+    const known = this.#messages.get(hash);
+    if (known !== undefined) return known;
+    const text = await this.#engine.read(() => readWholeMessage(hash));
+    if (text === undefined)
+      throw new StoreError("damaged", `The transcript is damaged: the text ${hash} is missing.`);
+    const written = hashText(text);
+    this.#messages.set(hash, written);
+    if (!this.#written.has(written)) yield { type: "content", hash: written, text };
+    this.#written.add(written);
+    return written;
   }
 
   async *writeDefinition(hash: string): AsyncGenerator<DefinitionLine, void, void> {
@@ -105,7 +124,7 @@ async function* exportEntries(
     const rows = await engine.read(() => readStoredEntries(ref, next, line.length, PAGE));
     for (const row of rows) {
       if (row.position !== position) break;
-      if (row.content !== null) yield* contents.writeText(row.content, true);
+      const content = row.content === null ? undefined : yield* contents.writeMessage(row.content);
       const message = decodeMessage(row);
       const entry: EntryLine = {
         type: "entry",
@@ -117,7 +136,7 @@ async function* exportEntries(
         ...(row.message_id === null ? {} : { messageId: row.message_id }),
         tokens: row.tokens,
         ...(message === null ? {} : { message: JSON.parse(message) }),
-        ...(row.content === null ? {} : { content: row.content }),
+        ...omitUndefined({ content }),
       };
       yield entry;
       position = row.position + 1;
@@ -143,7 +162,7 @@ async function* exportEvents(
         throw new StoreError("other", `Loop ${loopId} was deleted during its export.`);
       }
       for (const { atMs, body, sequence: at } of page) {
-        for (const text of listReferencedTexts(body)) yield* contents.writeText(text, false);
+        for (const text of listReferencedTexts(body)) yield* contents.writeText(text);
         if (body.type === "DefinitionChanged") yield* contents.writeDefinition(body.to);
         yield { type: "event", loopId, run, sequence: at, atMs, body } satisfies EventLine;
         sequence = at + 1;
@@ -163,8 +182,7 @@ async function* exportSteps(
     const nextRef = after;
     const page = await engine.read(() => readStepLines(session, nextRef, end, PAGE));
     for (const { ref, record } of page) {
-      if (record.kind === "open-loop" && record.note !== undefined)
-        yield* contents.writeText(record.note, false);
+      if (record.kind === "open-loop" && record.note !== undefined) yield* contents.writeText(record.note);
       yield record satisfies StepLine;
       after = ref;
     }

@@ -16,7 +16,7 @@ import { putText, readText } from "./contents.ts";
 import { saveImportedDefinition } from "./definitions.ts";
 import { markForEncryption } from "./encrypted-columns.ts";
 import { addRun, putEvents } from "./events.ts";
-import { putInbox } from "./inbox.ts";
+import { importInboxLine } from "./inbox.ts";
 import { indexEntry } from "./search-index.ts";
 import { createImportMark, readMark } from "./session-visibility.ts";
 import { exec, get, json, type Work } from "./statement.ts";
@@ -83,7 +83,7 @@ export function* importLines(token: string, lines: readonly BodyLine[], atMs: nu
         yield* importStep(line);
         break;
       case "inbox":
-        yield* putInbox(line.session, [line]);
+        yield* importInboxLine(line, atMs);
         break;
     }
   }

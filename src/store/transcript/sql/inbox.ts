@@ -1,8 +1,12 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
+import type { InboxLine } from "../../../schema/export-line.ts";
 import type { MessageMetadata } from "../../../schema/message.ts";
 import type { NewMessage } from "../session.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
+import { putParts } from "./message-data.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
+import { keepParts } from "./texts.ts";
 
 /** Adds messages in order. A message whose id is already in the inbox or in the conversation is skipped. */
 export function* putInbox(session: string, messages: readonly NewMessage[]): Work<void> {
@@ -13,7 +17,7 @@ export function* putInbox(session: string, messages: readonly NewMessage[]): Wor
       session,
       message.id,
       message.atMs,
-      markForEncryption(json(message.text), "inbox.text", session, message.id),
+      markForEncryption(json(encodeText(message)), "inbox.text", session, message.id),
       markForEncryption(
         message.metadata === undefined ? null : json(message.metadata),
         "inbox.metadata",
@@ -21,7 +25,13 @@ export function* putInbox(session: string, messages: readonly NewMessage[]): Wor
         message.id,
       ),
     );
+    if (message.parts !== undefined) yield* keepParts(session, message.parts);
   }
+}
+
+export function* importInboxLine({ content, ...line }: InboxLine, atMs: number): Work<void> {
+  const parts = content === undefined ? undefined : yield* putParts(line.id, content, atMs);
+  yield* putInbox(line.session, [{ ...line, ...omitUndefined({ parts }) }]);
 }
 
 export function* readInbox(session: string): Work<NewMessage[]> {
@@ -34,11 +44,22 @@ export function* readInbox(session: string): Work<NewMessage[]> {
     const metadata = decryptColumn(row, "metadata", buildAssociatedData("inbox.metadata", [session, row.id]));
     return {
       id: row.id,
-      text: JSON.parse(text) as string,
+      ...decodeText(JSON.parse(text) as StoredText),
       atMs: row.at_ms,
       ...(metadata === null ? {} : { metadata: JSON.parse(metadata) as MessageMetadata }),
     };
   });
+}
+
+/** A message with parts is stored as an object. */
+type StoredText = string | { readonly text: string; readonly parts: string };
+
+function encodeText({ text, parts }: NewMessage): StoredText {
+  return parts === undefined ? text : { text, parts };
+}
+
+function decodeText(stored: StoredText): Pick<NewMessage, "text" | "parts"> {
+  return typeof stored === "string" ? { text: stored } : stored;
 }
 
 export function* countInbox(session: string): Work<number> {

@@ -64,7 +64,9 @@ export function* readListPage(
 /** Counts the bytes of all messages, each once, even if several branches contain it. */
 export function* countBytes(session: string): Work<number> {
   const row = yield* get<{ bytes: number | null }>(
-    `SELECT sum(coalesce(contents.bytes, octet_length(entries.message))) AS bytes
+    `SELECT sum(coalesce(contents.bytes, octet_length(entries.message)) + coalesce((
+       SELECT sum(data.bytes) FROM text_owners JOIN contents AS data ON data.hash = text_owners.hash
+       WHERE text_owners.owner = 'contents/' || entries.content), 0)) AS bytes
      FROM branches JOIN entries ON entries.branch = branches.ref
        LEFT JOIN contents ON contents.hash = entries.content
      WHERE branches.session = ?`,

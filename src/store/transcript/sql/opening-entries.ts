@@ -1,11 +1,14 @@
 import { buildRejectedMessage, buildUserContent } from "../../../core/machine/rejected-message.ts";
+import { isAttachment } from "../../../core/view/attachment.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { UserMessage } from "../../../schema/message.ts";
 import type { EntryOrigin } from "../../../schema/record.ts";
 import type { LoopOpening } from "../loop.ts";
 import type { NewMessage } from "../session.ts";
 import type { NewEntry } from "../store-write.ts";
+import { createDamagedError } from "./damaged.ts";
 import { isMessageTaken } from "./inbox.ts";
+import { readParts } from "./message-data.ts";
 import type { Work } from "./statement.ts";
 
 // The messages with which a loop begins.
@@ -28,7 +31,13 @@ export function* buildOpeningEntries(
     if (takenIds.has(message.id) || (yield* isMessageTaken(session, message.id))) continue;
     takenIds.add(message.id);
     const position = from + entries.length;
-    entries.push({ position, origin, message: toUserMessage(message, loopId), messageId: message.id });
+    entries.push({
+      position,
+      origin,
+      message: yield* toUserMessage(message, loopId),
+      messageId: message.id,
+      ...omitUndefined({ parts: message.parts }),
+    });
   }
   return entries;
 }
@@ -37,18 +46,22 @@ export function* buildOpeningEntries(
 export function* buildRejectedEntries(opening: LoopOpening, reason: string, from: number): Work<NewEntry[]> {
   const { rejectedMessages = [], step } = opening;
   const entries: NewEntry[] = [];
-  for (const { id, text, atMs, origin = "inbox" } of rejectedMessages) {
+  for (const { id, text, parts, atMs, origin = "inbox" } of rejectedMessages) {
     if (yield* isMessageTaken(step.session, id)) continue;
-    const message = buildRejectedMessage(text, reason, atMs);
+    const attached = parts === undefined ? [] : ((yield* readParts(parts)) ?? []).filter(isAttachment);
+    const message = buildRejectedMessage(text, reason, atMs, attached);
     entries.push({ position: from + entries.length, origin, message, messageId: id });
   }
   return entries;
 }
 
-function toUserMessage(message: NewMessage, loopId: string): UserMessage {
+function* toUserMessage(message: NewMessage, loopId: string): Work<UserMessage> {
+  const parts = message.parts === undefined ? undefined : yield* readParts(message.parts);
+  if (message.parts !== undefined && parts === undefined)
+    throw createDamagedError(`the parts ${message.parts} of a message`);
   return {
     role: "user",
-    content: [...buildUserContent(message.text, message.warning)],
+    content: [...buildUserContent(parts ?? message.text, message.warning)],
     timestamp: message.atMs,
     ...omitUndefined({ metadata: message.metadata }),
     turnId: { loopId, turnIndex: 0 },

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { BodyLine } from "../../../schema/export-line.ts";
+import type { Content } from "../../../schema/message.ts";
 import type { IdleSnapshot, SessionEdit } from "../archive.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
 import type { ForkRequest, RewindRequest } from "../fork.ts";
@@ -20,6 +21,7 @@ import { closeEvaluation, openEvaluation, setEvaluationWarning } from "./evaluat
 import { forkBranch, rewindHead } from "./fork-and-rewind.ts";
 import { finishImport, importLines } from "./import-lines.ts";
 import { putInbox } from "./inbox.ts";
+import { putParts } from "./message-data.ts";
 import { closeLoop, openLoop } from "./open-loop.ts";
 import { registerProcess, unregisterProcess } from "./processes.ts";
 import { type RekeyCursor, rekeyPage } from "./rekey-page.ts";
@@ -35,6 +37,7 @@ const OPERATIONS = {
   saveDefinition: (definition: AgentDefinition) => saveAcceptedDefinition(definition),
   acceptDefinition: (hash: string) => acceptDefinition(hash),
   putText: (text: string, atMs: number) => putText(text, atMs),
+  putParts: (id: string, content: readonly Content[], atMs: number) => putParts(id, content, atMs),
   openLoop: (opening: LoopOpening) => openLoop(opening),
   claim: (step: Step, place: WriteTarget, outbox: Outbox, atMs: number) =>
     claimStep(step, place, outbox, atMs),

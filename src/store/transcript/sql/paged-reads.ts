@@ -17,6 +17,7 @@ export async function readEntries(
   branch: string,
   from: number,
   to: number,
+  data: "whole" | "reference" = "whole",
 ): Promise<Entry[]> {
   const plan = await engine.read(function* () {
     const found = yield* findBranch(session, branch);
@@ -30,7 +31,7 @@ export async function readEntries(
       const rows = await engine.read(() => readEntryRows(range, next, PAGE));
       if (rows.length === 0) break;
       for (const row of rows) {
-        entries.push(await engine.read(() => toEntry(row)));
+        entries.push(await engine.read(() => toEntry(row, data)));
         await engine.yieldIfDue();
       }
       position = rows[rows.length - 1]!.position + 1;

@@ -5,6 +5,7 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData } from "./encrypted-columns.ts";
 import { type EventRange, findVisibleRanges } from "./events.ts";
 import { readInbox } from "./inbox.ts";
+import { loadData, readParts } from "./message-data.ts";
 import { type LoopRow, type SessionRow, toLoopFields, toSessionFields } from "./read-records.ts";
 import { all, get, type Work } from "./statement.ts";
 
@@ -122,15 +123,13 @@ export function* readEvaluationLines(session: string): Work<readonly EvaluationL
 }
 
 export function* readInboxLines(session: string): Work<readonly InboxLine[]> {
-  const messages = yield* readInbox(session);
-  return messages.map(({ id, atMs, text, metadata }) => ({
-    type: "inbox",
-    session,
-    id,
-    atMs,
-    text,
-    ...omitUndefined({ metadata }),
-  }));
+  const lines: InboxLine[] = [];
+  for (const { id, atMs, text, parts, metadata } of yield* readInbox(session)) {
+    const stored = parts === undefined ? undefined : yield* readParts(parts);
+    const content = stored === undefined ? undefined : yield* loadData(stored);
+    lines.push({ type: "inbox", session, id, atMs, text, ...omitUndefined({ content, metadata }) });
+  }
+  return lines;
 }
 
 export type StoredEntry = {

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { LoopEvent } from "../../../schema/loop-event.ts";
+import type { Content } from "../../../schema/message.ts";
 import type { Entry, LoopStatus } from "../../../schema/record.ts";
 import type { Archive } from "../archive.ts";
 import type {
@@ -25,6 +26,7 @@ import type { Engine } from "./engine.ts";
 import { readWriters } from "./entries.ts";
 import { readEvaluations } from "./evaluations.ts";
 import { countInbox, readInbox } from "./inbox.ts";
+import { readData, readParts } from "./message-data.ts";
 import { readEntries, readEvents, readPages } from "./paged-reads.ts";
 import { findDeadProcessWork, listProcesses } from "./processes.ts";
 import { findSessions, readBranches, readLoopPage, readSession, readStepPage } from "./read-records.ts";
@@ -65,6 +67,18 @@ export class SqlTranscript implements Transcript {
 
   readText(hash: string): Promise<string | undefined> {
     return this.#engine.read(() => readText(hash));
+  }
+
+  putParts(id: string, content: readonly Content[], atMs: number): Promise<string> {
+    return this.#engine.write("putParts", id, content, atMs);
+  }
+
+  readParts(hash: string): Promise<readonly Content[] | undefined> {
+    return this.#engine.read(() => readParts(hash));
+  }
+
+  readData(hash: string): Promise<string> {
+    return this.#engine.read(() => readData(hash));
   }
 
   openLoop(opening: LoopOpening): Promise<OpenedLoop> {
@@ -189,8 +203,14 @@ export class SqlTranscript implements Transcript {
     return this.#engine.read(() => readBranches(session));
   }
 
-  readEntries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]> {
-    return readEntries(this.#engine, session, branch, from, to);
+  readEntries(
+    session: string,
+    branch: string,
+    from: number,
+    to: number,
+    data?: "whole" | "reference",
+  ): Promise<readonly Entry[]> {
+    return readEntries(this.#engine, session, branch, from, to, data);
   }
 
   readWriters(

@@ -6,6 +6,17 @@ export function* addTextOwner(owner: string, hash: string): Work<void> {
   yield* exec("INSERT INTO text_owners (hash, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, owner);
 }
 
+/** The owner of data that the text with this hash refers to. No id of a session or a job contains a slash. */
+export function formatContentOwner(hash: string): string {
+  return `contents/${hash}`;
+}
+
+/** Retains the parts of a message with the session that has received it. Their lease, which is the message's own, ends. */
+export function* keepParts(session: string, hash: string): Work<void> {
+  yield* addTextOwner(session, hash);
+  yield* exec("UPDATE contents SET leased_until_ms = 0 WHERE hash = ?", hash);
+}
+
 /** Deletes texts with an expired lease and no reference. */
 export function* sweepTexts(atMs: number, limit: number): Work<number> {
   const rows = yield* all<{ hash: string }>(
@@ -15,7 +26,7 @@ export function* sweepTexts(atMs: number, limit: number): Work<number> {
     atMs,
     limit,
   );
-  for (const { hash } of rows) yield* exec("DELETE FROM contents WHERE hash = ?", hash);
+  for (const { hash } of rows) yield* deleteText(hash, atMs);
   return rows.length;
 }
 
@@ -28,10 +39,20 @@ export function* deleteUnreferenced(hash: string, atMs: number): Work<void> {
     hash,
     atMs,
   );
-  if (isReferenced === undefined) yield* exec("DELETE FROM contents WHERE hash = ?", hash);
+  if (isReferenced === undefined) yield* deleteText(hash, atMs);
   // Only the lease remains: a later sweep deletes the text.
   else
     yield* exec("UPDATE contents SET is_referenced = 0 WHERE hash = ? AND leased_until_ms >= ?", hash, atMs);
+}
+
+/** Deletes a text, and the data that it alone refers to. */
+function* deleteText(hash: string, atMs: number): Work<void> {
+  yield* exec("DELETE FROM contents WHERE hash = ?", hash);
+  const owner = formatContentOwner(hash);
+  const data = yield* all<{ hash: string }>("SELECT hash FROM text_owners WHERE owner = ?", owner);
+  if (data.length === 0) return;
+  yield* exec("DELETE FROM text_owners WHERE owner = ?", owner);
+  for (const one of data) yield* deleteUnreferenced(one.hash, atMs);
 }
 
 /** Deletes an owner's references and returns their hashes. */
