@@ -9,6 +9,7 @@ import type {
   SelectBranchCommand,
 } from "../core/evaluation/evaluation-digest.ts";
 import { buildBranchEnd, listAgents, shareRequest } from "../core/evaluation/parts.ts";
+import { parsePromptReference } from "../core/evaluation/prompt-reference.ts";
 import { refusePart, settlePart, startPart } from "../core/job/parts.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { Continuation } from "../schema/definition.ts";
@@ -104,7 +105,7 @@ function partWorkflow(session: string, name: string): string {
   return `${session}.${name}-${uuid4().slice(0, 8)}`;
 }
 
-/** @param prompt - The hash of the stored prompt. If absent, the branch continues the conversation as it is. */
+/** @param prompt - The reference to the stored prompt. If absent, the branch continues the conversation as it is. */
 function buildRequest(
   { evaluation, parentLoopId }: EvaluationOpenedDigest,
   { definitionHash, number }: OpenedAgent,
@@ -121,7 +122,9 @@ function buildRequest(
       ? { continuation: { kind: getContinuationKind(explores), at } }
       : {}),
     // Every loop has a message of its own, because ids are unique in a session.
-    ...(prompt === undefined ? {} : { prompt: { id: `${evaluation}.${number}`, ref: prompt } }),
+    ...(prompt === undefined
+      ? {}
+      : { prompt: { id: `${evaluation}.${number}`, ...parsePromptReference(prompt) } }),
   };
 }
 

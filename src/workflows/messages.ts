@@ -18,6 +18,8 @@ export type MessageInput =
       readonly text?: string;
       /** SHA-256 of a text that was stored in the transcript first, because it is over 32 KiB. */
       readonly ref?: string;
+      /** `ref` is the hash of stored parts: the message has images or files. */
+      readonly parts?: true;
       /** The estimated tokens of the stored text; without them it counts as 32 KiB. */
       readonly tokens?: number;
       /** Stored with the message and never sent to a model. A run ignores more than 2 KiB as JSON. */

@@ -89,11 +89,12 @@ export function findPromptProblem(prompt: unknown): string | undefined {
 export function toInboundMessage(input: MessageInput | undefined, atMs: number): InboundMessage | undefined {
   if (typeof input === "string") return !isFilled(input) ? undefined : { id: uuid4(), text: input, atMs };
   if (!isMessageInput(input)) return undefined;
-  const { id, text, ref, tokens, metadata } = input as Exclude<MessageInput, string>;
+  const { id, text, ref, parts, tokens, metadata } = input as Exclude<MessageInput, string>;
   return {
     id: isFilled(id) && id.length <= MAX_MESSAGE_ID_CHARS ? id : uuid4(),
     ...(isFilled(text) ? { text } : {}),
     ...(isFilled(ref) ? { ref } : {}),
+    ...(isFilled(ref) && parts === true ? { parts } : {}),
     ...(isFilled(ref) && Number.isSafeInteger(tokens) && Number(tokens) >= 0
       ? { tokens: Number(tokens) }
       : {}),

@@ -31,7 +31,9 @@ function filter(
   inbox: readonly NewMessage[] = [],
 ) {
   const filters = new FilterRegistry().register("one", filter);
-  const dependencies = { filters, log: createLogger("silent") };
+  const never = () => Promise.reject(new Error("A text needs no parts"));
+  const readers = { transcript: { readParts: never }, conversations: { loadData: never } };
+  const dependencies = { filters, log: createLogger("silent"), ...readers };
   return filterPrompts(["one"], prompts, async () => inbox, dependencies, signal);
 }
 

@@ -7,11 +7,17 @@ import { answer, entriesOf, extension, result, user } from "../core/compaction-m
 
 const LONG = Array.from({ length: 4000 }, (_, index) => `😀${index}`).join(" ");
 const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" as const };
+const FILE = {
+  type: "file" as const,
+  mimeType: "text/plain",
+  name: "a.txt",
+  data: Buffer.from("line of a file\n".repeat(1000)).toString("base64"),
+};
 const ENTRIES = entriesOf([
   {
     ...(user("") as never as object),
     role: "user",
-    content: [{ type: "text", text: LONG }, image],
+    content: [{ type: "text", text: LONG }, image, FILE],
     timestamp: 0,
   } as never,
   answer("I look.", ["a"]),
@@ -80,4 +86,17 @@ test("the parameters that the model sees match what is parsed", () => {
   expect(parameters.required).toEqual(["message"]);
   expect(createReadFullMessageTool().parse({ message: -1 })).toMatchObject({ ok: false });
   expect(createReadFullMessageTool().parse({ message: 1, from: 2, image: 0 })).toMatchObject({ ok: true });
+});
+
+test("the model reads a text file in chunks, and sees an image again", () => {
+  const first = read({ message: 0, image: 2 });
+  expect(first.isError).toBe(false);
+  expect(first.text).toContain(
+    'To continue, call read_full_message with {"message": 0, "image": 2, "from": 8000}.',
+  );
+  const last = read({ message: 0, image: 2, from: 8000 });
+  expect(last.text).toContain(
+    "[Characters 8000 to 15000 of 15000 of file a.txt. This is the end of the file.]",
+  );
+  expect(read({ message: 0, image: 1 }).content).toEqual([image]);
 });

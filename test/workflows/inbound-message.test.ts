@@ -16,3 +16,15 @@ test.each([
     ...(isKept ? { metadata } : {}),
   });
 });
+
+test.each([
+  [
+    "a reference to parts",
+    { id: "m", ref: "h", parts: true, tokens: 3 },
+    { ref: "h", parts: true, tokens: 3 },
+  ],
+  ["a text that claims parts", { id: "m", text: "Go", parts: true }, { text: "Go" }],
+  ["another value for parts", { id: "m", ref: "h", parts: "yes" }, { ref: "h" }],
+])("a message from any program: %s", (_, input, expected) => {
+  expect(toInboundMessage(input as MessageInput, 5)).toEqual({ id: "m", atMs: 5, ...expected });
+});

@@ -8,6 +8,7 @@ import type {
   OpenEvaluationCommand,
   OpenedAgent,
 } from "../../core/evaluation/evaluation-digest.ts";
+import { formatPromptReference } from "../../core/evaluation/prompt-reference.ts";
 import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import { BUILT_IN_EVALUATIONS } from "../../hooks/evaluation-strategy.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
@@ -36,8 +37,12 @@ export async function openEvaluation(
     const problem = findStrategyProblem(strategy.type, agents.length);
     if (problem !== undefined) throw new DefinitionError(problem);
     if (strategy.type === "custom") checkRegistered(strategy.name, evaluations);
-    const keepText = async (message: InboundMessage) =>
-      await transcript.putText((await resolveMessage(message, transcript)).text, Date.now());
+    const keepText = async (message: InboundMessage) => {
+      const { text, parts } = await resolveMessage(message, transcript);
+      return parts === undefined
+        ? await transcript.putText(text, Date.now())
+        : formatPromptReference({ ref: parts, parts: true });
+    };
     const prompt = input.prompt === undefined ? undefined : await keepText(input.prompt);
     const prompts = await Promise.all(
       agents.map((_, index) => {

@@ -2,8 +2,9 @@ import { getLastAnswerText } from "../../conversation/evaluation/judge-material.
 import { addUsage, type Cost, NO_USAGE } from "../../core/budget/usage.ts";
 import { type BranchOutcome, shortStatus, toBranchStatus } from "../../core/evaluation/branch-outcome.ts";
 import type { BranchEnd, SelectBranchCommand } from "../../core/evaluation/evaluation-digest.ts";
+import { parsePromptReference } from "../../core/evaluation/prompt-reference.ts";
 import { countUtf8Bytes } from "../../core/view/estimate.ts";
-import type { AgentMessage, AssistantMessage, Usage } from "../../schema/message.ts";
+import type { AgentMessage, AssistantMessage, Content, Usage } from "../../schema/message.ts";
 import type { Entry } from "../../schema/record.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -106,17 +107,26 @@ async function readUsage(
   );
 }
 
-/** Reads what all branches began with, and their prompt. */
+async function readPrompt(
+  prompt: string,
+  transcript: Pick<Transcript, "readText" | "readParts">,
+): Promise<readonly Content[] | undefined> {
+  const { ref, parts } = parsePromptReference(prompt);
+  if (parts === true) return await transcript.readParts(ref);
+  const text = await transcript.readText(ref);
+  return text === undefined ? undefined : [{ type: "text", text }];
+}
+
+/** Reads what all branches began with, and their prompt; images and files have no data. */
 export async function readContext(
   session: string,
   { at, prompt }: Pick<SelectBranchCommand, "at" | "prompt">,
   transcript: Transcript,
 ): Promise<{ readonly context: readonly AgentMessage[]; readonly prompts: readonly AgentMessage[] }> {
-  const entries = await transcript.readEntries(session, at.branch, 0, at.position);
-  const text = prompt === undefined ? undefined : await transcript.readText(prompt);
-  const content = [{ type: "text" as const, text: text ?? "" }];
+  const entries = await transcript.readEntries(session, at.branch, 0, at.position, "reference");
+  const content = prompt === undefined ? undefined : await readPrompt(prompt, transcript);
   return {
     context: entries.map(({ message }) => message),
-    prompts: text === undefined ? [] : [{ role: "user", content, timestamp: 0 }],
+    prompts: content === undefined ? [] : [{ role: "user", content: [...content], timestamp: 0 }],
   };
 }

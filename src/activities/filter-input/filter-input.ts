@@ -5,6 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { checkNames } from "../step/check-names.ts";
 import { toFailure } from "../step/failure.ts";
 import { withHeartbeat } from "../step/heartbeat.ts";
+import { readFilterText } from "../step/message-parts.ts";
 import { resolveMessage } from "../step/resolve-outbox.ts";
 import { getCurrentStep } from "../step/step.ts";
 import { runStoredStep } from "../step/stored-step.ts";
@@ -29,7 +30,10 @@ export async function filterInput(
         runStoredStep(step, input, dependencies, async () => {
           const { inputFilters } = await definitions.read(input.definitionHash);
           const texts = await Promise.all(
-            input.messages.map((message) => resolveMessage(message, transcript)),
+            input.messages.map(async (inbound) => {
+              const message = await resolveMessage(inbound, transcript);
+              return { id: message.id, text: await readFilterText(message, dependencies) };
+            }),
           );
           const verdicts = await filterMessages(texts, inputFilters, dependencies, signal);
           return { result: { branch: "", verdicts }, entries: [] };

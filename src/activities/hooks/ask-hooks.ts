@@ -61,10 +61,10 @@ function findHookProblem(
 
 /** The dependencies of hooks. The scenario player without a server provides no more than these. */
 export type HookDependencies = Pick<Dependencies, "hooks" | "tools" | "defaultWorkspace" | "log"> & {
-  readonly transcript: Pick<Transcript, "readInbox" | "readEntries"> & {
+  readonly transcript: Pick<Transcript, "readInbox" | "readEntries" | "readParts"> & {
     readLoops(session: string): Promise<readonly Pick<LoopRecord, "outcome">[]>;
   };
-  readonly conversations: Pick<Conversations, "readMessages" | "readMessage">;
+  readonly conversations: Pick<Conversations, "readMessages" | "readMessage" | "loadData">;
   /** Secrets that are masked in the output of commands. */
   readonly secrets?: SecretSource;
 };

@@ -1,8 +1,10 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { limitSignal } from "../../platform/async/deadline.ts";
+import type { UserMessage } from "../../schema/message.ts";
 import type { LoopClosing } from "../../store/transcript/loop.ts";
 import type { NewMessage } from "../../store/transcript/session.ts";
 import type { Step } from "../../store/transcript/step.ts";
+import { readContent } from "../step/message-parts.ts";
 import {
   askHooks,
   buildCallId,
@@ -40,11 +42,11 @@ export async function askBeforeLoopHooks(
     if (decision.type === "no") return buildRejection(decision, asking);
   }
   if (hasHooks(hooks["before-loop"])) {
-    const messages = [...(await inbox()), ...prompts].map(({ text, atMs }) => ({
-      role: "user" as const,
-      content: [{ type: "text" as const, text }],
-      timestamp: atMs,
-    }));
+    const messages: UserMessage[] = [];
+    for (const message of [...(await inbox()), ...prompts]) {
+      const content = await readContent(message, asking.dependencies);
+      messages.push({ role: "user", content: [...content], timestamp: message.atMs });
+    }
     const context = { sessionId, id: id("before-loop"), turnIndex: 0, messages };
     const { decision } = await askHooks("before-loop", context, limited);
     if (decision.type === "no") return buildRejection(decision, asking);

@@ -73,7 +73,9 @@ export async function runAllHooks(
   const messages = async () =>
     input.view === undefined
       ? []
-      : structuredClone(await conversations.readMessages(session, { ...input.view, branch: input.branch }));
+      : await conversations.loadData(
+          structuredClone(await conversations.readMessages(session, { ...input.view, branch: input.branch })),
+        );
   const answer = async (position: number) => await conversations.readMessage(session, input.branch, position);
   switch (question.point) {
     case "after-task":

@@ -4,6 +4,7 @@ import { addOutputToRequest } from "../../conversation/final-tool.ts";
 import { buildSystemPrompt } from "../../conversation/system-prompt.ts";
 import type { ModelDigest } from "../../core/machine/state/digest.ts";
 import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
+import { fitToModel } from "../../core/view/model-input.ts";
 import type { SpanFormat } from "../../core/view/view.ts";
 import { deriveCacheKey } from "../../models/cache-key.ts";
 import type { ModelDelta, ModelRequest, StreamOptions } from "../../models/provider.ts";
@@ -180,10 +181,14 @@ async function readContext(
   const { conversations, tools } = dependencies;
   const ranges = { ...view, branch };
   const labels = { labels: showsLabels(getAvailableTools(definition, tools)) };
-  if (isPlain(definition)) return await conversations.readMessages(session, ranges, labels);
+  if (isPlain(definition)) {
+    const fitted = fitToModel(await conversations.readMessages(session, ranges, labels), definition.model);
+    return await conversations.loadData(fitted);
+  }
   const facts = { session, loopId, turn, agent: definition.name, model: definition.model.id };
   const copy = await conversations.copyMessages(session, ranges, labels);
-  return await shapeContext(copy, definition, facts, dependencies, signal);
+  const loaded = await conversations.loadData(copy);
+  return fitToModel(await shapeContext(loaded, definition, facts, dependencies, signal), definition.model);
 }
 
 /** Returns whether entries have labels: they do when the model has a tool to revert to one (PHI-05). */

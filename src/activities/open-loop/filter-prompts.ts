@@ -1,6 +1,7 @@
 import type { NewMessage } from "../../store/transcript/session.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { askFilters } from "../filter-input/ask-filters.ts";
+import { readFilterText } from "../step/message-parts.ts";
 
 /** The messages that a loop may begin with, as they are stored. A warning is at the end of its message. */
 export type FilteredPrompts = {
@@ -23,7 +24,7 @@ export async function filterPrompts(
   names: readonly string[],
   prompts: readonly NewMessage[],
   inbox: () => Promise<readonly NewMessage[]>,
-  dependencies: Pick<Dependencies, "filters" | "log">,
+  dependencies: Pick<Dependencies, "filters" | "log"> & Parameters<typeof readFilterText>[1],
   signal: AbortSignal,
 ): Promise<FilteredPrompts> {
   if (names.length === 0) return { prompts };
@@ -31,14 +32,20 @@ export async function filterPrompts(
   const last = asked.at(-1);
   const warnings = new Map<NewMessage, string>();
   if (last !== undefined) {
-    const text = asked.map((prompt) => prompt.text).join("\n");
+    const texts = await Promise.all(asked.map((prompt) => readFilterText(prompt, dependencies)));
+    const text = texts.join("\n");
     const verdict = await askFilters(names, text, dependencies, signal);
     if (verdict.type === "reject") return { prompts, rejected: verdict.reason };
     if (verdict.type === "warn") warnings.set(last, verdict.text);
   }
   const waiting = await inbox();
   for (const message of [...waiting, ...prompts.filter((prompt) => !asked.includes(prompt))]) {
-    const verdict = await askFilters(names, message.text, dependencies, signal);
+    const verdict = await askFilters(
+      names,
+      await readFilterText(message, dependencies),
+      dependencies,
+      signal,
+    );
     if (verdict.type === "reject") return { prompts, rejected: verdict.reason, rejectedMessages: [message] };
     if (verdict.type === "warn") warnings.set(message, verdict.text);
   }

@@ -4,9 +4,11 @@ import {
   materialise,
   materialiseAll,
 } from "../../conversation/materialise.ts";
+import { type Attachment, isAttachment } from "../../core/view/attachment.ts";
+import { parseDataReference } from "../../core/view/data-reference.ts";
 import { findViewEnd, listForeignTexts, type ViewRanges } from "../../core/view/view-ranges.ts";
 import { countCharacters } from "../../models/assert-request-size.ts";
-import type { AgentMessage, Message } from "../../schema/message.ts";
+import type { AgentMessage, Content, Message } from "../../schema/message.ts";
 import type { Entry } from "../../schema/record.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -21,15 +23,23 @@ type CachedBranch = {
   writer: string | undefined;
 };
 
+/** The most characters of images and files in base64 that a worker caches, which are as many bytes of memory. */
+const MAX_CACHED_DATA = 64 * 1024 * 1024;
+
 /**
  * Caches the conversations that this worker has read, so that a turn reads only new entries. Written entries never
  * change. But a session may be deleted and its name reused: the writer of the last entry tells the two apart.
+ *
+ * Messages have references in place of the data of images and files: `loadData` reads the data of those that are needed.
  */
 export class Conversations {
   readonly #transcript: Transcript;
   /** By branch; the least recently used come first. */
   readonly #cache = new Map<string, CachedBranch>();
   #characters = 0;
+  /** Base64 by hash; the least recently used come first. */
+  readonly #data = new Map<string, string>();
+  #dataCharacters = 0;
 
   constructor(transcript: Transcript) {
     this.#transcript = transcript;
@@ -74,6 +84,38 @@ export class Conversations {
     };
   }
 
+  /** Returns the messages with the data of their images and files. */
+  async loadData<Loaded extends AgentMessage>(messages: readonly Loaded[]): Promise<readonly Loaded[]> {
+    const loaded: Loaded[] = [];
+    for (const message of messages) {
+      if (message.role === "extension") loaded.push(message);
+      else loaded.push({ ...message, content: await this.#loadParts(message.content) });
+    }
+    return loaded;
+  }
+
+  async #loadParts(content: readonly Content[]): Promise<Content[]> {
+    const parts: Content[] = [];
+    for (const part of content) {
+      const reference = isAttachment(part) ? parseDataReference(part.data) : undefined;
+      if (reference === undefined) parts.push(part);
+      else parts.push({ ...(part as Attachment), data: await this.#readData(reference.hash) });
+    }
+    return parts;
+  }
+
+  async #readData(hash: string): Promise<string> {
+    const data = this.#data.get(hash) ?? (await this.#transcript.readData(hash));
+    if (!this.#data.delete(hash)) this.#dataCharacters += data.length;
+    this.#data.set(hash, data);
+    for (const [oldest, { length }] of this.#data) {
+      if (this.#dataCharacters <= MAX_CACHED_DATA || oldest === hash) break;
+      this.#data.delete(oldest);
+      this.#dataCharacters -= length;
+    }
+    return data;
+  }
+
   /** Reads the entries that a view covers, including those that a text replaces, but not those that were pruned. */
   async readEntries(session: string, view: ViewRanges): Promise<readonly Entry[]> {
     const all = await this.#readUpTo(session, view.branch, findViewEnd(view));
@@ -97,7 +139,7 @@ export class Conversations {
     const { cached } = await this.#getCached(session, branch, position + 1);
     const known = cached.entries[position];
     if (known !== undefined) return known.message;
-    const [entry] = await this.#transcript.readEntries(session, branch, position, position + 1);
+    const [entry] = await this.#transcript.readEntries(session, branch, position, position + 1, "reference");
     return entry?.message;
   }
 
@@ -105,7 +147,13 @@ export class Conversations {
     const name = buildKey(session, branch);
     const { cached, writer } = await this.#getCached(session, branch, to);
     if (cached.entries.length < to) {
-      const found = await this.#transcript.readEntries(session, branch, cached.entries.length, to);
+      const found = await this.#transcript.readEntries(
+        session,
+        branch,
+        cached.entries.length,
+        to,
+        "reference",
+      );
       // Another turn may have read the same entries meanwhile.
       const added = found.slice(Math.max(0, cached.entries.length - (found[0]?.position ?? 0)));
       const size = added.reduce((sum, entry) => sum + countCharacters(entry.message), 0);

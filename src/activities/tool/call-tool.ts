@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import type { ToolDigest } from "../../core/machine/state/digest.ts";
+import { asFields } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
 import type { ClaimResult, Step } from "../../store/transcript/step.ts";
@@ -23,6 +24,7 @@ import { createMaskedOutput, createOutputMask } from "./live-mask.ts";
 import { buildUnknownOutcome, isDead, terminateLost, yieldToHolder } from "./lost-execution.ts";
 import { parseNextRound } from "./next-round.ts";
 import { type OwnClaim, openOwnClaim } from "./own-claims.ts";
+import { loadTextFiles } from "./read-full.ts";
 import { callTeam } from "./team-call.ts";
 import { buildToolResult, findCall } from "./tool-result.ts";
 import { createHookedUpdates } from "./tool-updates.ts";
@@ -223,7 +225,10 @@ async function runViewTool(
   const { session } = getCurrentStep(input, dependencies.process);
   const { changedArguments: _, ...asWritten } = input;
   const written = await readCall(asWritten, dependencies);
-  const entries = await dependencies.conversations.readEntriesBefore(session, input.branch, input.answer);
+  const { conversations } = dependencies;
+  const before = await conversations.readEntriesBefore(session, input.branch, input.answer);
+  const entries =
+    tool.action === "read" ? await loadTextFiles(asFields(call.arguments), before, conversations) : before;
   return answerViewCall({
     tool,
     call,

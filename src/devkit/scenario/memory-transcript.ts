@@ -157,7 +157,7 @@ export class MemoryTranscript {
 
   /** Stores the inbox and the rejected messages. */
   get waiting(): readonly NewMessage[] {
-    return this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text }));
+    return this.inbox.map(({ text = "", parts: _, ...rest }) => ({ ...rest, text }));
   }
 
   #storeRejected(branch: string, { rejectedMessages = [], rejected = "" }: Opening): OpenedDigest["entries"] {

@@ -42,7 +42,7 @@ async function buildOpening(stage: Stage, command: OpenLoopCommand) {
   const continuation = asked === undefined ? undefined : parseInput("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
   const words = await Promise.all(
-    prompts.map(async ({ text = "", task, ...prompt }) => ({
+    prompts.map(async ({ text = "", task, parts: _, ...prompt }) => ({
       ...prompt,
       text: task === undefined ? text : await wordsOfTask(stage, task),
     })),

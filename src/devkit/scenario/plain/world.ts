@@ -32,11 +32,13 @@ export function createHookContext(
       readEntries: async (_, branch, from, to) => transcript.listEntries(branch).slice(from, to),
       readLoops: async () => transcript.records,
       readBranches: async () => transcript.branches,
+      readParts: async () => undefined,
       readEvents: async (loopId) => transcript.listEvents(loopId),
     },
     conversations: {
       readMessages: async (_, view, options) => readSeenMessages(transcript, view, options),
       readMessage: async (_, branch, position) => transcript.getMessage(branch, position),
+      loadData: async (messages) => messages,
       readEntriesBefore: async (_, branch, position) => transcript.listEntries(branch).slice(0, position),
     },
   };
