@@ -17,6 +17,8 @@ export type HoldfastErrorCode =
   | "workspace-invalid"
   | "input-invalid"
   | "input-too-large"
+  /** The model cannot read an image or a file of the message. */
+  | "input-unsupported"
   /** A loop of the session is running. */
   | "session-busy"
   /** The queues of the session's agent are full; `waiting` and `bytes` give their size. */

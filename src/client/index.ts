@@ -117,6 +117,7 @@ export { messagesFromJson, messagesToJson } from "./interop/saved-messages.ts";
 export { sessionFromJson, sessionToJson } from "./interop/saved-session.ts";
 export { type RecorderConfig, SessionRecorder } from "./interop/session-recorder.ts";
 export { FileSessionStore, type SessionStore } from "./interop/session-store.ts";
+export type { FilePart, ImagePart, PartSource, Prompt, PromptPart, TextPart } from "./prompts/prompt-part.ts";
 export type { PositionOptions } from "./read/branch-position.ts";
 export type { BranchInTree, BranchOrigin, BranchTree } from "./read/branch-tree.ts";
 export type { DefinitionSummary } from "./read/definition-summary.ts";

@@ -3,6 +3,7 @@ import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { AgentDefinitionInput, Limits } from "../schema/definition.ts";
 import type { EditResult } from "../store/transcript/archive.ts";
 import type { ClientLink } from "./connection/client-link.ts";
+import type { Prompt } from "./prompts/prompt-part.ts";
 import type { SessionRecordWithTotals } from "./read/read-session-record.ts";
 import type { EventsOptions, SessionEvent } from "./read/session-events.ts";
 import type { StreamEvent } from "./read/stream-event.ts";
@@ -56,27 +57,27 @@ export class Session<Output = unknown> {
   }
 
   /** Sends the next prompt: to the run that waits for one, or to a new run of the idle session. */
-  async prompt(text: string, options?: PromptOptions): Promise<PromptResult> {
+  async prompt(prompt: Prompt, options?: PromptOptions): Promise<PromptResult> {
     const { promptSession } = await import("./runs/prompt-session.ts");
-    return promptSession(this.#link, this.id, text, options);
+    return promptSession(this.#link, this.id, prompt, options);
   }
 
   /** Sends one message, whatever the session's state: opens, continues or prompts it, or steers a running one on request. */
-  async send(text: string, options?: SendMessageOptions): Promise<SendMessageResult> {
+  async send(message: Prompt, options?: SendMessageOptions): Promise<SendMessageResult> {
     const { sendMessage } = await import("./runs/send-message.ts");
-    return sendMessage(this.#link, this.id, text, options);
+    return sendMessage(this.#link, this.id, message, options);
   }
 
   /** Queues a message that is delivered before the agent's next answer. */
-  async steer(text: string, options?: SendOptions): Promise<SendResult> {
+  async steer(message: Prompt, options?: SendOptions): Promise<SendResult> {
     const { queueMessage } = await import("./runs/queue-message.ts");
-    return queueMessage(this.#link, "steer", this.id, text, options);
+    return queueMessage(this.#link, "steer", this.id, message, options);
   }
 
   /** Queues a message that is delivered when the agent would otherwise stop. */
-  async followUp(text: string, options?: SendOptions): Promise<SendResult> {
+  async followUp(message: Prompt, options?: SendOptions): Promise<SendResult> {
     const { queueMessage } = await import("./runs/queue-message.ts");
-    return queueMessage(this.#link, "follow-up", this.id, text, options);
+    return queueMessage(this.#link, "follow-up", this.id, message, options);
   }
 
   /** Stops the run: the request to the vendor, the tools, then the loop. Returns whether a run was open. */

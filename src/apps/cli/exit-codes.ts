@@ -44,6 +44,7 @@ export const ERROR_EXIT_CODES = {
   "workspace-invalid": EXIT.usage,
   "input-invalid": EXIT.usage,
   "input-too-large": EXIT.usage,
+  "input-unsupported": EXIT.usage,
   "session-busy": EXIT.usage,
   "queue-full": EXIT.failed,
   "session-unknown": EXIT.usage,

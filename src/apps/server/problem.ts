@@ -54,6 +54,7 @@ const ERROR_STATUS = {
   "workspace-invalid": 422,
   "input-invalid": 422,
   "input-too-large": 413,
+  "input-unsupported": 422,
   "session-busy": 409,
   "queue-full": 429,
   "session-unknown": 404,

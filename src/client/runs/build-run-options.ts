@@ -2,6 +2,7 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
+import { formatPromptLabel, type Prompt } from "../prompts/prompt-part.ts";
 import { buildStartAttributes, formatDetails, formatSummary } from "./run-labels.ts";
 
 /** Builds the options with which every run is started. */
@@ -10,18 +11,19 @@ export function buildRunOptions(
   session: string,
   details: {
     readonly definition?: AgentDefinition | undefined;
-    readonly prompt?: string | undefined;
+    readonly prompt?: Prompt | undefined;
     readonly summary?: string;
   },
 ) {
   const { redactContent } = link.settings;
-  const prompt = details.prompt === undefined || redactContent !== true ? details.prompt : "";
+  const given = details.prompt === undefined ? undefined : formatPromptLabel(details.prompt);
+  const prompt = given === undefined || redactContent !== true ? given : "";
   return {
     workflowId: session,
     taskQueue: link.taskQueue,
     workflowIdReusePolicy: "ALLOW_DUPLICATE" as const,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    staticSummary: details.summary ?? formatSummary(details.prompt, redactContent),
+    staticSummary: details.summary ?? formatSummary(given, redactContent),
     staticDetails: formatDetails(details.definition, prompt),
     ...(link.searchAttributes
       ? { typedSearchAttributes: buildStartAttributes(session, details.definition) }

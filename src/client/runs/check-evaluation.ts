@@ -17,7 +17,7 @@ export function findEvaluationProblem({
   session,
 }: {
   readonly agents: readonly AgentDefinitionInput[];
-  readonly prompt?: string | undefined;
+  readonly prompt?: unknown;
   readonly session?: string | undefined;
   readonly strategy: { readonly type: StrategyType };
 }): string | undefined {

@@ -6,6 +6,7 @@ import { EVALUATION_WORKFLOW } from "../../workflows/messages.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { formatPromptLabel, type Prompt } from "../prompts/prompt-part.ts";
 import type { EventsOptions, SessionEvent } from "../read/session-events.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { Session } from "../session.ts";
@@ -33,7 +34,7 @@ export type EvaluateOptions = {
   /** How the best answer is chosen. */
   readonly strategy: EvaluationStrategy;
   /** If omitted, every branch continues the session's conversation as it is. */
-  readonly prompt?: string;
+  readonly prompt?: Prompt;
   /** The session at whose head all branches begin; a new one by default. */
   readonly session?: string;
   /** The limits of all branches and the judge together. */
@@ -115,7 +116,12 @@ export async function startEvaluation(link: ClientLink, options: EvaluateOptions
   }
   checkLimits(limits, [...agents, ...(judge === undefined ? [] : [judge])]);
   await checkSearchAttributes(link);
-  const message = prompt === undefined ? undefined : await createMessageInput(link, prompt, "prompt");
+  const message =
+    prompt === undefined
+      ? undefined
+      : await createMessageInput(link, prompt, "prompt", {
+          findModels: () => agents.map(({ model }) => model),
+        });
   const pinAgent = await createDefinitionPinner(link, agents);
   const request: EvaluationRequest = {
     agents: await Promise.all(agents.map(pinAgent)),
@@ -124,7 +130,12 @@ export async function startEvaluation(link: ClientLink, options: EvaluateOptions
     ...omitUndefined({ limits, prompt: message }),
     ...getRunSettings(link),
   };
-  const summary = formatEvaluationSummary(agents.length, strategy.type, prompt, link.settings.redactContent);
+  const summary = formatEvaluationSummary(
+    agents.length,
+    strategy.type,
+    prompt === undefined ? undefined : formatPromptLabel(prompt),
+    link.settings.redactContent,
+  );
   try {
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
       ...buildRunOptions(link, session, { prompt, summary }),

@@ -6,6 +6,7 @@ import { EVALUATION_WORKFLOW } from "../../workflows/messages.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { formatPromptLabel, type Prompt } from "../prompts/prompt-part.ts";
 import { createPositionReader, findPosition, type PositionOptions } from "../read/branch-position.ts";
 import { type EventsOptions, type SessionEvent, streamSessionEvents } from "../read/session-events.ts";
 import { assertDefinitionAccepted } from "./accept-definition.ts";
@@ -28,7 +29,7 @@ import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 /** One of several branches from the same position: how it differs. */
 export type ExploredBranch = {
   /** If omitted, the model answers again. */
-  readonly prompt?: string;
+  readonly prompt?: Prompt;
   /** Replaces the session's definition. */
   readonly agent?: AgentDefinitionInput;
   /** The fields that differ from the session's definition. */
@@ -130,10 +131,13 @@ export async function exploreSession(
     await checkSearchAttributes(link);
     const pinAgent = await createDefinitionPinner(link, agents);
     const prompts = await Promise.all(
-      branches.map(async ({ prompt }) =>
+      branches.map(async ({ prompt }, index) =>
         prompt === undefined
           ? null
-          : await createMessageInput(link, prompt, "prompt", { inlineBytes: PART_INLINE_BYTES }),
+          : await createMessageInput(link, prompt, "prompt", {
+              inlineBytes: PART_INLINE_BYTES,
+              findModels: () => agents.slice(index, index + 1).map(({ model }) => model),
+            }),
       ),
     );
     const request: EvaluationRequest = {
@@ -145,7 +149,8 @@ export async function exploreSession(
       ...getRunSettings(link),
     };
     const first = branches[0]?.prompt;
-    const summary = formatEvaluationSummary(agents.length, strategy.type, first, link.settings.redactContent);
+    const label = first === undefined ? undefined : formatPromptLabel(first);
+    const summary = formatEvaluationSummary(agents.length, strategy.type, label, link.settings.redactContent);
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
       ...buildRunOptions(link, session, { prompt: first, summary }),
       workflowIdConflictPolicy: "FAIL",

@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { MAX_MESSAGE_BYTES } from "../../core/machine/append-message.ts";
 import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../../core/machine/queue-size.ts";
+import { estimateContent } from "../../core/view/estimate.ts";
 import { check, getKind } from "../../schema/check.ts";
-import { MessageMetadata } from "../../schema/message.ts";
+import { type Content, MessageMetadata } from "../../schema/message.ts";
+import type { ModelConfig } from "../../schema/model.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { MessageInput } from "../../workflows/messages.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { getPromptText, type Prompt } from "../prompts/prompt-part.ts";
+import { readParts } from "../prompts/read-parts.ts";
 
 /** Texts of up to this many bytes of UTF-8 are sent inline; longer ones are stored first (design 3.2). */
 export const INLINE_BYTES = 32 * 1024;
@@ -30,22 +35,31 @@ type MessageInputOptions = {
   readonly metadata?: MessageMetadata | undefined;
   /** Longer texts are stored first. */
   readonly inlineBytes?: number;
+  /** Finds the models that are to read the message, as far as they are known. Called for images and files only. */
+  readonly findModels?: () => readonly ModelConfig[] | Promise<readonly ModelConfig[]>;
 };
 
 /** Builds a user's message with an id that makes a repeated send harmless. */
 export async function createMessageInput(
   link: ClientLink,
-  text: string,
+  prompt: Prompt,
   label: string,
-  { id = randomUUID(), metadata, inlineBytes = INLINE_BYTES }: MessageInputOptions = {},
+  {
+    id = randomUUID(),
+    metadata,
+    inlineBytes = INLINE_BYTES,
+    findModels = () => [],
+  }: MessageInputOptions = {},
 ): Promise<MessageWithId> {
-  if (typeof text !== "string") {
-    const problem = `${label}: must be a text, not ${getKind(text)}`;
+  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
+    const problem = `${label}: must be a text or a list of parts, not ${getKind(prompt)}`;
     throw new HoldfastError("input-invalid", `The ${problem}.`, {
       problems: [problem],
     });
   }
-  if (text.trim() === "") {
+  const text = getPromptText(prompt);
+  const hasFiles = typeof prompt !== "string" && prompt.some((part) => part?.type !== "text");
+  if (text.trim() === "" && !hasFiles) {
     throw new HoldfastError("input-invalid", `The ${label} is empty.`);
   }
   if (id.includes("\0")) {
@@ -71,6 +85,10 @@ export async function createMessageInput(
     );
   }
   const optional = metadata === undefined ? {} : { metadata: checkMetadata(metadata, label) };
+  if (hasFiles) {
+    const content = await readParts(prompt, label, await findModels());
+    return { id, ...(await storeParts(link, id, content)), ...optional };
+  }
   if (bytes <= inlineBytes) return { id, text, ...optional };
   return { id, ref: await storeText(link, text), ...optional };
 }
@@ -119,12 +137,28 @@ export function assertFitsInline(text: string, label: string): void {
 }
 
 async function storeText(link: ClientLink, text: string): Promise<string> {
+  return await store(link, "A long text", (transcript) => transcript.putText(text, Date.now()));
+}
+
+async function storeParts(link: ClientLink, id: string, content: readonly Content[]) {
+  const ref = await store(link, "Images and files", (transcript) =>
+    transcript.putParts(id, content, Date.now()),
+  );
+  const tokens = content.reduce((sum, part) => sum + estimateContent(part), 0);
+  return { ref, parts: true as const, tokens };
+}
+
+async function store(
+  link: ClientLink,
+  what: string,
+  write: (transcript: Transcript) => Promise<string>,
+): Promise<string> {
   const transcript = await link.storage.openTranscript();
   try {
-    return await transcript.putText(text, Date.now());
+    return await write(transcript);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    throw new HoldfastError("store-failed", `A long text could not be stored: ${error.message}`, {
+    throw new HoldfastError("store-failed", `${what} could not be stored: ${error.message}`, {
       cause: error,
     });
   }

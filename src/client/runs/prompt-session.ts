@@ -5,6 +5,8 @@ import { promptUpdate } from "../../workflows/messages.ts";
 import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
 import { ANSWER_TIMEOUT_MS, type ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { findPromptedModels } from "../prompts/find-models.ts";
+import type { Prompt } from "../prompts/prompt-part.ts";
 import { findCurrentSession } from "../read/rotate-session.ts";
 import { getBranchContinuation } from "../sessions/continue-on-branch.ts";
 import { createMessageInput, type MessageOptions } from "./message-input.ts";
@@ -44,24 +46,32 @@ export type PromptResult = {
 export async function promptSession(
   link: ClientLink,
   session: string,
-  text: string,
+  prompt: Prompt,
   options: PromptOptions & ContinuationInput = {},
 ): Promise<PromptResult> {
   checkOptions(PromptingOptions, options, "prompt()");
   const { rotateAfterMs, ...rest } = options;
   if (rotateAfterMs !== undefined) {
     const now = await findCurrentSession(link, session, rotateAfterMs);
-    return await promptSession(link, now.session, text, rest);
+    return await promptSession(link, now.session, prompt, rest);
   }
   const messageId = options.messageId ?? randomUUID();
   if (options.branch !== undefined) {
     const continuation = await getBranchContinuation(link, session, options.branch);
     const continuationOptions = omitUndefined({ continuation });
-    const { runId } = await startNextRun(link, session, text, { ...rest, ...continuationOptions, messageId });
+    const { runId } = await startNextRun(link, session, prompt, {
+      ...rest,
+      ...continuationOptions,
+      messageId,
+    });
     return { session, messageId, runId };
   }
   const { metadata } = options;
-  const message = await createMessageInput(link, text, "prompt", { id: messageId, metadata });
+  const message = await createMessageInput(link, prompt, "prompt", {
+    id: messageId,
+    metadata,
+    findModels: () => findPromptedModels(link, session, options.agent),
+  });
   try {
     const accepted = await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
       link.client.workflow
@@ -72,14 +82,14 @@ export async function promptSession(
   } catch (error) {
     if (!hasRunEnded(error)) throw toHoldfastError(error, link, session);
   }
-  const { runId } = await startNextRun(link, session, text, { ...options, messageId });
+  const { runId } = await startNextRun(link, session, prompt, { ...options, messageId });
   return { session, messageId, runId };
 }
 
 async function startNextRun(
   link: ClientLink,
   session: string,
-  prompt: string,
+  prompt: Prompt,
   {
     agent,
     mode,

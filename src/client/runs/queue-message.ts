@@ -22,6 +22,8 @@ import {
   toHoldfastError,
 } from "../client-errors.ts";
 import { ANSWER_TIMEOUT_MS, type ClientLink } from "../connection/client-link.ts";
+import { findSessionModels } from "../prompts/find-models.ts";
+import type { Prompt } from "../prompts/prompt-part.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
@@ -56,11 +58,12 @@ export async function queueMessage(
   link: ClientLink,
   queue: keyof typeof QUEUES,
   session: string,
-  text: string,
+  prompt: Prompt,
   options: SendOptions = {},
 ): Promise<SendResult> {
   const { what: label } = QUEUES[queue];
-  const message = await createMessageInput(link, text, label, {
+  const message = await createMessageInput(link, prompt, label, {
+    findModels: () => findSessionModels(link, session),
     id: options.messageId,
     metadata: options.metadata,
   });

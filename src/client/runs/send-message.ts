@@ -5,6 +5,8 @@ import type { Entry } from "../../schema/record.ts";
 import { createBusyError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { findSessionModels } from "../prompts/find-models.ts";
+import type { Prompt } from "../prompts/prompt-part.ts";
 import { findCurrentSession } from "../read/rotate-session.ts";
 import { createMessageInput, type MessageOptions } from "./message-input.ts";
 import { type PromptOptions, promptSession } from "./prompt-session.ts";
@@ -40,7 +42,7 @@ const MAX_TRIES = 5;
 export async function sendMessage(
   link: ClientLink,
   requestedSession: string,
-  text: string,
+  prompt: Prompt,
   { whileRunning = "reject", rotateAfterMs, ...options }: SendMessageOptions = {},
 ): Promise<SendMessageResult> {
   const session =
@@ -52,17 +54,21 @@ export async function sendMessage(
     const as = await getInitialDelivery(link, session);
     try {
       const continuation = as === "continued" ? { continuation: { kind: { type: "default" as const } } } : {};
-      const { runId } = await promptSession(link, session, text, { ...options, ...continuation, messageId });
+      const { runId } = await promptSession(link, session, prompt, {
+        ...options,
+        ...continuation,
+        messageId,
+      });
       return { session, messageId, delivery: as, ...omitUndefined({ runId }) };
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;
       if (whileRunning === "reject") throw createBusyErrorWithHint(session, error);
     }
-    if (await isAcceptedByRun(link, whileRunning, session, text, { ...options, messageId })) {
+    if (await isAcceptedByRun(link, whileRunning, session, prompt, { ...options, messageId })) {
       return { session, messageId, delivery: getDeliveryKind(whileRunning) };
     }
   }
-  await queueMessage(link, whileRunning === "follow-up" ? "follow-up" : "steer", session, text, {
+  await queueMessage(link, whileRunning === "follow-up" ? "follow-up" : "steer", session, prompt, {
     messageId,
     ...omitUndefined({ metadata: options.metadata }),
   });
@@ -74,10 +80,14 @@ async function isAcceptedByRun(
   link: ClientLink,
   mode: "steer" | "follow-up",
   session: string,
-  text: string,
+  prompt: Prompt,
   { messageId: id, metadata }: MessageOptions,
 ): Promise<boolean> {
-  const message = await createMessageInput(link, text, "message", { id, metadata });
+  const message = await createMessageInput(link, prompt, "message", {
+    id,
+    metadata,
+    findModels: () => findSessionModels(link, session),
+  });
   try {
     return (await sendAcknowledged(link, mode, session, message)) !== undefined;
   } catch (error) {

@@ -10,6 +10,7 @@ import type { StartRequest } from "../../workflows/run-input.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import type { Prompt } from "../prompts/prompt-part.ts";
 import { findCurrentSession } from "../read/rotate-session.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { getBranchContinuation } from "../sessions/continue-on-branch.ts";
@@ -32,7 +33,7 @@ export type RunMode = "run" | "interactive";
 export type StartOptions = MessageOptions & {
   readonly agent: AgentDefinitionInput;
   /** An interactive run may omit it and then waits for a prompt. */
-  readonly prompt?: string;
+  readonly prompt?: Prompt;
   /** Continues this session; a new one by default. */
   readonly session?: string;
   /** Continues at the end of this branch, which becomes the session's head. */
@@ -142,8 +143,11 @@ async function launchRun(
   }
   await checkSearchAttributes(link);
   const { messageId: id, metadata } = options;
+  const findModels = () => (definition === undefined ? [] : [definition.model]);
   const message =
-    prompt === undefined ? undefined : await createMessageInput(link, prompt, "prompt", { id, metadata });
+    prompt === undefined
+      ? undefined
+      : await createMessageInput(link, prompt, "prompt", { id, metadata, findModels });
   const request: StartRequest = {
     ...(await pinned()),
     ...omitUndefined({ prompt: message, continuation }),

@@ -46,6 +46,7 @@ export const RUN_PROBLEMS: readonly ProblemCode[] = [
   "key-mismatch",
   "queue-full",
   "input-too-large",
+  "input-unsupported",
 ];
 
 /** Problems of requests that start a run. */
