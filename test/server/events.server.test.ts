@@ -211,7 +211,7 @@ test("invalid input is explained in sentences: the location, the expected value,
     "The body is not valid: body: must be an object, not a list.",
   );
   expect(await detail(`POST ${at}/prompt`, {})).toBe(
-    "The body is not valid: text: is missing; it must be a text.",
+    "The body is not valid: body: needs either `text` or `parts`.",
   );
   expect(await detail(`POST ${at}/prompt`, { text: ["x"] })).toContain("text: must be a text, not a list");
   expect(await detail("POST /v1/sessions", { agent: 5 })).toContain(

@@ -152,10 +152,10 @@ describe("requests that no client sends", () => {
     server = await startServer({ session: () => ({}) } as unknown as Holdfast);
     const post = (body: string | ReadableStream, more: RequestInit = {}) =>
       fetch(`${server.url}/v1/sessions`, { method: "POST", headers: bearer, body, ...more } as RequestInit);
-    const large = "x".repeat(13 * 1024 * 1024);
+    const large = "x".repeat(43 * 1024 * 1024);
     const announced = await post(large);
     expect(announced.status).toBe(413);
-    expect(await announced.json()).toMatchObject({ code: "body-too-large", maxBytes: 12 * 1024 * 1024 });
+    expect(await announced.json()).toMatchObject({ code: "body-too-large", maxBytes: 42 * 1024 * 1024 });
     const piece = new Uint8Array(1024 * 1024);
     let sent = 0;
     const endless = new ReadableStream({

@@ -7,6 +7,9 @@ import { ServerProblem } from "./problem.ts";
 /** A message has at most 10 MiB; JSON makes some of its characters longer. */
 export const MAX_BODY_BYTES = 12 * 1024 * 1024;
 
+/** The images and files of a message have at most 22 MiB, which are 30 MiB in base64. */
+export const MAX_MESSAGE_BODY_BYTES = 42 * 1024 * 1024;
+
 /** Reads and validates a JSON body. Stores nothing of one that is too large. */
 export async function readJsonBody<Schema extends ZodType>(
   context: Context,

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import type { Prompt } from "../../client/index.ts";
+import { getPromptText } from "../../client/prompts/prompt-part.ts";
 import { ServerProblem } from "./problem.ts";
 import { AgentChoice } from "./request-schemas.ts";
+import { fromUiParts } from "./ui-file.ts";
 
 // What a page of the AI SDK sends: DefaultChatTransport's body, with the page's own fields.
 
@@ -37,7 +40,7 @@ type ApprovalAnswer = {
 
 /** What the page requests. */
 export type ChatIntent =
-  | { readonly type: "prompt"; readonly text: string; readonly messageId: string }
+  | { readonly type: "prompt"; readonly prompt: Prompt; readonly messageId: string }
   /** The message continues with the user's answers to pending calls; the page has seen `seenEvents` of its events. */
   | {
       readonly type: "answers";
@@ -51,7 +54,7 @@ export type ChatIntent =
 export function parseIntent({ messages, trigger, messageId }: ChatRequest): ChatIntent {
   if (trigger === "regenerate-message") return { type: "regenerate", loopId: messageId ?? undefined };
   const last = messages[messages.length - 1] as UiMessage;
-  if (last.role === "user") return { type: "prompt", text: getText(last), messageId: last.id };
+  if (last.role === "user") return { type: "prompt", prompt: getPrompt(last), messageId: last.id };
   if (last.role === "assistant") return { type: "answers", loopId: last.id, ...getAnswers(last) };
   throw new ServerProblem(
     "body-invalid",
@@ -59,16 +62,10 @@ export function parseIntent({ messages, trigger, messageId }: ChatRequest): Chat
   );
 }
 
-function getText({ parts }: UiMessage): string {
-  const other = parts.find(({ type }) => type !== "text");
-  if (other !== undefined) {
-    throw new ServerProblem(
-      "body-invalid",
-      `The message has a part of type "${other.type}"; a prompt must be text. Put the file into the agent's workspace and ` +
-        "refer to it in the text.",
-    );
-  }
-  return parts.map((part) => (typeof part["text"] === "string" ? part["text"] : "")).join("\n");
+/** Returns a message of texts as one text. */
+function getPrompt({ parts }: UiMessage): Prompt {
+  const prompt = fromUiParts(parts);
+  return prompt.every(({ type }) => type === "text") ? getPromptText(prompt) : prompt;
 }
 
 const Approval = z.looseObject({

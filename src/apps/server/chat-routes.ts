@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { readJsonBody } from "./body.ts";
+import { MAX_MESSAGE_BODY_BYTES, readJsonBody } from "./body.ts";
 import { type Chat, handleChat, resumeChat } from "./chat.ts";
 import { ChatRequest } from "./chat-request.ts";
 import { createDrop, describeTarget, type Env } from "./hono-env.ts";
@@ -13,7 +13,7 @@ export function createChatRoutes(chat: Chat): Hono<Env> {
   const routes = new Hono<Env>();
 
   routes.post("/", async (context) => {
-    const request = await readJsonBody(context, ChatRequest);
+    const request = await readJsonBody(context, ChatRequest, MAX_MESSAGE_BODY_BYTES);
     return await handleChat(chat, request, { target: describeTarget(context), drop: createDrop(context) });
   });
 

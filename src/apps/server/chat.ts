@@ -74,12 +74,12 @@ async function sendPrompt(
   { holdfast, agents }: Chat,
   session: Session,
   { agent: choice, mode }: ChatRequest,
-  { text, messageId }: Extract<ChatIntent, { type: "prompt" }>,
+  { prompt, messageId }: Extract<ChatIntent, { type: "prompt" }>,
 ): Promise<void> {
   const promptOptions = { messageId, ...omitUndefined({ mode }) };
   const agentOption = choice === undefined ? undefined : selectAgent(agents, choice);
   try {
-    await session.send(text, {
+    await session.send(prompt, {
       ...promptOptions,
       ...omitUndefined({ agent: agentOption }),
     });
@@ -87,7 +87,7 @@ async function sendPrompt(
     const agent = agentOption ?? selectAgent(agents, undefined);
     if (!(error instanceof HoldfastError) || error.code !== "session-unknown" || agent === undefined)
       throw error;
-    await holdfast.start({ ...promptOptions, agent, prompt: text, session: session.id });
+    await holdfast.start({ ...promptOptions, agent, prompt, session: session.id });
   }
 }
 

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { STATUS_CODES } from "../../core/machine/status-code.ts";
 import { MessageMetadata } from "../../schema/message.ts";
+import { hasOneMessage, MESSAGE_FIELDS, ONE_MESSAGE, Parts } from "./prompt-schema.ts";
 
 // The queries and bodies of requests. An unknown field is rejected by name. The descriptions are those of the OpenAPI
 // document.
 
-const text = z.string().min(1, "must not be empty").describe("The message.");
 const messageId = z
   .string()
   .min(1)
@@ -53,7 +53,10 @@ export const StartBody = z.strictObject({
     .min(1)
     .optional()
     .describe("A model as on the command line, `anthropic/ID`. Replaces the definition's own model."),
-  prompt: z.string().optional().describe("The first prompt; optional for an interactive run."),
+  prompt: z
+    .union([z.string(), Parts])
+    .optional()
+    .describe("The first prompt, as a text or as parts; optional for an interactive run."),
   session: z.string().optional().describe("The session's id; a new one by default."),
   branch,
   mode,
@@ -62,24 +65,28 @@ export const StartBody = z.strictObject({
   metadata,
 });
 
-const prompt = { text, agent, mode, idleTimeoutMs, messageId, metadata };
+const promptFields = { ...MESSAGE_FIELDS, agent, mode, idleTimeoutMs, messageId, metadata };
 
-export const PromptBody = z.strictObject({ ...prompt, branch });
+export const PromptBody = z.strictObject({ ...promptFields, branch }).refine(hasOneMessage, ONE_MESSAGE);
 
-export const SendBody = z.strictObject({
-  ...prompt,
-  whileRunning: z
-    .enum(["reject", "steer", "follow-up"])
-    .optional()
-    .describe("What to do with the message while a loop is running; `reject` by default."),
-});
+export const SendBody = z
+  .strictObject({
+    ...promptFields,
+    whileRunning: z
+      .enum(["reject", "steer", "follow-up"])
+      .optional()
+      .describe("What to do with the message while a loop is running; `reject` by default."),
+  })
+  .refine(hasOneMessage, ONE_MESSAGE);
 
-export const MessageBody = z.strictObject({
-  text,
-  messageId,
-  metadata,
-  acknowledge: z.boolean().optional().describe("Whether to wait until a run has accepted the message."),
-});
+export const MessageBody = z
+  .strictObject({
+    ...MESSAGE_FIELDS,
+    messageId,
+    metadata,
+    acknowledge: z.boolean().optional().describe("Whether to wait until a run has accepted the message."),
+  })
+  .refine(hasOneMessage, ONE_MESSAGE);
 
 export const StopBody = z.strictObject({
   reason: z.string().max(2_000).optional().describe("The reason, for the record."),

@@ -3,11 +3,12 @@ import type { ZodType, z } from "zod";
 import type { Holdfast, Session } from "../../client/index.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
-import { readJsonBody } from "./body.ts";
+import { MAX_MESSAGE_BODY_BYTES, readJsonBody } from "./body.ts";
 import { streamEvents } from "./event-stream.ts";
 import { createDrop, describeTarget, type Env } from "./hono-env.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { ServerProblem } from "./problem.ts";
+import { toPrompt, toPromptParts } from "./prompt-schema.ts";
 import {
   AnswerBody,
   ApproveBody,
@@ -50,10 +51,12 @@ export function createSessionRoutes(
   });
 
   routes.post("/", async (context) => {
-    const { agent: choice, model, ...rest } = await readJsonBody(context, StartBody);
+    const body = await readJsonBody(context, StartBody, MAX_MESSAGE_BODY_BYTES);
+    const { agent: choice, model, prompt: given, ...rest } = body;
     const agent = overrideModel(agents, selectAgent(agents, choice), model);
     if (agent === undefined) throw createNoAgentProblem(agents);
-    const started = await holdfast.start({ ...omitUndefined(rest), agent });
+    const prompt = Array.isArray(given) ? toPromptParts(given) : given;
+    const started = await holdfast.start({ ...omitUndefined({ ...rest, prompt }), agent });
     context.header("location", `/v1/sessions/${encodeURIComponent(started.id)}`);
     return context.json({ session: started.id, runId: started.runId }, 201);
   });
@@ -95,19 +98,27 @@ export function createSessionRoutes(
   });
 
   routes.post("/:id/prompt", async (context) => {
-    const { text, agent, ...rest } = await readJsonBody(context, PromptBody);
+    const body = await readJsonBody(context, PromptBody, MAX_MESSAGE_BODY_BYTES);
+    const { text, parts, agent, ...rest } = body;
     const named = agent === undefined ? {} : { agent: selectAgent(agents, agent) };
     return context.json(
-      await session(context.req.param("id")).prompt(text, omitUndefined({ ...rest, ...named })),
+      await session(context.req.param("id")).prompt(
+        toPrompt({ text, parts }),
+        omitUndefined({ ...rest, ...named }),
+      ),
       202,
     );
   });
 
   routes.post("/:id/send", async (context) => {
-    const { text, agent, ...rest } = await readJsonBody(context, SendBody);
+    const body = await readJsonBody(context, SendBody, MAX_MESSAGE_BODY_BYTES);
+    const { text, parts, agent, ...rest } = body;
     const named = agent === undefined ? {} : { agent: selectAgent(agents, agent) };
     return context.json(
-      await session(context.req.param("id")).send(text, omitUndefined({ ...rest, ...named })),
+      await session(context.req.param("id")).send(
+        toPrompt({ text, parts }),
+        omitUndefined({ ...rest, ...named }),
+      ),
       202,
     );
   });
@@ -117,11 +128,13 @@ export function createSessionRoutes(
     ["follow-up", "followUp"],
   ] as const) {
     routes.post(`/:id/${path}`, async (context) => {
-      const { text, ...rest } = await readJsonBody(context, MessageBody);
+      const body = await readJsonBody(context, MessageBody, MAX_MESSAGE_BODY_BYTES);
+      const { text, parts, ...rest } = body;
       const one = session(context.req.param("id"));
       // A message starts a run that puts it into the inbox: a mistyped id must not create a session.
       const { open } = await one.status();
-      return context.json({ session: one.id, open, ...(await one[verb](text, omitUndefined(rest))) }, 202);
+      const sent = await one[verb](toPrompt({ text, parts }), omitUndefined(rest));
+      return context.json({ session: one.id, open, ...sent }, 202);
     });
   }
 

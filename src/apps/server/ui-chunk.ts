@@ -1,5 +1,6 @@
 import type { AgentEvent, Outcome } from "../../client/index.ts";
 import type { Usage } from "../../schema/message.ts";
+import type { UiFile } from "./ui-file.ts";
 
 // The AI SDK's UI message stream, version 1: the part of it that a session uses.
 
@@ -49,6 +50,9 @@ export type WaitingCallData = {
   readonly grantDescriptions?: readonly string[];
 };
 
+/** A user's message within an answer. */
+export type UiUserMessage = { readonly text: string; readonly files?: readonly UiFile[] };
+
 // The page's `onData` receives transient chunks, which are not part of the message.
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string; readonly messageMetadata?: MessageMetadata }
@@ -82,7 +86,7 @@ export type UiChunk =
     }
   | { readonly type: "tool-output-denied"; readonly toolCallId: string }
   /** A user's message that the agent read while it was running. */
-  | { readonly type: "data-holdfast-message"; readonly id: string; readonly data: { readonly text: string } }
+  | { readonly type: "data-holdfast-message"; readonly id: string; readonly data: UiUserMessage }
   /** A tool's progress report; the newest one replaces those before it. */
   | {
       readonly type: "data-holdfast-progress";

@@ -3,7 +3,8 @@ import { isUserDenial } from "../../core/machine/denial-texts.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Content, ToolResultMessage } from "../../schema/message.ts";
 import { joinText } from "../../schema/message-text.ts";
-import type { ToolOutput } from "./ui-chunk.ts";
+import type { ToolOutput, UiUserMessage } from "./ui-chunk.ts";
+import { toUiFiles, toUiUserMessage, type UiFile } from "./ui-file.ts";
 
 // The conversation for a page that opens: the same messages and parts as if it had been open from the start.
 
@@ -21,8 +22,8 @@ type ToolPart = {
 type UiPart =
   | { readonly type: "step-start" }
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly state: "done" }
-  | { readonly type: "file"; readonly url: string; readonly mediaType: string }
-  | { readonly type: "data-holdfast-message"; readonly data: { readonly text: string } }
+  | UiFile
+  | { readonly type: "data-holdfast-message"; readonly data: UiUserMessage }
   | ToolPart;
 
 export type HistoryMessage = {
@@ -45,7 +46,8 @@ export function buildUiHistory(entries: readonly Entry[]): readonly HistoryMessa
       messages.push({ id: loopId, role: "assistant", parts: appendParts(parts, message) });
       turn = turnIndex;
     } else {
-      const parts = [{ type: "text" as const, text: joinText(message.content), state: "done" as const }];
+      const { text, files = [] } = toUiUserMessage(message.content);
+      const parts = [{ type: "text" as const, text, state: "done" as const }, ...files];
       messages.push({ id: messageId ?? `${loopId}.${position}`, role: "user", parts });
     }
   }
@@ -60,7 +62,7 @@ function appendParts(
     case "assistant":
       return [...parts, ...toAnswerParts(message)];
     case "user":
-      return [...parts, { type: "data-holdfast-message", data: { text: joinText(message.content) } }];
+      return [...parts, { type: "data-holdfast-message", data: toUiUserMessage(message.content) }];
     case "toolResult":
       return applyResult(parts, message);
   }
@@ -78,7 +80,7 @@ function toUiParts(part: Content): readonly UiPart[] {
       return part.thinking === "" ? [] : [{ type: "reasoning", text: part.thinking, state: "done" }];
     case "image":
     case "file":
-      return [{ type: "file", url: `data:${part.mimeType};base64,${part.data}`, mediaType: part.mimeType }];
+      return toUiFiles([part]);
     case "vendor":
       return [];
     case "toolCall": {

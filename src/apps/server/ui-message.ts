@@ -8,6 +8,7 @@ import type { AssistantMessage, Message, StopReason } from "../../schema/message
 import { joinText } from "../../schema/message-text.ts";
 import { UiAnswer } from "./ui-answer.ts";
 import type { FinishReason, ToolOutput, UiChunk, WaitingCallData } from "./ui-chunk.ts";
+import { toUiUserMessage } from "./ui-file.ts";
 
 type EventOfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
@@ -164,7 +165,7 @@ export class UiMessage {
         // Prompts precede the first answer; the page already has them.
         if (this.#answers === 0) return [];
         const id = `${this.#loopId}.${this.#seenEvents}`;
-        return [{ type: "data-holdfast-message", id, data: { text: joinText(message.content) } }];
+        return [{ type: "data-holdfast-message", id, data: toUiUserMessage(message.content) }];
       }
       case "toolResult":
         return [];
