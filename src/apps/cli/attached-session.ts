@@ -11,6 +11,7 @@ import type { Context } from "./context.ts";
 import { ERROR_EXIT_CODES, EXIT, OUTCOME_EXIT_CODES } from "./exit-codes.ts";
 import type { AttachAction } from "./parse-attach-line.ts";
 import { Renderer } from "./render.ts";
+import type { ImageProtocol } from "./terminal-image.ts";
 import { describeOutcome, describeTotals, shortenText } from "./text.ts";
 
 /** After this long without output, the session asks the server whether a step is being retried. */
@@ -32,12 +33,19 @@ export class AttachedSession {
   #lastRetryLine = "";
   #retryCheck = Promise.resolve();
 
-  constructor(context: Context, holdfast: Holdfast, id: string, write: (text: string) => void) {
+  /** @param images - How the terminal displays images, if `write` leaves lines as they are. */
+  constructor(
+    context: Context,
+    holdfast: Holdfast,
+    id: string,
+    write: (text: string) => void,
+    images?: ImageProtocol,
+  ) {
     this.#context = context;
     this.#holdfast = holdfast;
     this.#session = holdfast.session(id);
     this.#write = write;
-    this.#renderer = new Renderer({ write, paint: context.out });
+    this.#renderer = new Renderer({ write, paint: context.out, images });
     this.#approvals = new ApprovalPoller(
       () => this.#session.approvals.list(),
       (calls) => this.#announceCalls(calls),

@@ -1,17 +1,17 @@
 import { clearLine, cursorTo } from "node:readline";
 import { Writable } from "node:stream";
 import type { Output } from "./context.ts";
-import { MARKED_COLOUR, stripControls } from "./palette.ts";
+import { MARKED_SEQUENCE, stripControls } from "./palette.ts";
 
 // All output of the command line goes through this file, and no other file writes to a standard stream. Text from outside,
 // such as tool names that a model invented, error messages of vendors, answers, titles and paths, must not move the cursor,
-// change colours or reorder letters. The program's own colours have a secret random mark, and are the only control
-// sequences that pass.
+// change colours or reorder letters. The program's own colours and images have a secret random mark, and are the only
+// control sequences that pass.
 
-/** Returns the text with the program's own colours and otherwise only printable characters. */
+/** Returns the text with the program's own colours and images, and otherwise only printable characters. */
 export function sanitizeForTerminal(text: string): string {
   return text
-    .split(MARKED_COLOUR)
+    .split(MARKED_SEQUENCE)
     .map((part, index) => (index % 2 === 1 ? part : stripControls(part)))
     .join("");
 }

@@ -1,14 +1,29 @@
 import { randomBytes } from "node:crypto";
 
-/** Precedes each of the program's own colours on the way to `output.ts`; text from outside cannot contain it. */
-const COLOUR_MARK = `\uFDD0${randomBytes(8).toString("hex")}\uFDD1`;
+/** Precedes each of the program's own control sequences on the way to `output.ts`; text from outside cannot contain it. */
+const MARK = `\uFDD0${randomBytes(8).toString("hex")}\uFDD1`;
 
-/** Matches the program's own colours; splitting by it gives texts and codes alternately. */
-export const MARKED_COLOUR = new RegExp(`${COLOUR_MARK}(${String.fromCodePoint(27)}\\[\\d+m)`);
+const ESCAPE = String.fromCodePoint(27);
+const BEL = String.fromCodePoint(7);
 
-/** Returns a painted text without its colours. */
+/** Colours, and images in the protocols of kitty and iTerm2: control sequences that contain no others. */
+const SEQUENCES = [
+  `${ESCAPE}\\[\\d+m`,
+  `${ESCAPE}_G[^${ESCAPE}]*${ESCAPE}\\\\`,
+  `${ESCAPE}\\]1337;File=[^${ESCAPE}${BEL}]*${BEL}`,
+];
+
+/** Matches the program's own control sequences; splitting by it gives texts and sequences alternately. */
+export const MARKED_SEQUENCE = new RegExp(`${MARK}(${SEQUENCES.join("|")})`);
+
+/** Marks a control sequence of the program itself, so that it reaches the terminal. */
+export function markSequence(sequence: string): string {
+  return `${MARK}${sequence}`;
+}
+
+/** Returns a text without the program's own colours and images. */
 export function stripPaint(text: string): string {
-  return text.replace(new RegExp(MARKED_COLOUR, "g"), "");
+  return text.replace(new RegExp(MARKED_SEQUENCE, "g"), "");
 }
 
 /** Functions that colour text for one stream, or return it unchanged. */
@@ -35,7 +50,7 @@ export function createPalette(
   const paint =
     ([on, off]: readonly [number, number]) =>
     (text: string): string =>
-      coloured && text !== "" ? `${COLOUR_MARK}\u001b[${on}m${text}${COLOUR_MARK}\u001b[${off}m` : text;
+      coloured && text !== "" ? `${MARK}\u001b[${on}m${text}${MARK}\u001b[${off}m` : text;
   return {
     dim: paint(CODES.dim),
     bold: paint(CODES.bold),
@@ -57,7 +72,6 @@ export function isColoured(
   return stream.isTTY === true && env["TERM"] !== "dumb";
 }
 
-const ESCAPE = String.fromCodePoint(27);
 /** Colours and cursor movements: ECMA-48, "control sequences". */
 const CONTROL_SEQUENCE = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, "g");
 

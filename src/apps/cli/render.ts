@@ -1,10 +1,12 @@
 import type { AgentEvent } from "../../client/index.ts";
 import { type AnswerPart, diffUpdate } from "../../client/read/answer-diff.ts";
 import { PROGRESS_SOURCES } from "../../client/read/progress-sources.ts";
-import type { Message } from "../../schema/message.ts";
+import { formatAttachment, isAttachment } from "../../core/view/attachment.ts";
+import type { Content, Message } from "../../schema/message.ts";
 import { getMessageText, joinText } from "../../schema/message-text.ts";
 import { describeEvent } from "./event-notice.ts";
 import { type Palette, stripControls } from "./palette.ts";
+import { formatTerminalImage, type ImageProtocol } from "./terminal-image.ts";
 import { shortenText, summarizeCall } from "./text.ts";
 
 type EventOfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
@@ -20,6 +22,8 @@ export type RenderOptions = {
   readonly paint: Palette;
   /** Prompts that the user just typed, which are not displayed again. */
   readonly ownPrompts?: ReadonlySet<string>;
+  /** How the terminal displays images; without it, an image is a line of text. */
+  readonly images?: ImageProtocol | undefined;
 };
 
 /** Displays a session while it runs: live output first, then only those recorded parts that were not displayed live. */
@@ -92,6 +96,7 @@ export class Renderer {
       const text = getMessageText(message);
       if (this.#options.ownPrompts?.has(text) === true) return;
       this.#writeLine(paint.bold(`> ${shortenText(text, RESULT_LINE_CHARS)}`));
+      this.#writeAttachments(message.content);
       return;
     }
     if (message.role !== "assistant") return;
@@ -106,6 +111,7 @@ export class Renderer {
       this.#writeText(stripControls(whole), "text");
     }
     this.endLine();
+    this.#writeAttachments(message.content);
     if (message.errorMessage !== undefined)
       this.#writeLine(paint.red(shortenText(message.errorMessage, 400)));
   }
@@ -141,9 +147,19 @@ export class Renderer {
       if (lines.length > RESULT_LINES)
         this.#writeLine(paint.dim(`  … ${lines.length - RESULT_LINES} more lines`));
     }
+    this.#writeAttachments(event.result.content);
     this.#writeLine(isError ? paint.red(`✗ ${name}`) : paint.green(`✓ ${name}`));
     this.#startedCalls.delete(id);
     this.#streamed.delete(id);
+  }
+
+  #writeAttachments(content: readonly Content[]): void {
+    const { paint, images } = this.#options;
+    for (const part of content.filter(isAttachment)) {
+      this.#writeLine(paint.dim(`  [${shortenText(formatAttachment(part), RESULT_LINE_CHARS)}]`));
+      const picture = part.type === "image" && images ? formatTerminalImage(part, images) : undefined;
+      if (picture !== undefined) this.#writeLine(picture);
+    }
   }
 
   #writeText(text: string, kind: "text" | "dim"): void {

@@ -7,6 +7,7 @@ import { InputScreen } from "../input-screen.ts";
 import { waitForInterrupt } from "../interrupts.ts";
 import { ATTACH_HELP, parseAttachLine } from "../parse-attach-line.ts";
 import { PrefixedLines } from "../prefixed-lines.ts";
+import { detectImageProtocol } from "../terminal-image.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = { readonly from: string };
@@ -62,10 +63,12 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
       onEnd: () => undefined,
     });
     const write = (text: string): void => screen.write(text);
+    // The prefix of one of several sessions would break an image.
+    const images = sessions.length === 1 ? detectImageProtocol(stdout, context.streams.env) : undefined;
     for (const [index, id] of sessions.entries()) {
       const lines = new PrefixedLines(context.out.bold(`[${index + 1}]`), write);
       const writeLine = sessions.length === 1 ? write : (text: string) => lines.write(text);
-      attached.push(new AttachedSession(context, holdfast, id, writeLine));
+      attached.push(new AttachedSession(context, holdfast, id, writeLine, images));
       const number = sessions.length === 1 ? "" : `[${index + 1}] `;
       context.report(context.err.dim(`${number}session ${id} · /help`));
     }
