@@ -12,6 +12,7 @@ import { print } from "./output.ts";
 import { stripControls } from "./palette.ts";
 import { Renderer } from "./render.ts";
 import { RunApprovals } from "./run-approvals.ts";
+import { detectImageProtocol } from "./terminal-image.ts";
 import { describeOutcome, describeTotals } from "./text.ts";
 
 export type FollowOptions = {
@@ -47,6 +48,7 @@ export async function followRun(
     write: (text) => print(isSplit ? streams.stderr : streams.stdout, text),
     paint: isSplit ? context.err : context.out,
     ownPrompts: new Set([prompt]),
+    images: isSplit ? undefined : detectImageProtocol(streams.stdout, streams.env),
   });
   const endLine = (): void => renderer.endLine();
   const approvals = asks

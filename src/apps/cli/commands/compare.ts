@@ -11,6 +11,7 @@ import { buildRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { PlainStrategy } from "../../../schema/evaluation.ts";
 import { loadAgentFile } from "../agent-file.ts";
+import { ATTACH_OPTION, type AttachFlag, buildPrompt } from "../attachments.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EvaluationProgress, formatEvaluation } from "../evaluation-progress.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
@@ -25,7 +26,8 @@ import { showTrustNotice } from "../trust-notice.ts";
 import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Flags = LimitFlags &
+type Flags = AttachFlag &
+  LimitFlags &
   UntrustedFlag & {
     readonly agent?: readonly string[];
     readonly judge?: string;
@@ -50,6 +52,7 @@ export function configureCompareCommand(command: Command, runAction: RunAction):
       "--strategy <name>",
       `${PlainStrategy.options.join(", ")}, judge, or one that is registered in the worker (default: judge with --judge, else pick-first)`,
     )
+    .option(...ATTACH_OPTION)
     .option("--session <id>", "start from this session's head (default: a new session)");
   addSharedLimitOptions(command)
     .addHelpText(
@@ -75,9 +78,12 @@ function collectValue(value: string, before: readonly string[] = []): readonly s
 }
 
 async function compare(context: Context, task: string | undefined, flags: Flags): Promise<number> {
-  const prompt = task === "-" ? await readAll(context.streams.stdin) : task;
-  if (prompt !== undefined && prompt.trim() === "")
+  const text = task === "-" ? await readAll(context.streams.stdin) : task;
+  if (text !== undefined && text.trim() === "")
     throw new UsageError("The task is empty. Give a task that has text.");
+  const prompt = text === undefined ? undefined : buildPrompt(context, text, flags, task !== "-");
+  if (prompt === undefined && flags.attach !== undefined)
+    throw new UsageError("--attach belongs to a task. Give a task.");
   if (prompt === undefined && flags.session === undefined) {
     throw new UsageError(
       "No task is given. Give one, or use --session with a session whose conversation waits for an answer.",

@@ -2,6 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
+import { ATTACH_OPTION, type AttachFlag, buildPrompt, MENTION_HELP } from "../attachments.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
@@ -22,6 +23,7 @@ import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = AgentFlags &
+  AttachFlag &
   PermissionFlags & {
     readonly session?: string;
     readonly branch?: string;
@@ -41,6 +43,7 @@ export function configureRunCommand(command: Command, runAction: RunAction): voi
       "--output-schema <file>",
       "a JSON Schema that the answer must match; standard output is only that JSON",
     )
+    .option(...ATTACH_OPTION)
     .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .option(
       "--detach",
@@ -59,11 +62,13 @@ Examples:
   $ holdfast run "What does this project do?" --model openai/gpt-5 --permission-mode read-only -q > answer.md
   $ git diff | holdfast run - --model openai/gpt-5 --system "Review this change." --tools none
   $ holdfast run "List the open questions" --model openai/gpt-5 --output-schema questions.json > questions.out.json
+  $ holdfast run "What is wrong with this page?" --attach screenshot.png --model anthropic/claude-sonnet-4-5
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
 
 The command uses a running server (holdfast dev, --address, TEMPORAL_ADDRESS). If you specify none and none responds, it
 starts a server and a worker for the duration of the run. Ctrl-C stops the run; a second Ctrl-C exits.
 An agent file with a [mode] section starts that mode: a pipeline, a fan-out, an autonomous agent or a supervisor.
+${MENTION_HELP}
 
 Permissions: the rules of the agent file come first. Where they leave it open, an unsafe tool such as bash needs your
 approval: at a terminal the command asks, and elsewhere (a script, CI, a job) the call is denied. --yes,
@@ -90,8 +95,10 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   });
   const agent = applyPermissionFlags(requested, flags, isAttended(context, flags));
   showTrustNotice(context, flags);
-  const prompt = task === "-" ? await readAll(streams.stdin) : task;
-  if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
+  const text = task === "-" ? await readAll(streams.stdin) : task;
+  if (text.trim() === "" && flags.attach === undefined)
+    throw new UsageError("The task is empty. Give a task that has text, or --attach FILE.");
+  const prompt = buildPrompt(context, text, flags, task !== "-");
   const metadata = readMetadata(flags);
   for (const warning of warnings) context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
@@ -113,7 +120,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
         context.err.dim(`session ${session.id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),
       );
     return await followRun(context, stack, session, {
-      prompt,
+      prompt: text,
       output: flags.outputSchema === undefined ? "answer" : "json",
       isQuiet: flags.quiet === true,
       asks: isAttended(context, flags),
@@ -135,6 +142,9 @@ async function runMode(
   if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
   if (flags.metadata !== undefined) {
     throw new UsageError("--metadata belongs to a prompt; an agent file with a [mode] section starts a job.");
+  }
+  if (flags.attach !== undefined) {
+    throw new UsageError("--attach belongs to a prompt; an agent file with a [mode] section starts a job.");
   }
   showTrustNotice(context, flags);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { SendMessageOptions } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
+import { ATTACH_OPTION, type AttachFlag, buildPrompt, MENTION_HELP } from "../attachments.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
@@ -13,13 +14,14 @@ import { formatProblem } from "../problem-view.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Flags = AgentFlags & {
-  readonly steer?: boolean;
-  readonly followUp?: boolean;
-  readonly rotateAfter?: string;
-  readonly metadata?: string;
-  readonly detach?: boolean;
-};
+type Flags = AgentFlags &
+  AttachFlag & {
+    readonly steer?: boolean;
+    readonly followUp?: boolean;
+    readonly rotateAfter?: string;
+    readonly metadata?: string;
+    readonly detach?: boolean;
+  };
 
 export function configureSendCommand(command: Command, runAction: RunAction): void {
   command
@@ -31,6 +33,7 @@ export function configureSendCommand(command: Command, runAction: RunAction): vo
     )
     .option("--follow-up", "if a run is open: deliver when the agent would otherwise stop")
     .option("--rotate-after <time>", "switch to a new session if this one was idle for longer: 30m, 12h")
+    .option(...ATTACH_OPTION)
     .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .option("--detach", "start the run and exit; the server and its workers continue it");
   addAgentFlags(command)
@@ -40,9 +43,11 @@ export function configureSendCommand(command: Command, runAction: RunAction): vo
 Examples:
   $ holdfast send 5f0c… "Now the tests"
   $ holdfast send 5f0c… --steer "Leave the tests as they are"
+  $ holdfast send 5f0c… "It looks like this now" --attach screenshot.png
   $ holdfast send my-session "Make a plan" --model anthropic/claude-sonnet-4-5
 
-A new session needs --model or --agent; an existing one continues with its last definition.`,
+A new session needs --model or --agent; an existing one continues with its last definition.
+${MENTION_HELP}`,
     )
     .action(async (session: string, text: string[], flags: Flags) =>
       runAction((context) => sendMessage(context, session, text.join(" "), flags)),
@@ -62,7 +67,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
-    const sent = await stack.holdfast.session(id).send(text, {
+    const sent = await stack.holdfast.session(id).send(buildPrompt(context, text, flags), {
       whileRunning,
       ...omitUndefined({ agent: made?.agent, metadata }),
       ...(flags.rotateAfter === undefined

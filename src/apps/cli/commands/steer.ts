@@ -1,18 +1,20 @@
 import type { Command } from "commander";
 import { HoldfastError } from "../../../client/holdfast-error.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
+import { ATTACH_OPTION, type AttachFlag, buildPrompt } from "../attachments.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { readMetadata } from "../json-object.ts";
 
-type Flags = { readonly ack?: boolean; readonly metadata?: string };
+type Flags = AttachFlag & { readonly ack?: boolean; readonly metadata?: string };
 
 export function configureSteerCommand(command: Command, runAction: RunAction): void {
   command
     .argument("<session>", "the session's id")
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
+    .option(...ATTACH_OPTION)
     .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .addHelpText(
       "after",
@@ -20,6 +22,7 @@ export function configureSteerCommand(command: Command, runAction: RunAction): v
 Examples:
   $ holdfast steer 5f0c… "Leave the tests as they are"
   $ holdfast steer 5f0c… --ack Use pnpm
+  $ holdfast steer 5f0c… "It looks like this now" --attach screenshot.png
 
 An idle session reads the message from its inbox when its next run begins.
 At most 200 messages can wait for a run; further messages are rejected.`,
@@ -34,6 +37,7 @@ export function configureFollowUpCommand(command: Command, runAction: RunAction)
     .argument("<session>", "the session's id")
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
+    .option(...ATTACH_OPTION)
     .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
     .addHelpText(
       "after",
@@ -55,11 +59,12 @@ async function sendText(
   { ack = false, ...flags }: Flags,
 ): Promise<number> {
   const metadata = readMetadata(flags);
+  const message = buildPrompt(context, text, flags);
   return withHoldfast(context, async (holdfast) => {
     // A message starts a run that puts it into the inbox; the status call prevents a mistyped id from creating a session.
     const handle = holdfast.session(session);
     const { open } = await handle.status();
-    const sent = await handle[verb](text, { acknowledge: ack, ...omitUndefined({ metadata }) });
+    const sent = await handle[verb](message, { acknowledge: ack, ...omitUndefined({ metadata }) });
     if (context.json) context.printJson({ type: "sent", session, open, ...sent });
     else context.print(open ? "sent" : "stored in the session's inbox: no run is open");
     return EXIT.ok;
