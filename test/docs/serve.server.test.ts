@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MAX_BODY_BYTES } from "../../src/apps/server/body.ts";
+import { MAX_BODY_BYTES, MAX_MESSAGE_BODY_BYTES } from "../../src/apps/server/body.ts";
 import { DEFAULT_LIMITS } from "../../src/apps/server/open-streams.ts";
 import type { Holdfast } from "../../src/client/index.ts";
 import { startServer, type TestApiServer, TOKEN } from "../server/test-api-server.ts";
@@ -57,6 +57,7 @@ thoroughTest("the commands of docs/serve.md do what the page states, one after t
 
 test("the limits in docs/serve.md equal those of the code", () => {
   expect(page).toContain(`A body has ${MAX_BODY_BYTES / 1024 / 1024} MiB`);
+  expect(page).toContain(`one with a message ${MAX_MESSAGE_BODY_BYTES / 1024 / 1024} MiB`);
   expect(page).toContain(`${DEFAULT_LIMITS.maxStreams} streams may be open`);
   expect(page).toContain(`takes nothing for ${DEFAULT_LIMITS.stallMs / 1000} seconds`);
   expect(page).toContain(`A comment every ${DEFAULT_LIMITS.heartbeatMs / 1000} seconds`);
