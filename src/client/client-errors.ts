@@ -30,14 +30,20 @@ const INVALID_LIMITS = "holdfast/invalid-limits";
 export function toHoldfastError(error: unknown, link: ClientLink, session: string): HoldfastError {
   const { address, namespace, taskQueue } = link;
   if (error instanceof HoldfastError) return error;
+  // A store reports a key that it lacks as the cause of its own error.
+  const keyError = error instanceof StoreError ? error.cause : error;
+  if (keyError instanceof KeyError) {
+    return new HoldfastError(
+      "key-missing",
+      `Session ${session} cannot be read here: ${(error as Error).message}`,
+      {
+        session,
+        cause: error,
+      },
+    );
+  }
   if (error instanceof StoreError) {
     return new HoldfastError("store-failed", error.message, { session, cause: error });
-  }
-  if (error instanceof KeyError) {
-    return new HoldfastError("key-missing", `Session ${session} cannot be read here: ${error.message}`, {
-      session,
-      cause: error,
-    });
   }
   if (error instanceof WorkflowExecutionAlreadyStartedError) return createBusyError(session, error);
   if (isRunNotFound(error)) return createUnknownSessionError(link, session, error);
@@ -90,7 +96,7 @@ export function createQueueFullError(
     "queue-full",
     `Session ${session} rejected the message: its queues are full. ${messages} messages with ${bytes} bytes are waiting, ` +
       `and at most ${MAX_WAITING_MESSAGES} messages with ${MAX_WAITING_BYTES} bytes may wait. Retry after the agent has read ` +
-      `some of them (\`${command}\` displays how many are waiting), or empty the queues with session.clearQueues("all").`,
+      `some of them (\`${command}\` displays how many are waiting), or empty the queues with session.queues.clear().`,
     {
       session,
       waiting: messages,

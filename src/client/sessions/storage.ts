@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Home } from "../../config/home.ts";
+import { KeyError } from "../../platform/encryption/key-error.ts";
 import type { EncryptionOptions } from "../../platform/encryption/resolve-encryption.ts";
 import { openHub } from "../../store/stream/open-hub.ts";
 import type { StreamHub } from "../../store/stream/stream-hub.ts";
@@ -77,7 +78,7 @@ export class Storage {
 }
 
 function toStoreError(error: unknown): unknown {
-  return error instanceof StoreError
-    ? new HoldfastError("store-failed", error.message, { cause: error })
-    : error;
+  if (!(error instanceof StoreError)) return error;
+  const code = error.cause instanceof KeyError ? "key-missing" : "store-failed";
+  return new HoldfastError(code, error.message, { cause: error });
 }
