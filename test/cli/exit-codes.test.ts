@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXIT, EXIT_CODES_HELP, OUTCOME_EXIT_CODES } from "../../src/apps/cli/exit-codes.ts";
+import { EXIT, EXIT_CODES_HELP, EXIT_GUIDE, OUTCOME_EXIT_CODES } from "../../src/apps/cli/exit-codes.ts";
 
 test("pin: exit codes", () => {
   expect(EXIT).toEqual({
@@ -25,6 +25,7 @@ test("pin: exit codes", () => {
   });
 });
 
-test("the help lists each of them", () => {
+test("the help lists each of them, and docs/errors.md says what to do", () => {
+  expect(EXIT_GUIDE.map(({ code }) => code)).toEqual(Object.values(EXIT));
   for (const code of Object.values(EXIT)) expect(EXIT_CODES_HELP).toMatch(new RegExp(`^ {2}${code} `, "m"));
 });

@@ -60,17 +60,56 @@ export const ERROR_EXIT_CODES = {
   "store-failed": EXIT.failed,
 } as const satisfies Record<HoldfastErrorCode, number>;
 
+/** What each exit code means, and what a script does about it. */
+export const EXIT_GUIDE: readonly {
+  readonly code: number;
+  readonly meaning: string;
+  /** In Markdown. */
+  readonly remedy: string;
+}[] = [
+  { code: EXIT.ok, meaning: "success", remedy: "Nothing." },
+  {
+    code: EXIT.failed,
+    meaning: "the agent or a check failed",
+    remedy:
+      "Read standard error, or `code` with `--json`. `holdfast continue SESSION` resumes a failed session.",
+  },
+  {
+    code: EXIT.usage,
+    meaning: "bad arguments or input",
+    remedy: "Correct what the message names; `--help` has examples. A retry without a change fails again.",
+  },
+  {
+    code: EXIT.unreachable,
+    meaning: "no server, namespace or worker is reachable",
+    remedy: "Run `holdfast doctor`, then retry. Running agents are not lost.",
+  },
+  {
+    code: EXIT.stopped,
+    meaning: "the run was stopped by a user or by a hook",
+    remedy: "`holdfast continue SESSION` resumes it.",
+  },
+  {
+    code: EXIT.limitReached,
+    meaning: "a limit was reached (turns, tokens, time, cost)",
+    remedy: "`holdfast continue SESSION` with a higher limit, for example `--max-turns 50`.",
+  },
+  {
+    code: EXIT.awaitsPerson,
+    meaning: "the agent has paused, or has handed the task over to a person",
+    remedy: "Read its last answer, then prompt the session.",
+  },
+  {
+    code: EXIT.interrupted,
+    meaning: "interrupted with Ctrl-C",
+    remedy: "The run continues unless the command said that it stopped it: `holdfast attach SESSION`.",
+  },
+];
+
 /** The text about exit codes and variables in `--help`. */
 export const EXIT_CODES_HELP = `
 Exit codes:
-  0    success
-  1    the agent or a check failed
-  2    bad arguments or input
-  3    no server, namespace or worker is reachable
-  4    the run was stopped by a user or by a hook
-  5    a limit was reached (turns, tokens, time, cost)
-  6    the agent has paused, or has handed the task over to a person
-  130  interrupted with Ctrl-C
+${EXIT_GUIDE.map(({ code, meaning }) => `  ${String(code).padEnd(5)}${meaning}`).join("\n")}
 
 Environment:
   TEMPORAL_*        address, namespace, profile and keys of the server, as for every Temporal client
