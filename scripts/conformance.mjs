@@ -1,4 +1,4 @@
-// Writes docs/conformance.md: which test proves which clause of which requirement, derived from the titles of the tests.
+// Writes docs/contributing/conformance.md: which test proves which clause of which requirement, derived from the titles of the tests.
 //
 //   node scripts/conformance.mjs            writes the document
 //   node scripts/conformance.mjs --check    fails when the document is out of date
@@ -22,7 +22,7 @@ import { listNamed, readArea, readTitles } from "./conformance-titles.mjs";
 
 const REQUIREMENTS = "test/conformance/requirements.json";
 const FINISHED = "test/conformance/finished.json";
-const DOCUMENT = "docs/conformance.md";
+const DOCUMENT = "docs/contributing/conformance.md";
 
 const { values } = parseArgs({
   options: { check: { type: "boolean", default: false }, root: { type: "string" } },

@@ -52,7 +52,7 @@ function project(
     "test/conformance/requirements.json": JSON.stringify(requirements),
     "test/conformance/finished.json": JSON.stringify({ issuesUnderWay: [4], finishedAreas: finished }),
     "test/some/a.test.ts": tests,
-    "docs/other.md": "",
+    "docs/contributing/other.md": "",
     ...helpers,
   };
   for (const [path, text] of Object.entries(files)) {
@@ -75,7 +75,7 @@ async function conformance(
 }
 
 function written(root: string): string {
-  return readFileSync(join(root, "docs/conformance.md"), "utf8");
+  return readFileSync(join(root, "docs/contributing/conformance.md"), "utf8");
 }
 
 function rows(root: string): string[] {

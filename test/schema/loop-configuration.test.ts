@@ -84,7 +84,7 @@ const at = (definition: unknown, path: string): unknown =>
   path.split(".").reduce((inner, key) => (inner as Record<string, unknown> | null)?.[key], definition);
 
 const proven = new Set(
-  readFileSync(new URL("../../docs/conformance.md", import.meta.url), "utf8")
+  readFileSync(new URL("../../docs/contributing/conformance.md", import.meta.url), "utf8")
     .split("\n")
     .flatMap((line) => /^\| ([A-Z]+-\d+) \|.*\| proven \|$/.exec(line)?.[1] ?? []),
 );
