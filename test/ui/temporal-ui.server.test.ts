@@ -1,29 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { startModelServer } from "../../src/testing/model-server/server.ts";
 import { createWorker, type HoldfastWorker } from "../../src/worker.ts";
+import { BROWSER, launchBrowser, NO_BROWSER } from "../support/browser.ts";
 import { describeIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
-
-const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-
-const NO_BROWSER = "Chromium is not installed (Debian: apt-get install chromium)";
-
-/** Flags for a browser that sends requests only to the page's server. */
-const QUIET = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** Screenshots for manual inspection. */
 const PICTURES = join(tmpdir(), "holdfast-screenshots");
@@ -76,7 +62,7 @@ describeIf(BROWSER !== undefined, NO_BROWSER)("what an operator sees in the Temp
     await handle.result();
     run = `${uiUrl}/namespaces/${namespace}/workflows/${session}/${handle.firstExecutionRunId}`;
     await connection.close();
-    browser = await chromium.launch({ executablePath: BROWSER as string, args: QUIET });
+    browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
     mkdirSync(PICTURES, { recursive: true });
   });
