@@ -65,6 +65,13 @@ export const ERROR_GUIDE: Readonly<Record<HoldfastErrorCode, ErrorGuide>> = {
     remedy:
       "Put the text into a file of the workspace, and refer to the file. Store large metadata yourself, and send its id.",
   },
+  "input-unsupported": {
+    cause:
+      "The model, or one of its fallbacks, does not read a part of the message: an image, a PDF document, or a file of another type.",
+    remedy:
+      "Send the part as a text, or choose a model that reads it (`holdfast models` lists what each one reads). If the catalogue is " +
+      "wrong about a model, set `input` in its configuration.",
+  },
   "session-busy": {
     cause: "The session has a run, and the operation needs an idle session.",
     remedy:
