@@ -18,7 +18,7 @@ const PROVOKED_IN: Readonly<Record<string, string>> = {
   "workspace-invalid": "test/client/definition.test.ts",
   "input-invalid": "test/client/saved.test.ts",
   "input-too-large": "test/client/words.test.ts",
-  "input-unsupported": "test/client/prompt-parts.test.ts",
+  "input-unsupported": "test/client/prompt-parts.server.test.ts",
   "session-busy": "test/client/send-message.server.test.ts",
   "queue-full": "test/client/queue-full.server.test.ts",
   "session-unknown": "test/client/connect.server.test.ts",

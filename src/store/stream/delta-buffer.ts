@@ -1,10 +1,6 @@
 import type { Delta, OffsetDelta } from "./stream-hub.ts";
 
-/**
- * Checks whether an announcement completes a delta that was published before it.
- *
- * @testonly
- */
+/** Checks whether an announcement completes a delta that was published before it. */
 export function isCompleted({ loopId, body }: Delta, announcement: Delta): boolean {
   if (body.type !== "recorded" || loopId !== announcement.loopId) return false;
   // `completed` is missing where a worker of an older release has written.

@@ -5,7 +5,7 @@ import type { HubDatabase } from "./open-hub-database.ts";
 import { readWatchedSessions, removeWatch, saveWatch } from "./watch-rows.ts";
 
 /** The topic of changes on the hub's channel. Topics of sessions are hashes. */
-export const WATCHES_TOPIC = "watches";
+const WATCHES_TOPIC = "watches";
 /** How often a watch is renewed, how long it counts, and how often others look for those that have expired. */
 const RENEW_MS = 10_000;
 const VALID_SECONDS = 30;
