@@ -36,6 +36,7 @@ export const SECTIONS = [
     text: "Sessions",
     pages: [
       ["Sessions", "/sessions"],
+      ["Images and files", "/attachments"],
       ["Live streams", "/streams"],
       ["HTTP server", "/serve"],
       ["Export", "/export"],
@@ -46,6 +47,7 @@ export const SECTIONS = [
   {
     text: "Running it",
     pages: [
+      ["Chat at a terminal", "/chat"],
       ["Deploying", "/deploy/"],
       ["One machine", "/deploy/one-machine"],
       ["Compose", "/deploy/compose"],
