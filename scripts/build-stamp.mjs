@@ -11,6 +11,7 @@ const BUILD_INPUTS = [
   "package-lock.json",
   join("scripts", "build.mjs"),
   join("scripts", "bundled-packages.mjs"),
+  join("scripts", "declarations.mjs"),
 ];
 
 /** Hashes everything that the build reads: contents, not times, so that switching branches and back needs no build. */
