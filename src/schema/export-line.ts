@@ -2,7 +2,15 @@ import { z } from "zod";
 import { AgentDefinition } from "./definition.ts";
 import { Grants } from "./grant.ts";
 import { Content, MessageMetadata, Usage } from "./message.ts";
-import { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SessionOrigin, SpawnRef } from "./record.ts";
+import {
+  ContinuationKind,
+  EntryOrigin,
+  LoopStatus,
+  Outcome,
+  SessionOrigin,
+  SessionTitle,
+  SpawnRef,
+} from "./record.ts";
 import { ViewSnapshot } from "./view-snapshot.ts";
 
 // A session as a file: one JSON object a line. docs/export.md describes each line; a change requires a new version.
@@ -41,6 +49,7 @@ export const SessionLine = z.object({
   scope: z.literal("persistent").optional(),
   agentId: z.string().optional(),
   origin: SessionOrigin.optional(),
+  title: SessionTitle.optional(),
 });
 export type SessionLine = z.infer<typeof SessionLine>;
 

@@ -55,6 +55,15 @@ export const SpawnRef = z.object({
 });
 export type SpawnRef = z.infer<typeof SpawnRef>;
 
+/** A session's title, and who has given it. One from a user stays until a user gives another. */
+export const SessionTitle = z.object({
+  /** One line. */
+  text: z.string().min(1),
+  /** `prompt`: derived from the first words of the first prompt. `model`: a model has summarised the beginning. */
+  by: z.enum(["prompt", "model", "user"]),
+});
+export type SessionTitle = z.infer<typeof SessionTitle>;
+
 /** How a session began (SES-13); its record says when. */
 export const SessionOrigin = z.discriminatedUnion("type", [
   z.object({ type: z.literal("first_loop") }),

@@ -24,6 +24,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
         from: 0,
         tokensBefore: 0,
         entries: [{ origin: "prompt", messageId: "m1", tokens: 6 }],
+        title: "hello",
       });
       expect(await transcript.readEntries("s", "main", 0, 9)).toEqual([
         {
@@ -51,6 +52,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
         lastLoopId: "s.v.m.1",
         loops: 1,
         status: "running",
+        title: { text: "hello", by: "prompt" },
       });
       expect(await transcript.readBranches("s")).toEqual([{ id: "main" }]);
     });

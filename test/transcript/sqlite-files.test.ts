@@ -177,8 +177,23 @@ describe("migrations", () => {
     sql.close();
   });
 
+  test("the sessions of a file of version 2 have no title, and get one with their next prompt", async () => {
+    const sql = new SqliteConnection(bench.path);
+    sql.exec("BEGIN IMMEDIATE");
+    migrateFile(sql, bench.path, 1, MIGRATIONS.slice(0, 2));
+    sql.exec(`INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
+      loops, status) VALUES ('s', 'agent', 'd', 'm', 1, 1, 'main', 1, 'completed')`);
+    sql.exec("INSERT INTO branches (session, id, position, length, tokens) VALUES ('s', 'main', 0, 0, 0)");
+    sql.exec("COMMIT");
+    sql.close();
+    const transcript = await bench.open();
+    expect(await transcript.readSession("s")).not.toHaveProperty("title");
+    await transcript.openLoop(opening());
+    expect((await transcript.readSession("s"))?.title).toEqual({ text: "hello", by: "prompt" });
+  });
+
   test("pin: the newest version, the application id and the journal mode", async () => {
-    expect(MIGRATIONS).toHaveLength(2);
+    expect(MIGRATIONS).toHaveLength(3);
     await bench.open();
     const sql = new SqliteConnection(bench.path);
     expect(sql.get("PRAGMA application_id")).toMatchObject({ application_id: 1215261796 });

@@ -26,6 +26,7 @@ import {
   write,
 } from "./sample-writes.ts";
 import { testStepContract } from "./step-contract.ts";
+import { testTitleContract } from "./title-contract.ts";
 
 /** A store for one test. `reopen` opens the data of `transcript` again, as another process does. */
 export type TranscriptFixture = {
@@ -59,6 +60,7 @@ export function testTranscriptContract(
     testProcessContract(make);
     testArchiveContract(make);
     testPartsContract(make, random);
+    testTitleContract(make);
     testProperties(make, random);
     testForkProperties(make, random);
   });

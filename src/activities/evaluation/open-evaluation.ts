@@ -12,6 +12,7 @@ import { formatPromptReference } from "../../core/evaluation/prompt-reference.ts
 import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import { BUILT_IN_EVALUATIONS } from "../../hooks/evaluation-strategy.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { deriveTitle } from "../../platform/text/title.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { type EvaluationAgent, EvaluationPlan } from "../../schema/evaluation.ts";
 import type { PlannedLoop, ReservedLoop } from "../../store/transcript/evaluation.ts";
@@ -37,8 +38,10 @@ export async function openEvaluation(
     const problem = findStrategyProblem(strategy.type, agents.length);
     if (problem !== undefined) throw new DefinitionError(problem);
     if (strategy.type === "custom") checkRegistered(strategy.name, evaluations);
+    let title: string | undefined;
     const keepText = async (message: InboundMessage) => {
       const { text, parts } = await resolveMessage(message, transcript);
+      title ??= deriveTitle(text);
       return parts === undefined
         ? await transcript.putText(text, Date.now())
         : formatPromptReference({ ref: parts, parts: true });
@@ -67,7 +70,7 @@ export async function openEvaluation(
       ...omitUndefined({ at: input.at }),
       strategy: strategy.type === "custom" ? strategy.name : strategy.type,
       branches: branches.map((agent) => agent.planned),
-      ...omitUndefined({ judge: judge?.planned }),
+      ...omitUndefined({ judge: judge?.planned, title }),
     });
     return {
       evaluation: opened.evaluation,

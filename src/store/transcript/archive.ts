@@ -1,7 +1,7 @@
 import type { Cost } from "../../core/budget/usage.ts";
 import type { BodyLine } from "../../schema/export-line.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { ContinuationKind, LoopStatus } from "../../schema/record.ts";
+import type { ContinuationKind, LoopStatus, SessionTitle } from "../../schema/record.ts";
 import type { SessionRecord } from "./session.ts";
 import type { SessionDefinition } from "./store-write.ts";
 
@@ -25,6 +25,8 @@ export type SessionFilter = {
   readonly costOverUsd?: number | undefined;
   /** Only sub-agents that this session has called; `null`: only sessions that no agent has called. */
   readonly spawnedBy?: string | null | undefined;
+  /** Only sessions whose id begins with this text. */
+  readonly idPrefix?: string | undefined;
 };
 
 type SessionTotals = {
@@ -124,6 +126,11 @@ export interface Archive {
   readImportDigest(session: string): Promise<string | undefined>;
 
   edit(edit: SessionEdit): Promise<EditResult>;
+  /**
+   * Gives a session a title. A title that a user has given is replaced only by a user's, and a model's not by a derived one.
+   * Returns the title that the session has then.
+   */
+  setTitle(session: string, title: SessionTitle): Promise<SessionTitle>;
   /** Protects a session from retention policies, or removes the protection. */
   setScope(session: string, scope: "ephemeral" | "persistent"): Promise<void>;
 

@@ -24,6 +24,8 @@ export type EvaluationOpening = {
   /** At least one, in the order of the configurations. */
   readonly branches: readonly PlannedLoop[];
   readonly judge?: PlannedLoop | undefined;
+  /** The title of a session that has none. */
+  readonly title?: string | undefined;
 };
 
 /** A loop with a reserved number, under which it can be opened. */

@@ -4,7 +4,14 @@ import type { Grant } from "../../core/permission/grants.ts";
 import type { ViewSnapshot } from "../../core/view/view.ts";
 import type { Limits } from "../../schema/definition.ts";
 import type { Usage } from "../../schema/message.ts";
-import type { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SpawnRef } from "../../schema/record.ts";
+import type {
+  ContinuationKind,
+  EntryOrigin,
+  LoopStatus,
+  Outcome,
+  SessionTitle,
+  SpawnRef,
+} from "../../schema/record.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
 import type { ParallelGroup } from "./evaluation.ts";
 import type { NewMessage } from "./session.ts";
@@ -42,6 +49,10 @@ export type LoopOpening = {
   /** The entries of earlier loops that the run expects. */
   readonly expectedEnd?: { readonly branch: string; readonly length: number } | undefined;
   readonly prompts: readonly NewMessage[];
+  /** The session's title, if it has none or only a derived one; by default the first words of the first message. */
+  readonly title?: SessionTitle | undefined;
+  /** The session works for another run: the agent's name precedes a title that is derived. */
+  readonly isPart?: true | undefined;
   /** Why the prompts are rejected. The inbox is unchanged. */
   readonly rejected?: string | undefined;
   /** Stored as a text, whose hash is in the note of the opening step. */
@@ -90,6 +101,8 @@ export type OpenedLoop = {
   readonly rejected?: string | undefined;
   readonly rejectedBy?: string | undefined;
   readonly definitionHash?: string | undefined;
+  /** The session's title; absent if it has none. */
+  readonly title?: string | undefined;
 };
 
 export type LoopClosing = StoreWrite & {

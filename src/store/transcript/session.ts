@@ -1,6 +1,6 @@
 import type { ViewSnapshot } from "../../core/view/view.ts";
 import type { MessageMetadata } from "../../schema/message.ts";
-import type { EntryOrigin, LoopStatus, SessionOrigin, SpawnRef } from "../../schema/record.ts";
+import type { EntryOrigin, LoopStatus, SessionOrigin, SessionTitle, SpawnRef } from "../../schema/record.ts";
 import type { BranchPosition } from "./fork.ts";
 
 // A session in the transcript: its head, its branches, and its inbox.
@@ -39,6 +39,8 @@ export type SessionRecord = {
   readonly spawn?: SpawnRef | undefined;
   /** `persistent`: no retention policy deletes the session; if absent, one may. */
   readonly scope?: "persistent" | undefined;
+  /** Absent before the first prompt. */
+  readonly title?: SessionTitle | undefined;
 };
 
 export type BranchRecord = {

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { LoopEvent } from "../../schema/loop-event.ts";
 import type { Content } from "../../schema/message.ts";
-import type { Entry, LoopStatus } from "../../schema/record.ts";
+import type { Entry, LoopStatus, SessionTitle } from "../../schema/record.ts";
 import type { Archive } from "./archive.ts";
 import type {
   EvaluationClosing,
@@ -69,6 +69,8 @@ export interface Transcript {
   storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<StoreResult>;
   /** Like `store`, and pins the session to another definition; the text `terms` is retained permanently. */
   storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<StoreResult>;
+  /** Like `store`, and gives the session a title as `archive.setTitle` does. */
+  storeTitle(write: StoreWrite, title: SessionTitle | undefined): Promise<StoreResult>;
   closeLoop(closing: LoopClosing): Promise<StoreResult>;
   /** Marks loops as aborted whose run was ended externally. Loops that have ended in the meantime are unchanged. */
   abortLoops(session: string, loopIds: readonly string[], atMs: number): Promise<void>;

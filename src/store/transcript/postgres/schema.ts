@@ -268,5 +268,8 @@ ALTER TABLE process_runs SET (fillfactor = 70);
 ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTENDED;
 `;
 
+/** JSON: the text, and who has given it. */
+const ADD_TITLE = "ALTER TABLE sessions ADD COLUMN title TEXT";
+
 /** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
-export const MIGRATIONS: readonly string[] = ["", SCHEMA_2];
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2, ADD_TITLE];

@@ -7,6 +7,7 @@ import { readSession } from "./read-records.ts";
 import { assertVisible } from "./session-visibility.ts";
 import { MAIN_BRANCH } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
+import { copyTitle } from "./titles.ts";
 
 // Sessions that exist before their first loop: they have the agent and the definition of another session.
 
@@ -62,6 +63,7 @@ export function* createSessionByFork({
     rotatedFrom: null,
     atMs,
   });
+  yield* copyTitle(from.session, id);
 }
 
 export function* followSession({

@@ -12,6 +12,7 @@ import { saveView } from "./loop-views.ts";
 import { assertVisible } from "./session-visibility.ts";
 import { abortRunningLoops, createSession, MAIN_BRANCH } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
+import { initialiseTitle } from "./titles.ts";
 
 // External changes of a conversation while no loop runs. Each change is a loop without a model call, so that no message is
 // lost, and the record shows who wrote what.
@@ -67,6 +68,7 @@ export function* editSession(change: SessionEdit): Work<EditResult> {
     message,
   }));
   yield* putEntries(session, start, run, entries);
+  if (change.create !== undefined) yield* initialiseTitle({ ...change.create, step: { session } }, entries);
   yield* writeLoopEvents(change, run, { loopId, parent, from });
   // Without a view, the next loop sees the whole branch.
   if (change.kind.type === "compaction")

@@ -16,7 +16,7 @@ type EncryptedTable = {
 export const ENCRYPTED_COLUMNS = {
   definitions: { key: ["hash"], columns: ["body"] },
   contents: { key: ["hash"], columns: ["body"] },
-  sessions: { key: ["id"], columns: ["grants", "spawn"] },
+  sessions: { key: ["id"], columns: ["grants", "spawn", "title"] },
   branches: { key: ["session", "id"], columns: ["inherited_view"] },
   snapshots: { key: ["branch", "position"], columns: ["workspace", "problem"] },
   // A fork of a run copies entries to another branch.

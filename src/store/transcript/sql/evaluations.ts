@@ -18,6 +18,7 @@ import { assertVisible } from "./session-visibility.ts";
 import { abortRunningLoops, createSession, MAIN_BRANCH } from "./sessions.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 import { readStepResult, takeAndFinishStep } from "./step-claims.ts";
+import { setTitle } from "./titles.ts";
 
 /** The content of the column `opened`. */
 type StoredOpening = OpenedEvaluation & {
@@ -42,6 +43,7 @@ export function* openEvaluation(opening: EvaluationOpening): Work<OpenedEvaluati
   );
   if (row === undefined) yield* createSession({ ...first, step, atMs, agentId });
   else yield* abortRunningLoops(step.session, atMs);
+  if (opening.title !== undefined) yield* setTitle(step.session, { text: opening.title, by: "prompt" });
   yield* exec(
     "UPDATE sessions SET status = 'running', last_active_at_ms = ? WHERE id = ?",
     atMs,

@@ -21,6 +21,7 @@ import { indexEntry } from "./search-index.ts";
 import { createImportMark, readMark } from "./session-visibility.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { addTextOwner, listReferencedTexts } from "./texts.ts";
+import { encodeTitle } from "./titles.ts";
 
 // Imports sessions. Each has the mark of its import until all of its lines are written, and is hidden until then.
 
@@ -101,8 +102,8 @@ function* importSession(token: string, line: SessionLine): Work<void> {
   yield* exec(
     `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
        loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, origin,
-       rotated_from, hidden)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       rotated_from, hidden, title)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     line.id,
     line.agentName,
     line.definitionHash,
@@ -121,6 +122,7 @@ function* importSession(token: string, line: SessionLine): Work<void> {
     line.origin === undefined ? null : json(line.origin),
     line.origin?.type === "inactivity_timeout" ? line.origin.previousSession : null,
     createImportMark(token),
+    line.title === undefined ? null : encodeTitle(line.id, line.title),
   );
 }
 

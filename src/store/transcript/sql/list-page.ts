@@ -3,6 +3,9 @@ import type { ListedSession, SessionCursor, SessionFilter } from "../archive.ts"
 import { type SessionRow, toSessionRecord } from "./read-records.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
 
+/** Follows every other character: ids are compared by their bytes. */
+const LAST_CHARACTER = "\u{10ffff}";
+
 export type ListedRow = SessionRow;
 
 /** Builds the conditions of a filter on the rows of `sessions`. */
@@ -18,6 +21,8 @@ export function buildConditions(filter: SessionFilter): { readonly where: string
       filter.costOverUsd,
     ],
     ["sessions.spawned_by = ?", filter.spawnedBy ?? undefined],
+    ["sessions.id >= ?", filter.idPrefix],
+    ["sessions.id < ?", filter.idPrefix === undefined ? undefined : filter.idPrefix + LAST_CHARACTER],
   ];
   const given = conditions.filter((one): one is readonly [string, Value] => one[1] !== undefined);
   const ownConditions = filter.spawnedBy === null ? [NO_CALLER] : [];

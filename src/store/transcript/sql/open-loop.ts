@@ -29,6 +29,7 @@ import { abortRunningLoops, createSession, getInitialScope, MAIN_BRANCH } from "
 import { exec, get, json, type Work } from "./statement.ts";
 import { readStepResult, setNote, storeStep, takeAndFinishStep } from "./step-claims.ts";
 import { addTextOwner } from "./texts.ts";
+import { initialiseTitle } from "./titles.ts";
 
 type SessionRow = {
   readonly head_branch: string;
@@ -79,6 +80,7 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
   yield* putEntries(step.session, branch, step.run, entries);
   yield* takeFromInbox(step.session, rejected === undefined ? newMessages : rejectedMessages);
   yield* updateSession(opening, branch, loopId);
+  const title = yield* initialiseTitle(opening, entries);
   const view = yield* readViewBefore(branch, from);
   const grants =
     session === undefined
@@ -101,6 +103,7 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
     })),
     ...omitUndefined({ rejected, rejectedBy: opening.rejectedBy }),
     ...(opening.returnsDefinition === true ? { definitionHash: opening.definitionHash } : {}),
+    ...omitUndefined({ title }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { BodyLine } from "../../../schema/export-line.ts";
 import type { Content } from "../../../schema/message.ts";
+import type { SessionTitle } from "../../../schema/record.ts";
 import type { IdleSnapshot, SessionEdit } from "../archive.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
 import type { ForkRequest, RewindRequest } from "../fork.ts";
@@ -31,6 +32,7 @@ import { saveSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claimStep, releaseStep, setNote, setProcessGroup, storeStep } from "./step-claims.ts";
 import { addTextOwner, sweepTexts } from "./texts.ts";
+import { setTitle } from "./titles.ts";
 
 /** All write operations by name: an engine receives a name and arguments. */
 const OPERATIONS = {
@@ -70,6 +72,11 @@ const OPERATIONS = {
   finishImport: (token: string, sessions: readonly string[], digest: string) =>
     finishImport(token, sessions, digest),
   edit: (change: SessionEdit) => editSession(change),
+  setTitle: (session: string, title: SessionTitle) => setTitle(session, title),
+  storeTitle: (write: StoreWrite, title: SessionTitle | undefined) =>
+    storeStep(write, function* () {
+      if (title !== undefined) yield* setTitle(write.step.session, title);
+    }),
   setScope: (session: string, scope: "ephemeral" | "persistent") => setScope(session, scope),
   beginDelete: (session: string, seen?: IdleSnapshot | undefined) => beginDelete(session, seen),
   deletePage: (session: string, atMs: number) => deletePage(session, atMs),

@@ -8,6 +8,7 @@ import { readInbox } from "./inbox.ts";
 import { loadData, readParts } from "./message-data.ts";
 import { type LoopRow, type SessionRow, toLoopFields, toSessionFields } from "./read-records.ts";
 import { all, get, type Work } from "./statement.ts";
+import { toSessionTitle } from "./titles.ts";
 
 // The reads of an export. The ranges are fixed at the beginning, in an order in which later reads contain everything that
 // earlier reads refer to. Rows never change, so the rest can take any time.
@@ -35,6 +36,7 @@ export function* readSessionLine(session: string): Work<SessionLine | undefined>
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
     ...(row.origin === null ? {} : { origin: JSON.parse(row.origin) }),
+    ...omitUndefined({ title: toSessionTitle(row) }),
   };
 }
 

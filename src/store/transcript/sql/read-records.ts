@@ -9,6 +9,7 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData } from "./encrypted-columns.ts";
 import { toParallelGroup } from "./evaluations.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
+import { toSessionTitle } from "./titles.ts";
 
 export type SessionRow = {
   id: string;
@@ -25,6 +26,7 @@ export type SessionRow = {
   agent_id: string | null;
   origin: string | null;
   scope: string | null;
+  title: string | null;
 };
 
 export function* readSession(id: string): Work<SessionRecord | undefined> {
@@ -79,6 +81,7 @@ export function toSessionRecord(row: SessionRow): SessionRecord {
     status: row.status,
     ...(spawn === null ? {} : { spawn: JSON.parse(spawn) as SpawnRef }),
     ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
+    ...omitUndefined({ title: toSessionTitle(row) }),
   };
 }
 

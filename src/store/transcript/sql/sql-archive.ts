@@ -1,4 +1,5 @@
 import type { BodyLine } from "../../../schema/export-line.ts";
+import type { SessionTitle } from "../../../schema/record.ts";
 import type {
   Archive,
   DeleteProgress,
@@ -91,6 +92,10 @@ export class SqlArchive implements Archive {
 
   edit(change: SessionEdit): Promise<EditResult> {
     return this.#engine.write("edit", change);
+  }
+
+  setTitle(session: string, title: SessionTitle): Promise<SessionTitle> {
+    return this.#engine.write("setTitle", session, title);
   }
 
   setScope(session: string, scope: "ephemeral" | "persistent"): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { LoopEvent } from "../../../schema/loop-event.ts";
 import type { Content } from "../../../schema/message.ts";
-import type { Entry, LoopStatus } from "../../../schema/record.ts";
+import type { Entry, LoopStatus, SessionTitle } from "../../../schema/record.ts";
 import type { Archive } from "../archive.ts";
 import type {
   EvaluationClosing,
@@ -123,6 +123,10 @@ export class SqlTranscript implements Transcript {
 
   setDefinition(session: string, definition: SessionDefinition): Promise<void> {
     return this.#engine.write("setDefinition", session, definition);
+  }
+
+  storeTitle(write: StoreWrite, title: SessionTitle | undefined): Promise<StoreResult> {
+    return this.#engine.write("storeTitle", write, title);
   }
 
   closeLoop(closing: LoopClosing): Promise<StoreResult> {

@@ -5,11 +5,14 @@ import { createStoreError } from "./sqlite-faults.ts";
 /** Marks a file as a transcript in its header: "Hold". */
 export const APPLICATION_ID = 0x486f6c64;
 
+/** JSON: the text, and who has given it. */
+const ADD_TITLE = "ALTER TABLE sessions ADD COLUMN title TEXT";
+
 /**
  * Step N migrates from version N - 1 to version N. Steps are only added, never changed. Version 1 was never released:
  * its tables had other names.
  */
-export const MIGRATIONS: readonly string[] = ["", SCHEMA_2];
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2, ADD_TITLE];
 export const UNRELEASED_VERSION = 1;
 
 export const LATEST_VERSION = MIGRATIONS.length;
