@@ -93,6 +93,12 @@ export class Session<Output = unknown> {
     return new Session(this.#link, this.id, runId, this.#output);
   }
 
+  /** Gives the session another title; lists and the Temporal UI display it. Returns it as it is stored, on one line. */
+  async setTitle(title: string): Promise<string> {
+    const { setSessionTitle } = await import("./runs/set-title.ts");
+    return setSessionTitle(this.#link, this.id, title);
+  }
+
   /** Changes the session's definition: an open run takes it before its next turn, an idle session with its next run. */
   async update(definition: AgentDefinitionInput, options?: UpdateOptions): Promise<UpdateResult> {
     const { updateSession } = await import("./runs/update-session.ts");

@@ -2,6 +2,7 @@ import { SEARCH_ATTRIBUTES, type SearchAttributeName } from "../schema/search-at
 
 /** The numbers of `temporal.api.enums.v1.IndexedValueType`, part of the wire protocol. */
 export const INDEXED_VALUE_TYPE = {
+  Text: 1,
   Keyword: 2,
   Int: 3,
   Double: 4,

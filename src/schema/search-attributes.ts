@@ -10,6 +10,7 @@ export const SEARCH_ATTRIBUTES = {
   HoldfastCostUsd: "Double",
   HoldfastTurns: "Int",
   HoldfastSession: "Keyword",
+  HoldfastTitle: "Text",
 } as const satisfies Record<SearchAttributeName, string>;
 
 /** The name of a search attribute that runs write. */
@@ -19,4 +20,5 @@ export type SearchAttributeName =
   | "HoldfastStatus"
   | "HoldfastCostUsd"
   | "HoldfastTurns"
-  | "HoldfastSession";
+  | "HoldfastSession"
+  | "HoldfastTitle";

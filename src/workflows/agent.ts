@@ -41,12 +41,14 @@ export async function agent(input: RunInput = {}): Promise<RunResult> {
 
 async function driveRun(input: RunInput, parentScope: CancellationScope | undefined): Promise<RunResult> {
   const { session, settings, initial } = initialise(input);
-  const show = createStatusPublisher(settings.searchAttributes);
+  const show = createStatusPublisher(settings);
   let state = initial;
   let work = new CancellationScope();
   const report = (happening: UntimedEvent): void => {
     const wasStopped = state.stop !== undefined;
     state = apply(state, { ...happening, atMs: Date.now() });
+    // No command follows that would display it.
+    if (happening.type === "title-changed") show(state);
     // After a stop, hooks are still notified of how the turn ended. Later events do not cancel these notifications.
     if (!wasStopped && state.stop !== undefined && isCancellable(next(state))) work.cancel();
   };
@@ -187,6 +189,8 @@ function initialise(input: RunInput): { session: string; settings: RunSettings; 
     },
     prompts: prompt === undefined ? [] : [prompt],
     ...omitUndefined({ problem, continuation: input.continuation, task, share: input.share }),
+    ...omitUndefined({ title: input.title }),
+    showsTitle: settings.title !== undefined && settings.redactContent !== true,
     ...("evaluation" in part ? { part } : {}),
     ruleSet: chooseRuleSet(),
     nowMs: Date.now(),

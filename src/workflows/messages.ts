@@ -38,6 +38,9 @@ export const stopSignal = defineSignal<[string?]>("stop");
 /** Sent by a worker: a server offers other tools than when the loop was opened. */
 export const toolListChangedSignal = defineSignal<[ToolListChange]>("toolListChanged");
 
+/** Sent by a client that has stored another title for the session. */
+export const titleSignal = defineSignal<[string]>("title");
+
 /** Wakes an autonomous agent that sleeps; the message becomes its next prompt. */
 export const wakeSignal = defineSignal<[MessageInput?]>("wake");
 

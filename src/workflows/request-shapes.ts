@@ -37,6 +37,7 @@ const settings = optional(
     searchAttributes: optional(flag),
     rotateAfterEvents: optional(number),
     redactContent: optional(flag),
+    title: optional(oneOf("details", "attribute")),
   }),
 );
 
@@ -95,6 +96,7 @@ const run = fields({
     }),
   ),
   mode: optional(oneOf("run", "interactive")),
+  title: optional(filledText),
   idleTimeoutMs: optional(amount),
   settings,
 });

@@ -27,6 +27,7 @@ import {
   steerSignal,
   steerUpdate,
   stopSignal,
+  titleSignal,
   toolListChangedSignal,
   updateDefinitionUpdate,
 } from "./messages.ts";
@@ -36,6 +37,9 @@ import { isMessageInput, toInboundMessage } from "./run-input.ts";
 
 /** The focus stays in the state until it is used. */
 const MAX_FOCUS_BYTES = 2048;
+
+/** The characters of the longest title have at most this many bytes. */
+const MAX_TITLE_BYTES = 512;
 
 /** STEER-12. */
 export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
@@ -89,6 +93,14 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
       if (isToolListChange(change)) report({ type: "tool-list-changed", ...change });
     },
     { description: "Reports that a server offers other tools than before" },
+  );
+  setHandler(
+    titleSignal,
+    (title) => {
+      if (typeof title !== "string" || title === "" || countUtf8Bytes(title) > MAX_TITLE_BYTES) return;
+      report({ type: "title-changed", title });
+    },
+    { description: "Displays another title, which the client has stored" },
   );
   setHandler(
     stopSignal,

@@ -21,6 +21,11 @@ export type RunSettings = {
   readonly rotateAfterEvents: number;
   /** Temporal stores only kinds, numbers and states of a run, and none of its texts. */
   readonly redactContent?: boolean;
+  /**
+   * Where Temporal displays the session's title: in the details of the run, or there and as a search attribute, which is
+   * never encrypted. If absent, it displays none.
+   */
+  readonly title?: "details" | "attribute";
 };
 
 /**
@@ -69,6 +74,8 @@ export type StartRequest = {
   /** The run is a part of an evaluation: it writes to the evaluation's session, whose id is not its workflow id. */
   readonly within?: LoopPart & { readonly session: string };
   readonly mode?: "run" | "interactive";
+  /** The session's title; by default the first words of its first prompt. */
+  readonly title?: string;
   /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
   readonly idleTimeoutMs?: number | null;
   readonly settings?: Partial<RunSettings>;

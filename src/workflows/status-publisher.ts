@@ -5,6 +5,7 @@ import { formatDashboard } from "../core/machine/dashboard.ts";
 import type { State } from "../core/machine/state/state.ts";
 import { buildStatus, type RunStatus } from "../core/machine/status.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
+import type { RunSettings } from "./run-input.ts";
 
 const STATUS = defineSearchAttributeKey("HoldfastStatus", "KEYWORD");
 const AGENT = defineSearchAttributeKey("HoldfastAgent", "KEYWORD");
@@ -12,6 +13,7 @@ const MODEL = defineSearchAttributeKey("HoldfastModel", "KEYWORD");
 const SESSION = defineSearchAttributeKey("HoldfastSession", "KEYWORD");
 const TURNS = defineSearchAttributeKey("HoldfastTurns", "INT");
 const COST = defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE");
+const TITLE = defineSearchAttributeKey("HoldfastTitle", "TEXT");
 
 type AttributeValues = {
   readonly session: string | undefined;
@@ -21,6 +23,7 @@ type AttributeValues = {
   readonly turns: number | undefined;
   /** `null` when a price is unknown: the run then has no such attribute. */
   readonly costUsd: Cost | undefined;
+  readonly title: string | undefined;
 };
 
 /**
@@ -40,12 +43,16 @@ function isTransient({ phase, stop }: State): boolean {
  * Keeps the Temporal UI up to date. Current details cost nothing. Search attributes are sent when the status changes,
  * and every five turns or 25 cents.
  */
-export function createStatusPublisher(searchAttributes: boolean): (state: State) => void {
-  return createPublisher(searchAttributes, { details: formatDashboard, status: buildStatus, isTransient });
+export function createStatusPublisher({ searchAttributes, title }: RunSettings): (state: State) => void {
+  const status =
+    title === "attribute" ? buildStatus : (state: State) => ({ ...buildStatus(state), title: undefined });
+  return createPublisher(searchAttributes, { details: formatDashboard, status, isTransient });
 }
 
 /** The values of the search attributes. */
-type StatusAttributes = Pick<RunStatus, "session" | "status" | "agent" | "model" | "turns" | "costUsd">;
+type StatusAttributes = Pick<RunStatus, "session" | "status" | "agent" | "model" | "turns" | "costUsd"> & {
+  readonly title?: string | undefined;
+};
 
 /** How a state of some kind is displayed. */
 export type StatusView<S> = {
@@ -75,6 +82,7 @@ export function createPublisher<S>(searchAttributes: boolean, showing: StatusVie
       ...(shown.model === now.model ? [] : [{ key: MODEL, value: now.model }]),
       ...(shown.turns === now.turns ? [] : [{ key: TURNS, value: now.turns }]),
       ...(shown.costUsd === now.costUsd ? [] : [{ key: COST, value: now.costUsd }]),
+      ...(shown.title === now.title ? [] : [{ key: TITLE, value: now.title }]),
     ];
     upsertSearchAttributes(changes as Parameters<typeof upsertSearchAttributes>[0]);
     shown = now;
@@ -91,10 +99,11 @@ function readInitialAttributes(): Partial<AttributeValues> {
     model: known.get(MODEL),
     turns: known.get(TURNS),
     costUsd: known.get(COST),
+    title: known.get(TITLE),
   };
 }
 
-/** Agent and model are unknown before the loop is open. */
+/** Agent, model and title are unknown before the loop is open. */
 function toAttributes({
   session,
   status,
@@ -102,13 +111,14 @@ function toAttributes({
   model,
   turns,
   costUsd,
+  title,
 }: StatusAttributes): Partial<AttributeValues> {
   return {
     session,
     status,
     turns,
     costUsd,
-    ...omitUndefined({ agent, model }),
+    ...omitUndefined({ agent, model, title }),
   };
 }
 
@@ -119,6 +129,7 @@ function needsUpdate(shown: Partial<AttributeValues>, now: Partial<AttributeValu
     shown.status !== now.status ||
     shown.agent !== now.agent ||
     shown.model !== now.model ||
+    shown.title !== now.title ||
     // The attribute is still a number, which is no longer true.
     (costUsd !== null && now.costUsd === null) ||
     (now.turns ?? 0) - turns >= SEND_AFTER_TURNS ||

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { ClientLink } from "../../src/client/connection/client-link.ts";
 import { resolveSessionId } from "../../src/client/resolve-session-id.ts";
 import { createMessageInput, INLINE_BYTES } from "../../src/client/runs/message-input.ts";
-import { buildStartAttributes, formatSummary } from "../../src/client/runs/run-labels.ts";
+import { buildStartAttributes, formatSummary, formatTitle } from "../../src/client/runs/run-labels.ts";
+import { getTitleSetting } from "../../src/client/runs/run-title.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/core/machine/append-message.ts";
 
 /** A link whose transcript accepts texts and nothing else. */
@@ -98,8 +99,22 @@ test("a summary is one short line, and contains no key", () => {
 });
 
 test("without a definition, the run determines agent and model", () => {
-  const names = buildStartAttributes("s-1", undefined).map(({ key }) => key.name);
+  const names = buildStartAttributes("s-1", undefined, undefined).map(({ key }) => key.name);
   expect(names.sort()).toEqual(["HoldfastCostUsd", "HoldfastSession", "HoldfastStatus", "HoldfastTurns"]);
+});
+
+test("a title is a search attribute, which is never encrypted, only where payloads are plain and content is not redacted", () => {
+  const link = { settings: {}, searchAttributes: true };
+  expect(getTitleSetting(link)).toEqual({ title: "attribute" });
+  expect(getTitleSetting({ ...link, isEncrypted: true })).toEqual({ title: "details" });
+  expect(getTitleSetting({ ...link, searchAttributes: false })).toEqual({ title: "details" });
+  expect(getTitleSetting({ ...link, settings: { redactContent: true } })).toEqual({});
+});
+
+test("the summary of a long title ends with the agent's whole name", () => {
+  const summary = formatTitle("ü".repeat(120), "reviewer");
+  expect(summary).toMatch(/ü\.\.\. · reviewer$/);
+  expect(Buffer.byteLength(JSON.stringify(summary))).toBeLessThan(400);
 });
 
 test.each(["", "a b", "a/b", "a\nb", "x".repeat(201)])("%j is not a valid session id", (id) => {

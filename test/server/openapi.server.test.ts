@@ -68,6 +68,8 @@ test("every answer of a running server is as the OpenAPI document describes it",
     ...{ type: "result", session: session.id, status: "completed" },
     ...{ outcome, turns, usage, costUsd, durationMs, loopId },
   });
+  expect((await send(`PUT ${at}/title`, { title: "A title" })).body).toMatchObject({ title: "A title" });
+  expect((await send(`PUT ${at}/title`, { title: "x".repeat(121) })).status).toBe(422);
   await send(`GET ${at}/messages?limit=2`);
   await send("GET /v1/sessions?agent=described");
   await send(`GET /v1/chat/${session.id}`);
@@ -105,6 +107,7 @@ test("every answer of a running server is as the OpenAPI document describes it",
     "listSessions 200",
     "promptSession 202",
     "sendMessage 202",
+    "setTitle 200",
     "startSession 201",
     "steerSession 202",
     "stopSession 202",

@@ -24,7 +24,7 @@ export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
         from: 0,
         tokensBefore: 0,
         entries: [{ origin: "prompt", messageId: "m1", tokens: 6 }],
-        title: "hello",
+        title: { text: "hello", by: "prompt" },
       });
       expect(await transcript.readEntries("s", "main", 0, 9)).toEqual([
         {

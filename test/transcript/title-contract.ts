@@ -30,10 +30,10 @@ export function testTitleContract(make: () => Promise<TranscriptFixture>): void 
 
     test("the first words of the first message are the title, and later prompts leave it", async () => {
       expect(await open("s", "Make the **tests** pass. Please.")).toMatchObject({
-        title: "Make the tests pass",
+        title: { text: "Make the tests pass" },
       });
       expect(await readTitle("s")).toEqual({ text: "Make the tests pass", by: "prompt" });
-      expect(await open("s", "And now the docs")).toMatchObject({ title: "Make the tests pass" });
+      expect(await open("s", "And now the docs")).toMatchObject({ title: { text: "Make the tests pass" } });
       expect((await transcript.archive.list({}, { limit: 9 }))[0]?.title?.text).toBe("Make the tests pass");
     });
 

@@ -3,7 +3,9 @@ import { Context } from "@temporalio/activity";
 import type { LoopDigest } from "../../core/machine/state/digest.ts";
 import { reachKillPoint } from "../../platform/kill-point.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { cleanTitle, MAX_TITLE_CHARS, truncateAtWord } from "../../platform/text/title.ts";
 import { type AgentDefinition, Continuation } from "../../schema/definition.ts";
+import type { SessionTitle } from "../../schema/record.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { OpenLoopInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -65,11 +67,13 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       agentId: randomUUID(),
       ...omitUndefined({ firstRun: input.firstRun }),
       ...admission,
-      ...omitUndefined({ part, expectedEnd: input.expectedHead }),
+      ...omitUndefined({ part, expectedEnd: input.expectedHead, isPart: input.isPart }),
+      ...omitUndefined({ title: toUserTitle(input.title) }),
       ...(definition.pinned === undefined ? {} : { returnsDefinition: true as const }),
       terms: buildLoopTerms(definition, mergeLimits(definition, continuation), tools, dependencies),
     });
     reachKillPoint("open:after");
+    const { title, ...reported } = opened;
     const kept = opened.definitionHash ?? definitionHash;
     const runs = kept === definitionHash ? { definition, tools } : await readPinned(kept, dependencies);
     const work = { loopId: opened.loopId, definitionHash: kept, isOpening: true as const };
@@ -79,8 +83,8 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
         ? await readInitialView(opened, runs.tools, step.session, dependencies)
         : opened.view;
     return {
-      ...opened,
-      ...omitUndefined({ view }),
+      ...reported,
+      ...omitUndefined({ view, title: input.showsTitle === true ? title : undefined }),
       ...buildPinnedDigest(runs.definition, kept, runs.tools, children, {
         continuation,
         registeredTools: dependencies.registeredTools,
@@ -90,6 +94,12 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   } catch (error) {
     throw toFailure(error);
   }
+}
+
+/** Cleans the title again: anyone who may start workflows can send any text. */
+function toUserTitle(title: string | undefined): SessionTitle | undefined {
+  const text = title === undefined ? "" : truncateAtWord(cleanTitle(title), MAX_TITLE_CHARS);
+  return text === "" ? undefined : { text, by: "user" };
 }
 
 /**

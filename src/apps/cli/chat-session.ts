@@ -7,11 +7,18 @@ import { ChatApprovals } from "./chat/chat-approvals.ts";
 import type { ChatOutput, SentMessage } from "./chat/chat-output.ts";
 import { type ChatAction, type ChatEvent, type ChatPhase, stepChat } from "./step-chat.ts";
 
+/** What the runs of a chat start with. */
+type ChatOpening = {
+  readonly agent: AgentDefinitionInput | undefined;
+  /** For the first prompt. */
+  readonly title?: string | undefined;
+};
+
 /** A conversation at a terminal: performs the typed actions in order, and follows the session. */
 export class ChatSession {
   readonly #holdfast: Holdfast;
   readonly #id: string;
-  readonly #agent: AgentDefinitionInput | undefined;
+  #opening: ChatOpening;
   readonly #surface: ChatOutput;
   readonly #leaveController = new AbortController();
   #phase: ChatPhase = "idle";
@@ -21,10 +28,10 @@ export class ChatSession {
   readonly left: Promise<ChatPhase>;
   #resolveLeft: (phase: ChatPhase) => void = () => undefined;
 
-  constructor(holdfast: Holdfast, id: string, agent: AgentDefinitionInput | undefined, surface: ChatOutput) {
+  constructor(holdfast: Holdfast, id: string, opening: ChatOpening, surface: ChatOutput) {
     this.#holdfast = holdfast;
     this.#id = id;
-    this.#agent = agent;
+    this.#opening = opening;
     this.#surface = surface;
     this.#approvals = new ChatApprovals({
       holdfast,
@@ -187,10 +194,11 @@ export class ChatSession {
   async #startPrompt(text: string): Promise<void> {
     const options = {
       mode: "interactive" as const,
-      ...omitUndefined({ agent: this.#agent }),
+      ...omitUndefined({ ...this.#opening }),
     };
     try {
       const { runId } = await this.#session.prompt(text, options);
+      this.#opening = { agent: this.#opening.agent };
       if (this.#activeWatch === undefined || runId !== undefined) this.#watchSession("loop", runId);
     } catch (error) {
       // Another terminal may have prompted the session first; then this message steers its run.
@@ -202,7 +210,7 @@ export class ChatSession {
 
   async #reportModel(): Promise<void> {
     const status = await this.#session.status().catch(() => undefined);
-    const { id, contextWindow } = this.#agent?.model ?? {};
+    const { id, contextWindow } = this.#opening.agent?.model ?? {};
     const model = status?.model ?? id;
     const window =
       model !== id || contextWindow === undefined

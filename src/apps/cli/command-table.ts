@@ -88,6 +88,10 @@ export const COMMAND_GROUPS = {
       summary: "Print a session's conversation from the transcript",
       load: async () => (await import("./commands/show.ts")).configureShowCommand,
     },
+    title: {
+      summary: "Give a session another title, under which lists and the Temporal UI display it",
+      load: async () => (await import("./commands/title.ts")).configureTitleCommand,
+    },
     search: {
       summary: "Find messages by their text, the newest session first",
       load: async () => (await import("./commands/search.ts")).configureSearchCommand,

@@ -34,6 +34,11 @@ const mode = z
 const metadata = MessageMetadata.optional().describe(
   "Notes for programs, such as the id of a request: at most 2 KiB as JSON. Stored with the message, never sent to a model.",
 );
+const title = z
+  .string()
+  .min(1)
+  .optional()
+  .describe("The session's title; by default the first words of its first prompt.");
 const idleTimeoutMs = z
   .number()
   .positive()
@@ -59,15 +64,20 @@ export const StartBody = z.strictObject({
     .describe("The first prompt, as a text or as parts; optional for an interactive run."),
   session: z.string().optional().describe("The session's id; a new one by default."),
   branch,
+  title,
   mode,
   idleTimeoutMs,
   messageId,
   metadata,
 });
 
-const promptFields = { ...MESSAGE_FIELDS, agent, mode, idleTimeoutMs, messageId, metadata };
+const promptFields = { ...MESSAGE_FIELDS, agent, title, mode, idleTimeoutMs, messageId, metadata };
 
 export const PromptBody = z.strictObject({ ...promptFields, branch }).refine(hasOneMessage, ONE_MESSAGE);
+
+export const TitleBody = z.strictObject({
+  title: z.string().min(1, "must not be empty").describe("The title: one line of up to 120 characters."),
+});
 
 export const SendBody = z
   .strictObject({

@@ -25,6 +25,7 @@ import {
   SendBody,
   StartBody,
   StopBody,
+  TitleBody,
 } from "./request-schemas.ts";
 import { overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
 
@@ -67,6 +68,12 @@ export function createSessionRoutes(
     const { stop, history } = parseQuery(DeleteQuery, context.req.query());
     const options = { stop: stop === "true", history: history === "true" };
     return context.json(await session(context.req.param("id")).delete(options));
+  });
+
+  routes.put("/:id/title", async (context) => {
+    const { title } = await readJsonBody(context, TitleBody);
+    const one = session(context.req.param("id"));
+    return context.json({ session: one.id, title: await one.setTitle(title) });
   });
 
   routes.get("/:id/messages", async (context) => {

@@ -25,6 +25,8 @@ export type SessionSummary = {
   readonly status: StatusCode;
   /** The source of the status: the server's description of a run, or the transcript. */
   readonly source: "server" | "transcript";
+  /** The session's title; absent for one without a prompt, and where Temporal alone has the session and shows no titles. */
+  readonly title?: string;
   /** Absent for a session without a loop: a run that waits for a worker, or only put a message into the inbox. */
   readonly agent?: string;
   /** The id of the model. Absent like `agent`. */
@@ -142,7 +144,11 @@ async function toStoredSummary(transcript: Transcript, row: ListedSession): Prom
     turns: row.totals.turns,
     costUsd: row.totals.costUsd,
     scope: row.scope ?? "ephemeral",
-    ...omitUndefined({ calledBy: row.spawn?.session, root: await findRoot(transcript, row) }),
+    ...omitUndefined({
+      title: row.title?.text,
+      calledBy: row.spawn?.session,
+      root: await findRoot(transcript, row),
+    }),
   };
 }
 
@@ -163,7 +169,7 @@ function addRun(summary: SessionSummary, { status, turns, costUsd, root }: Serve
 }
 
 function toServerSummary({ startedAt, closedAt, ...run }: ServerSession): SessionSummary {
-  const { session, status, costUsd, agent, model, turns, calledBy, root } = run;
+  const { session, status, costUsd, title, agent, model, turns, calledBy, root } = run;
   return {
     session,
     status,
@@ -171,7 +177,7 @@ function toServerSummary({ startedAt, closedAt, ...run }: ServerSession): Sessio
     createdAt: startedAt,
     lastActiveAt: closedAt ?? startedAt,
     costUsd,
-    ...omitUndefined({ agent, model, turns, calledBy, root }),
+    ...omitUndefined({ title, agent, model, turns, calledBy, root }),
   };
 }
 

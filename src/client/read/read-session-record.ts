@@ -33,6 +33,8 @@ export type StoredLoop = {
 export type SessionRecordWithTotals = RecordedSession & {
   /** The same loops as the transcript stores them, in order of start. */
   readonly storedLoops: readonly StoredLoop[];
+  /** The session's title; absent for one without a prompt. */
+  readonly title?: string;
   /** The branch that the next run continues. */
   readonly headBranch: string;
   /** The loops from the first one to the one before the head; of parallel branches, only the chosen ones. */
@@ -105,6 +107,7 @@ async function buildRecord(
             toolName: spawn.toolName,
           },
         }),
+    ...omitUndefined({ title: record.title?.text }),
     loops: all,
     storedLoops,
     headBranch: record.headBranch,

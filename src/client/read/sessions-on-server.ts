@@ -11,6 +11,7 @@ import { toStatus } from "../runs/session-status.ts";
 export type ServerSession = {
   readonly session: string;
   readonly status: StatusCode;
+  readonly title: string | undefined;
   readonly agent: string | undefined;
   readonly model: string | undefined;
   readonly turns: number | undefined;
@@ -72,6 +73,7 @@ function toServerSession(info: WorkflowExecutionInfo): ServerSession {
   return {
     session: info.workflowId,
     status: toStatus(info.status.name, attributes.get(KEYS.status)),
+    title: attributes.get(KEYS.title),
     agent: attributes.get(KEYS.agent),
     model: attributes.get(KEYS.model),
     turns: attributes.get(KEYS.turns),

@@ -3,7 +3,8 @@ import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { formatPromptLabel, type Prompt } from "../prompts/prompt-part.ts";
-import { buildStartAttributes, formatDetails, formatSummary } from "./run-labels.ts";
+import { buildStartAttributes, formatDetails, formatSummary, formatTitle } from "./run-labels.ts";
+import { getTitleSetting } from "./run-title.ts";
 
 /** Builds the options with which every run is started. */
 export function buildRunOptions(
@@ -13,27 +14,38 @@ export function buildRunOptions(
     readonly definition?: AgentDefinition | undefined;
     readonly prompt?: Prompt | undefined;
     readonly summary?: string;
+    readonly title?: string | undefined;
   },
 ) {
   const { redactContent } = link.settings;
   const given = details.prompt === undefined ? undefined : formatPromptLabel(details.prompt);
   const prompt = given === undefined || redactContent !== true ? given : "";
+  const { title, definition } = details;
+  const summary =
+    title === undefined ? formatSummary(given, redactContent) : formatTitle(title, definition?.name);
   return {
     workflowId: session,
     taskQueue: link.taskQueue,
     workflowIdReusePolicy: "ALLOW_DUPLICATE" as const,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    staticSummary: details.summary ?? formatSummary(given, redactContent),
-    staticDetails: formatDetails(details.definition, prompt),
+    staticSummary: details.summary ?? summary,
+    staticDetails: formatDetails(definition, prompt),
     ...(link.searchAttributes
-      ? { typedSearchAttributes: buildStartAttributes(session, details.definition) }
+      ? {
+          typedSearchAttributes: buildStartAttributes(
+            session,
+            definition,
+            getTitleSetting(link).title === "attribute" ? title : undefined,
+          ),
+        }
       : {}),
   };
 }
 
-/** Returns the settings to pass with a start; nothing if all have their defaults. */
+/** Returns the settings to pass with a start. */
 export function getRunSettings(link: ClientLink): { settings?: Partial<RunSettings> } {
   const settings: Partial<RunSettings> = {
+    ...getTitleSetting(link),
     ...link.settings,
     ...(link.searchAttributes ? {} : { searchAttributes: false }),
   };

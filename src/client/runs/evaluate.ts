@@ -25,6 +25,7 @@ import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { addOutput, type ResultOptions } from "./read-output.ts";
 import { rejectFailure } from "./reject-failure.ts";
 import { formatEvaluationSummary } from "./run-labels.ts";
+import { resolveTitle } from "./run-title.ts";
 import type { SessionStatus } from "./session-status.ts";
 
 /** The agents that answer side by side, and how an answer is chosen. */
@@ -137,8 +138,9 @@ export async function startEvaluation(link: ClientLink, options: EvaluateOptions
     link.settings.redactContent,
   );
   try {
+    const title = await resolveTitle(link, { prompt, session: options.session });
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
-      ...buildRunOptions(link, session, { prompt, summary }),
+      ...buildRunOptions(link, session, { prompt, summary, title }),
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });

@@ -24,6 +24,7 @@ import { createMessageInput } from "./message-input.ts";
 import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { stopSession } from "./queue-message.ts";
 import { formatEvaluationSummary } from "./run-labels.ts";
+import { resolveTitle } from "./run-title.ts";
 import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
 /** One of several branches from the same position: how it differs. */
@@ -151,8 +152,9 @@ export async function exploreSession(
     const first = branches[0]?.prompt;
     const label = first === undefined ? undefined : formatPromptLabel(first);
     const summary = formatEvaluationSummary(agents.length, strategy.type, label, link.settings.redactContent);
+    const title = await resolveTitle(link, { prompt: first, session });
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
-      ...buildRunOptions(link, session, { prompt: first, summary }),
+      ...buildRunOptions(link, session, { prompt: first, summary, title }),
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });

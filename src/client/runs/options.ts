@@ -15,6 +15,7 @@ const RunFields = z.looseObject({
   mode: z.enum(["run", "interactive"]).optional(),
   messageId: z.string().min(1).optional(),
   metadata: MessageMetadata.optional(),
+  title: optionalText,
 });
 export const RunOptions = RunFields.extend({
   agent: z.unknown().refine((agent) => agent !== undefined, "is missing"),
@@ -29,6 +30,7 @@ export const JobOptions = z.looseObject({
   mode: z.looseObject({}),
   task: z.unknown().optional(),
   job: optionalText,
+  title: optionalText,
 });
 
 /** @param call - The function as a caller writes it. @throws HoldfastError That lists every problem. */

@@ -26,6 +26,8 @@ export type PromptOptions = MessageOptions & {
   readonly idleTimeoutMs?: number | null;
   /** For an idle session: continues at the end of this branch, which becomes the head. */
   readonly branch?: string;
+  /** For an idle session: its title, on one line. A new session has the first words of the prompt by default. */
+  readonly title?: string;
   /** If the session was idle for longer, the prompt goes to a new session of the same agent; the result contains its id. */
   readonly rotateAfterMs?: number;
 };
@@ -96,6 +98,7 @@ async function startNextRun(
     idleTimeoutMs,
     messageId,
     metadata,
+    title,
     continuation,
   }: PromptOptions & ContinuationInput & { messageId: string },
 ): Promise<StartResult> {
@@ -103,7 +106,7 @@ async function startNextRun(
     session,
     prompt,
     messageId,
-    ...omitUndefined({ mode, idleTimeoutMs, metadata, continuation }),
+    ...omitUndefined({ mode, idleTimeoutMs, metadata, title, continuation }),
   };
   if (agent !== undefined) return startRun(link, { ...options, agent });
   const existing = await (await link.storage.openExistingTranscript())?.readSession(session);

@@ -19,6 +19,7 @@ export const KEYS = {
   status: defineSearchAttributeKey("HoldfastStatus", "KEYWORD"),
   turns: defineSearchAttributeKey("HoldfastTurns", "INT"),
   costUsd: defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE"),
+  title: defineSearchAttributeKey("HoldfastTitle", "TEXT"),
 } as const;
 
 /** Formats the beginning of the prompt on one line. */
@@ -26,6 +27,19 @@ export function formatSummary(prompt: string | undefined, redactContent?: boolea
   if (prompt === undefined) return "waits for a prompt";
   if (redactContent === true) return "has a prompt";
   return truncateForPreview(shortenText(prompt).replace(/\s+/g, " ").trim(), SUMMARY_BYTES);
+}
+
+/** Formats a title and the name of the agent, which stays whole. */
+export function formatTitle(title: string, agent: string | undefined): string {
+  if (agent === undefined) return truncateForPreview(title, SUMMARY_BYTES);
+  const suffix = ` · ${truncateForPreview(agent, SUMMARY_BYTES / 3)}`;
+  return truncateForPreview(title, SUMMARY_BYTES - Buffer.byteLength(suffix)) + suffix;
+}
+
+/** Formats the summary of a job. */
+export function formatJobSummary(type: string, agents: string, title: string | undefined): string {
+  const what = `${type}: ${agents}`;
+  return title === undefined ? what : formatTitle(title, what);
 }
 
 /** Formats the summary of an evaluation. */
@@ -58,12 +72,14 @@ export function formatDetails(definition: AgentDefinition | undefined, prompt: s
 export function buildStartAttributes(
   session: string,
   definition: AgentDefinition | undefined,
+  title: string | undefined,
 ): SearchAttributePair[] {
   return [
     { key: KEYS.session, value: session },
     { key: KEYS.status, value: "running" },
     { key: KEYS.turns, value: 0 },
     { key: KEYS.costUsd, value: 0 },
+    ...(title === undefined ? [] : [{ key: KEYS.title, value: title }]),
     ...(definition === undefined
       ? []
       : [

@@ -23,6 +23,7 @@ import {
 } from "./open-runs.ts";
 import { listPendingActivities, type PendingActivity } from "./pending-activity.ts";
 import { KEYS } from "./run-labels.ts";
+import { readTitle } from "./run-title.ts";
 import { readRunTotals, sumLoopTotals } from "./run-totals.ts";
 
 /** The status of a session, with the status of its open run or the totals of its ended one. */
@@ -63,8 +64,10 @@ export type RetryingBelow = PendingActivity & {
 export async function readSessionStatus(link: ClientLink, session: string): Promise<SessionStatus> {
   const description = await describeRun(link, session);
   if (description === undefined) return readStatusFromTranscript(link, session);
+  const title = await readTitle(link, session);
   const runDescription = {
     ...toRunDescription(description, session),
+    ...omitUndefined({ title }),
     pending: await listPendingActivities(link, description),
   };
   if (!runDescription.open)
@@ -104,6 +107,7 @@ function toRunDescription(description: WorkflowExecutionDescription, session: st
   const open = isOpen(description);
   const agent = attributes.get(KEYS.agent);
   const model = attributes.get(KEYS.model);
+  const title = attributes.get(KEYS.title);
   return {
     session,
     status: toStatus(status.name, attributes.get(KEYS.status)),
@@ -111,7 +115,7 @@ function toRunDescription(description: WorkflowExecutionDescription, session: st
     open,
     runId,
     startedAt: startTime,
-    ...omitUndefined({ closedAt: closeTime, agent, model }),
+    ...omitUndefined({ closedAt: closeTime, title, agent, model }),
     turns: attributes.get(KEYS.turns) ?? 0,
     costUsd: attributes.get(KEYS.costUsd) ?? null,
   };
@@ -171,7 +175,7 @@ async function readStatusFromTranscript(link: ClientLink, session: string): Prom
     closedAt: new Date(record.lastActiveAtMs),
     ...(await sumLoopTotals(transcript, loops)),
     pending: [],
-    ...omitUndefined({ loopId: last?.loopId }),
+    ...omitUndefined({ title: record.title?.text, loopId: last?.loopId }),
     ...getOutcome(last),
   };
 }

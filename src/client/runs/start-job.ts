@@ -9,6 +9,8 @@ import { buildJobRequest, type JobRequest, type JobWorkMode } from "./build-job-
 import { buildRunOptions } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
 import { resolveJobId } from "./resolve-job-id.ts";
+import { formatJobSummary } from "./run-labels.ts";
+import { resolveTitle } from "./run-title.ts";
 import { type StartResult, startRun } from "./start-run.ts";
 
 /** What a job does. */
@@ -19,6 +21,8 @@ export type StartJobOptions = {
   readonly task?: string;
   /** The job's id, and the beginning of its sessions' ids; a new one by default. */
   readonly job?: string;
+  /** The job's title, on one line; by default the first words of its task. */
+  readonly title?: string;
 };
 
 export type StartedJob = { readonly job: string; readonly runId: string };
@@ -27,12 +31,14 @@ export type StartedJob = { readonly job: string; readonly runId: string };
 export async function startJob(link: ClientLink, options: StartJobOptions): Promise<StartedJob> {
   const mode = parseMode(options.mode);
   const job = resolveJobId(options.job);
-  if (mode.type === "interactive") return startInteractive(link, mode, job, options.task);
+  if (mode.type === "interactive") return startInteractive(link, mode, job, options);
+  const title = await resolveTitle(link, { title: options.title, prompt: options.task });
   await checkSearchAttributes(link);
   const request = await buildJobRequest(link, mode, options.task);
   return launchJob(link, mode.type, job, request, {
     agents: formatAgentNames(mode),
     task: options.task,
+    title,
     isResume: false,
   });
 }
@@ -40,6 +46,7 @@ export async function startJob(link: ClientLink, options: StartJobOptions): Prom
 export type JobLaunch = {
   readonly agents: string;
   readonly task?: string | undefined;
+  readonly title?: string | undefined;
   /** The job existed before: its completed work remains. */
   readonly isResume: boolean;
 };
@@ -50,11 +57,11 @@ export async function launchJob(
   type: JobWorkMode["type"],
   job: string,
   request: JobRequest,
-  { agents, task, isResume }: JobLaunch,
+  { agents, task, title, isResume }: JobLaunch,
 ): Promise<StartedJob> {
   try {
     const handle = await link.client.workflow.start(WORKFLOW_OF_MODE[type], {
-      ...buildRunOptions(link, job, { prompt: task, summary: `${type}: ${agents}` }),
+      ...buildRunOptions(link, job, { prompt: task, title, summary: formatJobSummary(type, agents, title) }),
       workflowIdReusePolicy: isResume ? "ALLOW_DUPLICATE" : "REJECT_DUPLICATE",
       workflowIdConflictPolicy: "FAIL",
       args: [request],
@@ -79,14 +86,14 @@ async function startInteractive(
   link: ClientLink,
   { agent, idleTimeoutMs }: Extract<WorkMode, { type: "interactive" }>,
   job: string,
-  prompt: string | undefined,
+  { task: prompt, title }: Pick<StartJobOptions, "task" | "title">,
 ): Promise<StartedJob> {
   const started: StartResult = await startRun(link, {
     agent,
     session: job,
     mode: "interactive",
     idleTimeoutMs,
-    ...omitUndefined({ prompt }),
+    ...omitUndefined({ prompt, title }),
   });
   return { job: started.session, runId: started.runId };
 }

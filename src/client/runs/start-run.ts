@@ -25,6 +25,7 @@ import {
   pinDefinition,
   validateDefinition,
 } from "./pin-definition.ts";
+import { checkTitle, resolveTitle } from "./run-title.ts";
 
 /** What a run does when nothing is left to do: `run` ends, `interactive` waits for the next prompt. */
 export type RunMode = "run" | "interactive";
@@ -44,6 +45,8 @@ export type StartOptions = MessageOptions & {
   readonly mode?: RunMode;
   /** How long an interactive run waits before it ends; without a limit by default. */
   readonly idleTimeoutMs?: number | null;
+  /** The session's title, on one line; by default the first words of its first prompt. */
+  readonly title?: string;
 };
 
 type LaunchOptions = Omit<StartOptions, "agent" | "branch" | "rotateAfterMs"> & {
@@ -141,6 +144,7 @@ async function launchRun(
       "A run needs a prompt; only an interactive one can wait for it.",
     );
   }
+  const title = options.title === undefined ? undefined : checkTitle(options.title);
   await checkSearchAttributes(link);
   const { messageId: id, metadata } = options;
   const findModels = () => (definition === undefined ? [] : [definition.model]);
@@ -152,12 +156,13 @@ async function launchRun(
     ...(await pinned()),
     ...omitUndefined({ prompt: message, continuation }),
     mode,
-    ...omitUndefined({ idleTimeoutMs }),
+    ...omitUndefined({ idleTimeoutMs, title }),
     ...getRunSettings(link),
   };
   try {
+    const displayed = await resolveTitle(link, { title, prompt, session: options.session });
     const handle = await link.client.workflow.start(AGENT_WORKFLOW, {
-      ...buildRunOptions(link, session, { definition, prompt }),
+      ...buildRunOptions(link, session, { definition, prompt, title: displayed }),
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });

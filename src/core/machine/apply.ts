@@ -145,6 +145,8 @@ function fold(state: State, event: RunEvent): State {
     case "approval-answered":
       if (state.phase.type !== "calling-tools") return state;
       return applyApprovalAnswer(state, state.phase, event.toolCallId, event.answer, event.by);
+    case "title-changed":
+      return state.showsTitle === true ? { ...state, title: { text: event.title, by: "user" } } : state;
     case "tool-list-changed":
       return applyToolListChange(state, event);
     case "stop-requested":

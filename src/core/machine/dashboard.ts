@@ -18,6 +18,7 @@ export function formatDashboard(state: State): string {
   const limit = state.pinned?.limits.maxTurns;
   const rows = [
     ["Status", `**${status.status}** · ${status.statusText}`],
+    ...(status.title === undefined ? [] : [["Title", status.title] as const]),
     ...(isWordless ? [] : [["Goal", status.goal || "none yet"] as const]),
     ["Agent", status.agent ?? "not open yet"],
     ["Model", status.model ?? "not open yet"],

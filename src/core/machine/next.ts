@@ -37,6 +37,8 @@ export function next(state: State): Command {
         }),
         prompts: phase.prompts,
         ...omitUndefined({ continuation: phase.continuation, spawn: state.task?.spawn, part: state.part }),
+        ...omitUndefined({ title: state.requestedTitle, showsTitle: state.showsTitle }),
+        ...(worksForAnother(state) ? { isPart: true as const } : {}),
         ...(state.length === 0 ? {} : { expectedHead: { branch: state.branch, length: state.length } }),
       };
     case "calling-model": {
@@ -179,6 +181,11 @@ function buildRecordCommand(
     ...omitUndefined({ loopId: state.loop?.loopId }),
     inbox,
   };
+}
+
+/** Reports whether the session is that of a sub-agent or of a part of a job. */
+function worksForAnother({ task, share, part }: State): boolean {
+  return part === undefined && (task !== undefined || share !== undefined);
 }
 
 /** Reports whether hooks are notified of the loop's end. A loop that a hook has rejected notifies no more hooks. */

@@ -2,6 +2,7 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { Continuation } from "../../schema/definition.ts";
 import type { MessageMetadata } from "../../schema/message.ts";
+import type { SessionTitle } from "../../schema/record.ts";
 import { NO_USAGE } from "../budget/usage.ts";
 import { readGrants } from "../permission/grants.ts";
 import { extendView, type Span, type View } from "../view/view.ts";
@@ -27,7 +28,7 @@ export function openLoop(state: State, prompts: readonly Prompt[], continuation?
 export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation: boolean): State {
   const { loopId, kind, from, branch, definitionHash } = digest;
   // The vendor's token count was for what the last loop sent (CTX-06).
-  const { reportedSize: _, requestedUpdate, ...rest } = state;
+  const { reportedSize: _, requestedUpdate, requestedTitle: _t, ...rest } = state;
   const opened: State = {
     ...rest,
     ...(requestedUpdate === undefined || requestedUpdate.hash === definitionHash ? {} : { requestedUpdate }),
@@ -40,6 +41,7 @@ export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation
     branch,
     length: from + digest.entries.length,
     view: buildInitialView(state, digest),
+    ...omitUndefined({ title: findTitle(state, digest) }),
     goal: state.goal === "" ? `${digest.entries.length} messages` : state.goal,
     loop: {
       loopId,
@@ -73,6 +75,11 @@ function findMetadata({ phase }: State): MessageMetadata | undefined {
   return phase.prompts.findLast(({ metadata }) => metadata !== undefined)?.metadata;
 }
 
+/** A title that the user has given while the loop was opened stays. */
+function findTitle({ title }: State, digest: LoopDigest): SessionTitle | undefined {
+  return title?.by === "user" ? title : (digest.title ?? title);
+}
+
 function toPinnedDigest(digest: LoopDigest): PinnedDigest {
   const {
     loopId: _l,
@@ -87,6 +94,7 @@ function toPinnedDigest(digest: LoopDigest): PinnedDigest {
     warnings: _w,
     rejected: _r,
     rejectedBy: _rb,
+    title: _ti,
     ...pinned
   } = digest;
   return pinned;

@@ -23,6 +23,10 @@ export type StartInput = {
   readonly problem?: string;
   /** Replaces prompts: the session's conversation continues from its current state. */
   readonly continuation?: Continuation;
+  /** The title of the session, as the user has requested it. */
+  readonly title?: string;
+  /** Temporal displays the session's title. */
+  readonly showsTitle?: boolean;
   /** The run is a sub-agent's; its task arrives with the prompts. */
   readonly task?: TaskRequest;
   /** The run is a part of another run's work. */
@@ -67,7 +71,13 @@ export function buildInitialState(input: StartInput): State {
       input.problem === undefined
         ? undefined
         : { outcome: { type: "failed", fault: "invalid", message: input.problem } },
-    ...omitUndefined({ task: input.task, share: input.share, part: input.part }),
+    ...(input.showsTitle === true ? { showsTitle: true as const } : {}),
+    ...omitUndefined({
+      requestedTitle: input.title,
+      task: input.task,
+      share: input.share,
+      part: input.part,
+    }),
   };
   return input.prompts.reduce((state, { id }) => rememberId(state, id), fresh);
 }

@@ -49,6 +49,8 @@ export type RunStatus = {
   readonly ruleSet?: number;
   /** The beginning of the first prompt. */
   readonly goal: string;
+  /** The session's title. Absent before its first loop, and where texts are redacted. */
+  readonly title?: string;
   readonly loopId: string | undefined;
   /** Completed turns of the session's run. */
   readonly turns: number;
@@ -92,6 +94,7 @@ export function buildStatus(state: State): RunStatus {
       state.phase.type === "updating-definition" ? state.phase.to : state.requestedUpdate?.hash,
     ruleSet: state.ruleSet,
     goal: state.goal,
+    ...omitUndefined({ title: state.title?.text }),
     loopId: state.loop?.loopId ?? state.last?.loopId,
     turns: state.totals.turns + (state.loop?.turn ?? 0),
     costUsd: sumCosts([

@@ -102,7 +102,7 @@ export type OpenedLoop = {
   readonly rejectedBy?: string | undefined;
   readonly definitionHash?: string | undefined;
   /** The session's title; absent if it has none. */
-  readonly title?: string | undefined;
+  readonly title?: SessionTitle | undefined;
 };
 
 export type LoopClosing = StoreWrite & {

@@ -8,6 +8,8 @@ export type ChatSetup = {
   readonly session: string;
   /** Absent if the session's own definition is used. */
   readonly agent: AgentDefinitionInput | undefined;
+  /** The title of the session, which its first message gives it. */
+  readonly title: string | undefined;
   /** Whether the user asked for an existing session. */
   readonly isResumed: boolean;
   /** Called before each message is sent. */

@@ -13,7 +13,7 @@ import type { ChatSetup } from "./chat-setup.ts";
  * @returns What the agent was doing when the user left.
  */
 export async function runLineChat(setup: ChatSetup): Promise<ChatPhase> {
-  const { context, holdfast, session: id, agent, onSending } = setup;
+  const { context, holdfast, session: id, agent, title, onSending } = setup;
   const { streams, out } = context;
   let ended = false;
   const ownPrompts = new Set<string>();
@@ -42,7 +42,7 @@ export async function runLineChat(setup: ChatSetup): Promise<ChatPhase> {
     else screen.write(`${out.yellow(text)}\n`);
     showPrompt();
   };
-  const session = new ChatSession(holdfast, id, agent, {
+  const session = new ChatSession(holdfast, id, { agent, title }, {
     help: formatChatHelp(["Ctrl-C stops the run; a second Ctrl-C exits."]),
     show: (item) => (context.json ? context.printEvent(item) : renderer.show(item.event)),
     report,

@@ -15,7 +15,11 @@ import type { ChatPhase } from "../step-chat.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Flags = AgentFlags & { readonly session?: string; readonly continue?: true };
+type Flags = AgentFlags & {
+  readonly session?: string;
+  readonly title?: string;
+  readonly continue?: true;
+};
 
 export function configureChatCommand(command: Command, runAction: RunAction): void {
   command
@@ -23,7 +27,8 @@ export function configureChatCommand(command: Command, runAction: RunAction): vo
       "--session <id>",
       "resume this session; its definition is used unless you give --model or --agent",
     )
-    .option("-c, --continue", "resume the newest chat of the current folder");
+    .option("-c, --continue", "resume the newest chat of the current folder")
+    .option("--title <text>", "the session's title in lists (default: the first words of the first prompt)");
   addAgentFlags(command)
     .addHelpText(
       "after",
@@ -61,7 +66,8 @@ async function chat(context: Context, flags: Flags): Promise<number> {
     const session =
       flags.continue === true ? await findExisting(holdfast, candidates, folder) : candidates[0]!;
     const onSending = (): void => recent.add({ session, folder });
-    const at = await runChat({ context, holdfast, session, agent: made?.agent, isResumed, onSending });
+    const { title } = flags;
+    const at = await runChat({ context, holdfast, session, agent: made?.agent, title, isResumed, onSending });
     context.report(
       context.err.dim(
         `${at === "idle" ? "Left." : "Left; the run continues."} To resume: holdfast chat --session ${session}`,

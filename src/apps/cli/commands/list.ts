@@ -6,9 +6,11 @@ import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { addSessionFilters, parseSessionFilters, type SessionFilterFlags } from "../session-filters.ts";
 import { formatTable } from "../table.ts";
-import { formatCostCell } from "../text.ts";
+import { formatCostCell, shortenText } from "../text.ts";
 
 type Flags = SessionFilterFlags & { readonly children: boolean; readonly after?: string };
+
+const MAX_TITLE_CELL = 40;
 
 export function configureListCommand(command: Command, runAction: RunAction): void {
   addSessionFilters(
@@ -49,6 +51,7 @@ async function list(context: Context, { children, after, ...flags }: Flags): Pro
 function buildRows(sessions: readonly SessionSummary[]): readonly (readonly string[])[] {
   const columns: readonly (readonly [string, (session: SessionSummary) => string])[] = [
     ["SESSION", ({ session }) => session],
+    ["TITLE", ({ title }) => shortenText(title ?? "", MAX_TITLE_CELL)],
     ["STATUS", ({ status }) => status],
     ["AGENT", ({ agent }) => agent ?? ""],
     ["MODEL", ({ model }) => model ?? ""],

@@ -26,6 +26,7 @@ type Flags = AgentFlags &
   AttachFlag &
   PermissionFlags & {
     readonly session?: string;
+    readonly title?: string;
     readonly branch?: string;
     readonly rotateAfter?: string;
     readonly metadata?: string;
@@ -37,6 +38,7 @@ export function configureRunCommand(command: Command, runAction: RunAction): voi
   command
     .argument("<task>", 'the task; "-" reads it from standard input')
     .option("--session <id>", "continue this session (default: a new session)")
+    .option("--title <text>", "the session's title in lists (default: the first words of the task)")
     .option("--branch <id>", "continue at the end of this branch, which becomes the session's head")
     .option("--rotate-after <time>", "switch to a new session if this one was idle for longer: 30m, 12h")
     .option(
@@ -109,7 +111,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
     const session = await stack.holdfast.start({
       agent,
       prompt,
-      ...omitUndefined({ session: flags.session, branch: flags.branch, metadata }),
+      ...omitUndefined({ session: flags.session, title: flags.title, branch: flags.branch, metadata }),
       ...(flags.rotateAfter === undefined
         ? {}
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),
@@ -154,7 +156,7 @@ async function runMode(
     const job = await stack.holdfast.jobs.start({
       mode,
       task: prompt,
-      ...omitUndefined({ job: flags.session }),
+      ...omitUndefined({ job: flags.session, title: flags.title }),
     });
     if (flags.detach === true) return reportLeftRunning(context, job);
     const { id, runId = "" } = job;

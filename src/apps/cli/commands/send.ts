@@ -18,6 +18,7 @@ type Flags = AgentFlags &
   AttachFlag & {
     readonly steer?: boolean;
     readonly followUp?: boolean;
+    readonly title?: string;
     readonly rotateAfter?: string;
     readonly metadata?: string;
     readonly detach?: boolean;
@@ -32,6 +33,7 @@ export function configureSendCommand(command: Command, runAction: RunAction): vo
       "if a run is open: deliver before the next model call (default: the message is rejected)",
     )
     .option("--follow-up", "if a run is open: deliver when the agent would otherwise stop")
+    .option("--title <text>", "the session's title in lists (default: the first words of its first message)")
     .option("--rotate-after <time>", "switch to a new session if this one was idle for longer: 30m, 12h")
     .option(...ATTACH_OPTION)
     .option("--metadata <json>", "notes for programs, stored with the message: a JSON object, or @FILE")
@@ -69,7 +71,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
     if (flags.detach === true) assertDetachable(stack);
     const sent = await stack.holdfast.session(id).send(buildPrompt(context, text, flags), {
       whileRunning,
-      ...omitUndefined({ agent: made?.agent, metadata }),
+      ...omitUndefined({ agent: made?.agent, metadata, title: flags.title }),
       ...(flags.rotateAfter === undefined
         ? {}
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),

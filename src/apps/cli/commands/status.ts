@@ -55,6 +55,7 @@ function formatRows(status: SessionStatus): readonly Row[] {
   const { queued, outcome, source, open, waitingBelow } = status;
   const rows: (readonly [string, string | undefined])[] = [
     ["session", status.session],
+    ["title", status.title],
     [
       "status",
       `${status.status}${open && source !== "run" ? " (no worker responds; this status comes from the server)" : ""}`,

@@ -33,7 +33,7 @@ const UUID_CHARS = 8;
  * @returns What the agent was doing when the user left.
  */
 export async function runScreenChat(setup: ChatSetup): Promise<ChatPhase> {
-  const { context, holdfast, session: id, agent, isResumed, onSending } = setup;
+  const { context, holdfast, session: id, agent, title, isResumed, onSending } = setup;
   const { streams, options } = context;
   const history = PromptHistory.open(resolveHome(options.home).folder, streams.env);
   const files = new WorkspaceFiles(agent?.workspace ?? process.cwd());
@@ -59,7 +59,7 @@ export async function runScreenChat(setup: ChatSetup): Promise<ChatPhase> {
     () => holdfast.session(id).status(),
     (status) => screen.showStatus(status),
   );
-  const chat = new ChatSession(holdfast, id, agent, {
+  const chat = new ChatSession(holdfast, id, { agent, title }, {
     help: formatChatHelp(KEYS_HELP),
     show: ({ event }) => {
       screen.showEvent(event, Date.now());

@@ -6,6 +6,7 @@ import { ListQuery } from "../request-schemas.ts";
 // The bodies of answers, for the OpenAPI document: what a client may rely on. Answers may have further fields.
 
 const session = z.string().describe("The session's id.");
+const title = z.string().describe("The session's title, on one line.");
 const timestamp = z.iso.datetime();
 const unixMs = z.number().int().describe("Unix milliseconds.");
 const count = z.number().int().nonnegative();
@@ -72,6 +73,7 @@ export const SessionStatus = z.looseObject({
   runId: z.string().optional(),
   startedAt: timestamp.optional(),
   closedAt: timestamp.optional(),
+  title: title.optional(),
   agent: z.string().optional(),
   model: z.string().optional(),
   statusText: z.string().optional().describe("What the run is doing."),
@@ -107,6 +109,7 @@ export const SessionList = z.looseObject({
         session,
         status,
         source: z.enum(["server", "transcript"]).describe("Where the status comes from."),
+        title: title.optional(),
         agent: z.string().optional(),
         model: z.string().optional(),
         createdAt: timestamp,
@@ -121,6 +124,8 @@ export const SessionList = z.looseObject({
     )
     .describe("The most recently active first."),
 });
+
+export const StoredTitle = z.looseObject({ session, title });
 
 export const StartedRun = z.looseObject({ session, runId: z.string() });
 

@@ -15,7 +15,7 @@ export type OperationAnswer = {
 /** What the OpenAPI document says about one route. */
 export type Operation = {
   readonly id: string;
-  readonly method: "get" | "post" | "delete";
+  readonly method: "get" | "post" | "put" | "delete";
   /** With its parameters in braces. */
   readonly path: string;
   readonly tag: Tag;

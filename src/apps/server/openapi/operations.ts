@@ -13,6 +13,7 @@ import {
   SendBody,
   StartBody,
   StopBody,
+  TitleBody,
 } from "../request-schemas.ts";
 import {
   AnsweredCall,
@@ -30,6 +31,7 @@ import {
   SessionStatus,
   StartedRun,
   StoppedRun,
+  StoredTitle,
 } from "./answer-schemas.ts";
 import { BRANCHES } from "./branch-operations.ts";
 import type { Operation, OperationAnswer } from "./operation.ts";
@@ -86,6 +88,16 @@ const SESSIONS: readonly Operation[] = [
     query: DeleteQuery,
     answers: { 200: json("What was deleted.", DeletedSessions) },
     problems: [...QUERY_PROBLEMS, ...RUN_PROBLEMS],
+  },
+  {
+    id: "setTitle",
+    method: "put",
+    path: `${SESSION}/title`,
+    tag: "Sessions",
+    summary: "Give a session another title",
+    body: TitleBody,
+    answers: { 200: json("The title as it is stored.", StoredTitle) },
+    problems: [...BODY_PROBLEMS, ...READ_PROBLEMS],
   },
   {
     id: "listMessages",

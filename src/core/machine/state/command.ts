@@ -54,6 +54,12 @@ export type OpenLoopCommand = Numbered & {
   readonly part?: LoopPart;
   /** What earlier loops of the run have left. */
   readonly expectedHead?: { readonly branch: string; readonly length: number };
+  /** The session's title, as the user has requested it; by default the first words of the first message. */
+  readonly title?: string;
+  /** The run works for another one: the agent's name precedes a title that is derived. */
+  readonly isPart?: true;
+  /** The result contains the title. */
+  readonly showsTitle?: true;
 };
 
 export type CallModelCommand = WriteCommand & {

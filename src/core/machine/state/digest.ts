@@ -12,7 +12,7 @@ import type { HookPoint } from "../../../schema/hooks.ts";
 import type { ModelFallback } from "../../../schema/loop-event.ts";
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { PermissionPolicy } from "../../../schema/permission.ts";
-import type { ContinuationKind, EntryOrigin } from "../../../schema/record.ts";
+import type { ContinuationKind, EntryOrigin, SessionTitle } from "../../../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../../../schema/tool.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { CallFacts } from "../../permission/call-facts.ts";
@@ -72,6 +72,8 @@ export type OpenedDigest = {
   readonly rejected?: string;
   /** The hook that has rejected the loop before it began. Absent: a filter has rejected its prompts. */
   readonly rejectedBy?: string;
+  /** The session's title, if Temporal displays it. */
+  readonly title?: SessionTitle;
 };
 
 /** What the loop runs with: the part of its definition by which the machine decides. */

@@ -103,6 +103,8 @@ export type RunEvent = { readonly atMs: number } & (
   /** A server offers other tools than when the loop was opened. */
   | ({ readonly type: "tool-list-changed" } & ToolListChange)
   | { readonly type: "stop-requested"; readonly reason: string }
+  /** The user has given the session another title, which the transcript contains already. */
+  | { readonly type: "title-changed"; readonly title: string }
   /** The history is growing long: continue as new when a turn ends. */
   | { readonly type: "rotation-requested" }
   /** The time of a `wait` has come. */

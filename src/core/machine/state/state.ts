@@ -1,6 +1,6 @@
 import type { AgentDefinition, Continuation } from "../../../schema/definition.ts";
 import type { Usage } from "../../../schema/message.ts";
-import type { Outcome } from "../../../schema/record.ts";
+import type { Outcome, SessionTitle } from "../../../schema/record.ts";
 import type { Allowance, Amounts } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { LoopPart } from "../../evaluation/loop-part.ts";
@@ -202,6 +202,12 @@ export type State = {
   readonly grants?: readonly Grant[];
   /** The beginning of the first prompt, at most 256 bytes, for operators. */
   readonly goal: string;
+  /** The title that the user has requested with the start, until the first loop is open. */
+  readonly requestedTitle?: string;
+  /** Temporal displays the session's title. */
+  readonly showsTitle?: true;
+  /** The session's title. Absent before the first loop, and where Temporal displays no titles. */
+  readonly title?: SessionTitle;
   readonly last: LastLoop | undefined;
   /** The run is a sub-agent's. */
   readonly task?: TaskRequest;

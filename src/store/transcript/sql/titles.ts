@@ -54,26 +54,25 @@ export function* setTitle(session: string, title: SessionTitle): Work<SessionTit
 
 /**
  * Gives a session its first title when a loop is opened: the requested one, or the first words of the first message.
- * Loops of an evaluation are in its session, which has a title already.
- *
- * @returns The title's text.
+ * Loops of an evaluation are in its session, which has a title already. Returns the title that the session has then.
  */
 export function* initialiseTitle(
   { step, title, agentName, isPart, rejected, part }: TitledOpening,
   entries: readonly NewEntry[],
-): Work<string | undefined> {
-  if (title !== undefined) return (yield* setTitle(step.session, title)).text;
+): Work<SessionTitle | undefined> {
+  if (title !== undefined) return yield* setTitle(step.session, title);
   const found = yield* readTitle(step.session);
-  if (found?.title !== undefined) return found.title.text;
+  if (found?.title !== undefined) return found.title;
   if (part !== undefined || rejected !== undefined) return undefined;
   const text = deriveFirstTitle(entries, isPart === true ? agentName : undefined);
   if (text === undefined) return undefined;
-  yield* writeTitle(step.session, { text, by: "prompt" });
-  return text;
+  const derived: SessionTitle = { text, by: "prompt" };
+  yield* writeTitle(step.session, derived);
+  return derived;
 }
 
 /** @param agentName - The agent that works for another run; its name precedes the title. */
-export function deriveFirstTitle(
+function deriveFirstTitle(
   entries: readonly Pick<NewEntry, "message">[],
   agentName: string | undefined,
 ): string | undefined {
