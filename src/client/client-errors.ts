@@ -141,13 +141,13 @@ export function createUnknownSessionError(
 export function createUnknownJobError(
   { address, namespace }: ClientLink,
   job: string,
-  cause: unknown,
+  cause?: unknown,
 ): HoldfastError {
   return new HoldfastError(
     "session-unknown",
     `There is no job ${job} in namespace "${namespace}" at ${address}. ` +
-      "`holdfast run --agent FILE` prints the job's id when the file has a [mode].",
-    { session: job, address, namespace, cause },
+      "List the jobs with `holdfast job list`.",
+    { session: job, address, namespace, ...omitUndefined({ cause }) },
   );
 }
 

@@ -1,4 +1,5 @@
 import type { ClientLink } from "./connection/client-link.ts";
+import type { JobSummary, ListJobsOptions } from "./read/list-jobs.ts";
 import { resolveSessionId } from "./resolve-session-id.ts";
 import { Job } from "./runs/job.ts";
 import type { ResumePipelineOptions, StartJobOptions } from "./runs/start-job.ts";
@@ -18,6 +19,18 @@ export class Jobs {
     checkOptions(JobOptions, options, "jobs.start()");
     const { job, runId } = await startJob(this.#link, options);
     return new Job(this.#link, job, runId);
+  }
+
+  /** Lists the jobs that the server has, the one that was started last first. */
+  async list(options?: ListJobsOptions): Promise<readonly JobSummary[]> {
+    const { listJobs } = await import("./read/list-jobs.ts");
+    return listJobs(this.#link, options);
+  }
+
+  /** Returns the id that a user's input means: an id, the beginning of one if it is unique, or `last`. */
+  async find(reference: string): Promise<string> {
+    const { findId } = await import("./read/find-session-id.ts");
+    return findId(this.#link, reference, "job");
   }
 
   /** Returns a handle without checking that the job exists. */

@@ -46,6 +46,15 @@ export class Sessions {
     return listSessions(this.#link, options);
   }
 
+  /**
+   * Returns the id that a user's input means: an id, the beginning of one if it is unique, or `last` for the session that was
+   * active last.
+   */
+  async find(reference: string): Promise<string> {
+    const { findId } = await import("./read/find-session-id.ts");
+    return findId(this.#link, reference, "session");
+  }
+
   /** Finds messages that contain all words of the query. */
   async search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]> {
     const { searchMessages } = await import("./read/search-messages.ts");

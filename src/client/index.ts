@@ -122,6 +122,7 @@ export type { PositionOptions } from "./read/branch-position.ts";
 export type { BranchInTree, BranchOrigin, BranchTree } from "./read/branch-tree.ts";
 export type { DefinitionSummary } from "./read/definition-summary.ts";
 export type { FollowStart } from "./read/follow-stream.ts";
+export type { JobSummary, ListJobsOptions } from "./read/list-jobs.ts";
 export type { ListOptions, SessionSummary, SessionsPage } from "./read/list-sessions.ts";
 export type { MessagesOptions } from "./read/read-messages.ts";
 export type { SessionRecordWithTotals, StoredLoop } from "./read/read-session-record.ts";

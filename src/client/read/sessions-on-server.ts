@@ -62,7 +62,8 @@ async function* listRuns(link: ClientLink, filter: string): AsyncGenerator<Serve
   }
 }
 
-function quoteValue(value: string): string {
+/** Quotes a value for a query of the server. */
+export function quoteValue(value: string): string {
   return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 

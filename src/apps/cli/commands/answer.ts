@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import type { AnswerResult, Holdfast, WaitingCall } from "../../../client/index.ts";
 import { parseTypedValue } from "../../../client/runs/form-values.ts";
 import { formatWaitingCall } from "../approval-view.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { readJsonObject } from "../json-object.ts";
 import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -20,7 +20,7 @@ type AnswerKind = "accept" | "decline" | "cancel";
 
 export function configureAnswerCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .argument("[call]", "the call's id, as listed by status; optional while only one call waits")
     .option("--value <name=value>", "a value of the form; repeatable", (one, all: string[] = []) => [
       ...all,
@@ -48,12 +48,12 @@ Holdfast checks the values against the form before it sends anything.`,
 
 async function answer(
   context: Context,
-  session: string,
+  reference: string,
   call: string | undefined,
   flags: Flags,
 ): Promise<number> {
   const kind = parseAnswerKind(flags);
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     if (kind === undefined) return showWaiting(context, holdfast, session, call);
     const values = kind === "accept" ? await readValues(holdfast, session, call, flags) : {};
     const result = await holdfast.session(session).approvals.answer(call, { answer: kind, values });

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import type { AnswerResult, Holdfast } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { formatCoverage } from "../approval-view.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { readJsonObject } from "../json-object.ts";
 import { formatCount } from "../text.ts";
 
@@ -15,7 +15,7 @@ const CALL_HELP = "the call's id, as listed by status; optional while only one c
 
 export function configureApproveCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .argument("[call]", CALL_HELP)
     .option("--arguments <json>", "run it with other arguments: a JSON object, or @FILE with one")
     .option(
@@ -39,7 +39,7 @@ Examples:
 
 export function configureDenyCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .argument("[call]", CALL_HELP)
     .option("--reason <text>", "the reason that the model reads")
     .addHelpText(
@@ -56,12 +56,12 @@ Examples:
 
 async function approve(
   context: Context,
-  session: string,
+  reference: string,
   call: string | undefined,
   { arguments: text, always }: ApproveFlags,
 ): Promise<number> {
   const changed = text === undefined ? undefined : readJsonObject("--arguments", text);
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     if (always === true && !context.json) await reportCoverage(context, holdfast, session, call);
     const approved = await holdfast.session(session).approvals.approve(call, {
       ...omitUndefined({ arguments: changed }),
@@ -88,11 +88,11 @@ async function reportCoverage(
 
 async function deny(
   context: Context,
-  session: string,
+  reference: string,
   call: string | undefined,
   { reason }: DenyFlags,
 ): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     const result = await holdfast.session(session).approvals.deny(call, omitUndefined({ reason }));
     return reportAnswer(context, session, "denied", result);
   });

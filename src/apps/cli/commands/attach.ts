@@ -14,7 +14,7 @@ type Flags = { readonly from: string };
 
 export function configureAttachCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session...>", "the sessions' ids")
+    .argument("<session...>", "the sessions' ids, their beginnings, or `last`")
     .option(
       "--from <start>",
       "where output begins: loop, session or now; with --json also a cursor from earlier output",
@@ -37,9 +37,13 @@ Ctrl-C detaches and the run continues. The exit codes are those of "holdfast run
     );
 }
 
-async function attach(context: Context, sessions: readonly string[], { from }: Flags): Promise<number> {
+function checkDistinct(sessions: readonly string[]): void {
   if (new Set(sessions).size < sessions.length)
     throw new UsageError("A session id is given twice. Give each session once.");
+}
+
+async function attach(context: Context, sessions: readonly string[], { from }: Flags): Promise<number> {
+  checkDistinct(sessions);
   const isNamedStart = ["loop", "session", "now"].includes(from);
   if (!isNamedStart && (!context.json || sessions.length > 1)) {
     throw new UsageError(
@@ -47,6 +51,8 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
     );
   }
   return withHoldfast(context, async (holdfast) => {
+    const ids = await Promise.all(sessions.map((reference) => holdfast.sessions.find(reference)));
+    checkDistinct(ids);
     const { stdin, stdout, signals } = context.streams;
     const leaving = new AbortController();
     const leave = (): void => leaving.abort();
@@ -65,7 +71,7 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
     const write = (text: string): void => screen.write(text);
     // The prefix of one of several sessions would break an image.
     const images = sessions.length === 1 ? detectImageProtocol(stdout, context.streams.env) : undefined;
-    for (const [index, id] of sessions.entries()) {
+    for (const [index, id] of ids.entries()) {
       const lines = new PrefixedLines(context.out.bold(`[${index + 1}]`), write);
       const writeLine = sessions.length === 1 ? write : (text: string) => lines.write(text);
       attached.push(new AttachedSession(context, holdfast, id, writeLine, images));

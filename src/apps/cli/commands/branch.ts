@@ -5,6 +5,7 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, buildChanges, buildDefinition } from "../agent-flags.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
+import { SESSION_ARGUMENT } from "../find-session.ts";
 import { followRun } from "../follow-run.ts";
 import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
@@ -26,7 +27,7 @@ type Flags = PositionFlags &
   };
 
 export function configureBranchCommand(command: Command, runAction: RunAction): void {
-  command.argument("<session>", "the session's id");
+  command.argument("<session>", SESSION_ARGUMENT);
   addPositionOptions(command)
     .option(
       "-p, --prompt <text>",
@@ -57,7 +58,7 @@ Files are not restored: if that matters, specify another folder with --workspace
     .action(async (session: string, flags: Flags) => runAction((context) => branch(context, session, flags)));
 }
 
-async function branch(context: Context, id: string, flags: Flags): Promise<number> {
+async function branch(context: Context, reference: string, flags: Flags): Promise<number> {
   const prompt = flags.prompt === "-" ? await readAll(context.streams.stdin) : flags.prompt;
   if (prompt !== undefined && prompt.trim() === "")
     throw new UsageError("The prompt is empty. Give a prompt that has text.");
@@ -70,6 +71,7 @@ async function branch(context: Context, id: string, flags: Flags): Promise<numbe
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
+    const id = await stack.holdfast.sessions.find(reference);
     const session = await stack.holdfast.session(id).branches.start({
       ...position,
       ...agent,

@@ -9,6 +9,7 @@ import { runLineChat } from "../chat/line-chat.ts";
 import { RecentChats } from "../chat/recent-chats.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { findOrNameSession } from "../find-session.ts";
 import { openStack } from "../local-stack.ts";
 import { formatProblem } from "../problem-view.ts";
 import type { ChatPhase } from "../step-chat.ts";
@@ -64,7 +65,9 @@ async function chat(context: Context, flags: Flags): Promise<number> {
   try {
     const { holdfast } = stack;
     const session =
-      flags.continue === true ? await findExisting(holdfast, candidates, folder) : candidates[0]!;
+      flags.continue === true
+        ? await findExisting(holdfast, candidates, folder)
+        : ((await findOrNameSession(holdfast, flags.session)) ?? candidates[0]!);
     const onSending = (): void => recent.add({ session, folder });
     const { title } = flags;
     const at = await runChat({ context, holdfast, session, agent: made?.agent, title, isResumed, onSending });

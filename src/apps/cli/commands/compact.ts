@@ -3,12 +3,13 @@ import type { CompactOptions, CompactResult, Holdfast } from "../../../client/in
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT } from "../find-session.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function configureCompactCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("--focus <text>", "what the summary should concentrate on")
     .option("--undo", "remove the compaction of an idle session: its next run sees every message again")
     .addHelpText(
@@ -26,7 +27,11 @@ An open run compacts before its next model call. An idle session is compacted im
     );
 }
 
-async function compact(context: Context, session: string, { focus, undo }: CompactOptions): Promise<number> {
+async function compact(
+  context: Context,
+  reference: string,
+  { focus, undo }: CompactOptions,
+): Promise<number> {
   if (focus !== undefined && undo === true) {
     throw new UsageError(
       "--undo removes a compaction, so there is nothing for --focus: give one of the two.",
@@ -35,6 +40,7 @@ async function compact(context: Context, session: string, { focus, undo }: Compa
   const stack = await openStack(context);
   try {
     const { holdfast } = stack;
+    const session = await holdfast.sessions.find(reference);
     const { by } = await holdfast.session(session).compact(omitUndefined({ focus, undo }));
     const sizes = by === "own-loop" ? await readSizes(holdfast, session) : undefined;
     if (context.json) context.printJson({ type: "compact", session, by, ...sizes });

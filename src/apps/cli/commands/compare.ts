@@ -15,6 +15,7 @@ import { ATTACH_OPTION, type AttachFlag, buildPrompt } from "../attachments.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EvaluationProgress, formatEvaluation } from "../evaluation-progress.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
+import { findOrNameSession } from "../find-session.ts";
 import { handleInterrupts } from "../interrupts.ts";
 import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { type LocalStack, openStack } from "../local-stack.ts";
@@ -98,11 +99,12 @@ async function compare(context: Context, task: string | undefined, flags: Flags)
   const limits = parseLimits(flags);
   const stack = await openStack(context);
   try {
+    const session = await findOrNameSession(stack.holdfast, flags.session);
     const evaluation = await stack.holdfast.evaluate({
       agents,
       strategy,
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
-      ...omitUndefined({ prompt, session: flags.session }),
+      ...omitUndefined({ prompt, session }),
     });
     context.report(
       context.err.dim(`session ${evaluation.session}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { Limits, Session } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { followRun } from "../follow-run.ts";
 import {
   addLimitOptions,
@@ -20,7 +20,7 @@ type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string; r
 
 export function configureContinueCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("--branch <id>", "continue at the end of this branch, which becomes the session's head")
     .option("--detach", "start the run and exit; the server and its workers continue it");
   addLimitOptions(command)
@@ -44,7 +44,7 @@ A session whose last message is an answer needs a prompt: \`holdfast run TASK --
 
 export function configureRerunCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("--loop <id>", "the loop's id, as printed by show (default: the newest loop)")
     .option("--detach", "start the run and exit; the server and its workers continue it");
   addLimitOptions(command)
@@ -67,7 +67,7 @@ Files that the agent changed are not restored.`,
 }
 
 export function configureRaiseLimitCommand(command: Command, runAction: RunAction): void {
-  command.argument("<session>", "the session's id");
+  command.argument("<session>", SESSION_ARGUMENT);
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -85,7 +85,7 @@ For an idle session, give the limits to continue: \`holdfast continue 5f0c… --
 
 async function startRun(
   context: Context,
-  id: string,
+  reference: string,
   flags: Flags,
   start: (session: Session, options: { readonly limits?: Partial<Limits> }) => Promise<Session>,
 ): Promise<number> {
@@ -94,6 +94,7 @@ async function startRun(
   try {
     if (flags.detach === true) assertDetachable(stack);
     const options = Object.keys(limits).length === 0 ? {} : { limits };
+    const id = await stack.holdfast.sessions.find(reference);
     const session = await start(stack.holdfast.session(id), options);
     return flags.detach === true
       ? reportDetached(context, session)
@@ -103,12 +104,12 @@ async function startRun(
   }
 }
 
-async function raiseLimit(context: Context, session: string, flags: LimitFlags): Promise<number> {
+async function raiseLimit(context: Context, reference: string, flags: LimitFlags): Promise<number> {
   const limits = parseLimits(flags);
   if (Object.keys(limits).length === 0) {
     throw new UsageError(`No limit is given. Specify at least one of ${LIMIT_OPTIONS.join(", ")}.`);
   }
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     const now = await holdfast.session(session).raiseLimits(limits);
     if (context.json) context.printJson({ type: "limits", session, ...now });
     else context.print(`limits now: ${formatLimits(now)}`);

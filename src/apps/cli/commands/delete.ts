@@ -1,14 +1,14 @@
 import type { Command } from "commander";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = { readonly history?: boolean; readonly stop?: boolean; readonly yes?: boolean };
 
 export function configureDeleteCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("--history", "also delete Temporal's history of its runs")
     .option("--stop", "first stop the open run")
     .option("-y, --yes", "do not ask for confirmation")
@@ -28,11 +28,11 @@ Examples:
 
 async function deleteSession(
   context: Context,
-  session: string,
+  reference: string,
   { history = false, stop = false, yes = false }: Flags,
 ): Promise<number> {
-  if (!yes) await confirmDeletion(context, session);
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
+    if (!yes) await confirmDeletion(context, session);
     const deleted = await holdfast.session(session).delete({ history, stop });
     if (context.json) context.printJson({ type: "deleted", ...deleted });
     else {

@@ -6,6 +6,7 @@ import { loadAgentFile } from "../agent-file.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EvaluationProgress, formatBranchRows } from "../evaluation-progress.ts";
 import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
+import { SESSION_ARGUMENT } from "../find-session.ts";
 import { handleInterrupts } from "../interrupts.ts";
 import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
@@ -21,7 +22,7 @@ type Flags = PositionFlags &
   UntrustedFlag & { readonly prompt?: readonly string[]; readonly agent?: readonly string[] };
 
 export function configureExploreCommand(command: Command, runAction: RunAction): void {
-  command.argument("<session>", "the session's id");
+  command.argument("<session>", SESSION_ARGUMENT);
   addPositionOptions(command)
     .option("-p, --prompt <text>", "the prompt of one branch; repeat it for each branch", collectValue)
     .option(
@@ -51,12 +52,13 @@ function collectValue(value: string, before: readonly string[] = []): readonly s
   return [...before, value];
 }
 
-async function explore(context: Context, session: string, flags: Flags): Promise<number> {
+async function explore(context: Context, reference: string, flags: Flags): Promise<number> {
   const branches = buildBranches(context, flags);
   showTrustNotice(context, flags);
   const limits = parseLimits(flags);
   const stack = await openStack(context);
   try {
+    const session = await stack.holdfast.sessions.find(reference);
     const exploration = await stack.holdfast.session(session).branches.explore(branches, {
       ...parsePosition(flags),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),

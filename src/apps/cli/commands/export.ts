@@ -9,6 +9,7 @@ import { formatSummaryLines } from "../../../client/read/definition-summary.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { printJsonLine } from "../output.ts";
 import { stripControls } from "../palette.ts";
 import { formatCount } from "../text.ts";
@@ -24,7 +25,7 @@ type ImportFlags = {
 
 export function configureExportCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("-o, --output <file>", "the file (default: standard output)")
     .option("--with-children", "include the sessions of its sub-agents")
     .addHelpText(
@@ -44,10 +45,10 @@ Examples:
 
 async function runExport(
   context: Context,
-  session: string,
+  reference: string,
   { output, withChildren = false }: ExportFlags,
 ): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     const lines = holdfast.session(session).export({ withChildren });
     if (output === undefined) {
       const { stdout } = context.streams;
@@ -172,7 +173,7 @@ function formatImportedAgents(
 
 export function configureAcceptCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .addHelpText(
       "after",
       `
@@ -185,8 +186,8 @@ Examples:
     .action(async (session: string) => runAction((context) => runAccept(context, session)));
 }
 
-async function runAccept(context: Context, id: string): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+async function runAccept(context: Context, reference: string): Promise<number> {
+  return withSession(context, reference, async (holdfast, id) => {
     const { session, definitionHash, wasAccepted, contents } = await holdfast.sessions.acceptDefinition(id);
     if (context.json) {
       context.printJson({ type: "accepted", session, definitionHash, wasAccepted, contents });

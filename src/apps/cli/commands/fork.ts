@@ -2,9 +2,9 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RestoreWorkspaceOptions } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { addPositionOptions, POSITION_HINT, type PositionFlags, parsePosition } from "../position-flags.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -16,7 +16,7 @@ type Flags = PositionFlags & {
 };
 
 export function configureForkCommand(command: Command, runAction: RunAction): void {
-  command.argument("<session>", "the session's id");
+  command.argument("<session>", SESSION_ARGUMENT);
   addPositionOptions(command)
     .option("--name <name>", "the branch's name (default: branch-1, branch-2, …)")
     .option("--as <id>", "the id of a new session that begins there; both sessions can run at the same time")
@@ -43,10 +43,10 @@ at that time. With snapshots = "git" in the [tools] section of the agent file, e
     .action(async (session: string, flags: Flags) => runAction((context) => fork(context, session, flags)));
 }
 
-async function fork(context: Context, session: string, flags: Flags): Promise<number> {
+async function fork(context: Context, reference: string, flags: Flags): Promise<number> {
   const { name, as } = flags;
   const restore = parseRestoreFlags(flags);
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     const forked = await holdfast.session(session).branches.fork({
       ...parsePosition(flags),
       ...omitUndefined({ name, as, restoreWorkspace: restore }),
@@ -91,7 +91,7 @@ export function reportWorkspace(context: Context, workspace: string | undefined)
 }
 
 export function configureRewindCommand(command: Command, runAction: RunAction): void {
-  command.argument("<session>", "the session's id");
+  command.argument("<session>", SESSION_ARGUMENT);
   addPositionOptions(command)
     .addHelpText(
       "after",
@@ -109,10 +109,10 @@ The last example moves forward again, to the end of a branch. \`holdfast show 5f
     );
 }
 
-async function rewind(context: Context, session: string, flags: PositionFlags): Promise<number> {
+async function rewind(context: Context, reference: string, flags: PositionFlags): Promise<number> {
   const position = parsePosition(flags);
   if (Object.keys(position).length === 0) throw new UsageError(`No position is given. ${POSITION_HINT}`);
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     const rewound = await holdfast.session(session).branches.rewind({ to: position });
     if (context.json) context.printJson({ type: "rewound", ...rewound });
     else {

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import type { JobState, PartResult, PartStatus, Session } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
+import { JOB_ARGUMENT, withJob } from "../find-session.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
 import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
@@ -28,7 +28,7 @@ Examples:
   job
     .command("status")
     .description("Print the status of a job and each of its parts")
-    .argument("<job>", "the job's id")
+    .argument("<job>", JOB_ARGUMENT)
     .addHelpText(
       "after",
       "\nExamples:\n  $ holdfast job status 5f0c…\n  $ holdfast job status 5f0c… --json | jq .job.parts",
@@ -37,20 +37,20 @@ Examples:
   job
     .command("result")
     .description("Wait until a job ends, and print its result")
-    .argument("<job>", "the job's id")
+    .argument("<job>", JOB_ARGUMENT)
     .addHelpText(
       "after",
       "\nExamples:\n  $ holdfast job result 5f0c…\n  $ holdfast job result 5f0c… --json | tail -1",
     )
-    .action(async (id: string) =>
+    .action(async (reference: string) =>
       runAction((context) =>
-        withHoldfast(context, (holdfast) => followJob(context, holdfast, holdfast.jobs.get(id))),
+        withJob(context, reference, (holdfast, id) => followJob(context, holdfast, holdfast.jobs.get(id))),
       ),
     );
   job
     .command("stop")
     .description("Stop a job and all its parts; finished work stays")
-    .argument("<job>", "the job's id")
+    .argument("<job>", JOB_ARGUMENT)
     .argument("[reason]", "a reason for the record")
     .addHelpText(
       "after",
@@ -62,7 +62,7 @@ Examples:
   job
     .command("wake")
     .description("Wake a sleeping autonomous agent")
-    .argument("<job>", "the job's id")
+    .argument("<job>", JOB_ARGUMENT)
     .argument("[text]", "the agent's next prompt")
     .addHelpText(
       "after",
@@ -74,7 +74,7 @@ Examples:
   const resume = job
     .command("resume")
     .description("Resume a pipeline that ended early; stages that have an answer do not run again")
-    .argument("<job>", "the job's id")
+    .argument("<job>", JOB_ARGUMENT)
     .option("--from <stage>", "the stage to resume at (default: the first without an answer)")
     .option("--detach", "start the run and exit; the server and its workers continue it");
   addSharedLimitOptions(resume)
@@ -87,8 +87,8 @@ Examples:
     );
 }
 
-async function showStatus(context: Context, id: string): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+async function showStatus(context: Context, reference: string): Promise<number> {
+  return withJob(context, reference, async (holdfast, id) => {
     const job = holdfast.jobs.get(id);
     const jobStatus = await job.status();
     // An ended job answers no queries; its result has the outcome of its parts.
@@ -126,8 +126,8 @@ function formatPart(part: PartStatus | PartResult): readonly string[] {
   return [name, agent, status, `${turns}`, describeCost(costUsd), session];
 }
 
-async function stopJob(context: Context, id: string, reason: string | undefined): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+async function stopJob(context: Context, reference: string, reason: string | undefined): Promise<number> {
+  return withJob(context, reference, async (holdfast, id) => {
     const open = await holdfast.jobs.get(id).stop(reason);
     if (context.json) context.printJson({ type: "stop", job: id, open });
     else context.report(open ? "The job is asked to stop." : "The job has already ended.");
@@ -135,8 +135,8 @@ async function stopJob(context: Context, id: string, reason: string | undefined)
   });
 }
 
-async function wakeJob(context: Context, id: string, text: string | undefined): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+async function wakeJob(context: Context, reference: string, text: string | undefined): Promise<number> {
+  return withJob(context, reference, async (holdfast, id) => {
     await holdfast.jobs.get(id).wake(text);
     if (context.json) context.printJson({ type: "wake", job: id });
     else context.report("The job is woken.");
@@ -144,11 +144,12 @@ async function wakeJob(context: Context, id: string, text: string | undefined): 
   });
 }
 
-async function resumePipeline(context: Context, id: string, flags: ResumeFlags): Promise<number> {
+async function resumePipeline(context: Context, reference: string, flags: ResumeFlags): Promise<number> {
   const limits = parseLimits(flags);
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
+    const id = await stack.holdfast.jobs.find(reference);
     const job = await stack.holdfast.jobs.resume(id, {
       ...omitUndefined({ from: flags.from }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),

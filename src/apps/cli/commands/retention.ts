@@ -4,6 +4,7 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { parseWholeNumber } from "../parse-number.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -54,7 +55,7 @@ Examples:
 
 export function configureKeepCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("--off", "apply the rules to it again")
     .addHelpText(
       "after",
@@ -63,9 +64,9 @@ Examples:
   $ holdfast keep 5f0c…
   $ holdfast keep 5f0c… --off`,
     )
-    .action(async (session: string, { off = false }: { readonly off?: boolean }) =>
+    .action(async (reference: string, { off = false }: { readonly off?: boolean }) =>
       runAction(async (context) =>
-        withHoldfast(context, async (holdfast) => {
+        withSession(context, reference, async (holdfast, session) => {
           await holdfast.retention.setRetained(session, !off);
           if (context.json) context.printJson({ type: "retained", session, retained: !off });
           else

@@ -6,6 +6,7 @@ import { ATTACH_OPTION, type AttachFlag, buildPrompt, MENTION_HELP } from "../at
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
+import { findOrNameSession } from "../find-session.ts";
 import { followRun } from "../follow-run.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
 import { readMetadata } from "../json-object.ts";
@@ -108,10 +109,11 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
+    const id = await findOrNameSession(stack.holdfast, flags.session);
     const session = await stack.holdfast.start({
       agent,
       prompt,
-      ...omitUndefined({ session: flags.session, title: flags.title, branch: flags.branch, metadata }),
+      ...omitUndefined({ session: id, title: flags.title, branch: flags.branch, metadata }),
       ...(flags.rotateAfter === undefined
         ? {}
         : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),

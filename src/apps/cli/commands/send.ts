@@ -7,6 +7,7 @@ import type { Context, RunAction } from "../context.ts";
 import { assertDetachable, reportDetached } from "../detach.ts";
 import { parseDurationMs } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
+import { findOrNameSession, SESSION_ARGUMENT } from "../find-session.ts";
 import { followRun } from "../follow-run.ts";
 import { readMetadata } from "../json-object.ts";
 import { openStack } from "../local-stack.ts";
@@ -26,7 +27,7 @@ type Flags = AgentFlags &
 
 export function configureSendCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .argument("<text...>", "the message")
     .option(
       "--steer",
@@ -56,7 +57,7 @@ ${MENTION_HELP}`,
     );
 }
 
-async function sendMessage(context: Context, id: string, text: string, flags: Flags): Promise<number> {
+async function sendMessage(context: Context, reference: string, text: string, flags: Flags): Promise<number> {
   const whileRunning = parseWhileRunning(flags);
   const metadata = readMetadata(flags);
   const made =
@@ -69,6 +70,7 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
   const stack = await openStack(context);
   try {
     if (flags.detach === true) assertDetachable(stack);
+    const id = (await findOrNameSession(stack.holdfast, reference)) ?? reference;
     const sent = await stack.holdfast.session(id).send(buildPrompt(context, text, flags), {
       whileRunning,
       ...omitUndefined({ agent: made?.agent, metadata, title: flags.title }),

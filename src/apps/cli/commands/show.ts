@@ -3,9 +3,9 @@ import type { AgentMessage, Entry, RequestOptions, StoredLoop } from "../../../c
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { getMessageText } from "../../../schema/message-text.ts";
 import { formatBranchTree } from "../branch-view.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { stripControls } from "../palette.ts";
 import { parseCount } from "../position-flags.ts";
 import { formatTurnRequest } from "../request-view.ts";
@@ -23,7 +23,7 @@ type Flags = {
 
 export function configureShowCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("--events", "print the session's loops and events instead of its messages")
     .option("--branch <id>", "print this branch (default: the branch of the session's head)")
     .option("--branches", "print the session's branches as a tree: where they begin, their loops, the head")
@@ -47,12 +47,12 @@ Examples:
     );
 }
 
-async function showSession(context: Context, session: string, flags: Flags): Promise<number> {
+async function showSession(context: Context, reference: string, flags: Flags): Promise<number> {
   const { events = false, branches = false, asSent = false, branch } = flags;
   if (!asSent && (flags.turn !== undefined || flags.loop !== undefined)) {
     throw new UsageError("--turn and --loop need --as-sent. Add --as-sent, or omit them.");
   }
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     if (branches) {
       const tree = await holdfast.session(session).branches.list();
       if (context.json) context.printJson(tree);

@@ -2,9 +2,9 @@ import type { Command } from "commander";
 import type { PartProgress, Session, SessionStatus } from "../../../client/index.ts";
 import { formatBudget } from "../../../core/budget/loop-budget.ts";
 import { formatChild, formatChildCounts } from "../../../core/machine/child-view.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, GlobalOptions, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { formatPending } from "../pending-view.ts";
 import { describeCost, describeOutcome, formatCount, shortenText } from "../text.ts";
 
@@ -12,7 +12,7 @@ type Row = readonly [string, string];
 
 export function configureStatusCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .addHelpText(
       "after",
       `
@@ -23,8 +23,8 @@ Examples:
     .action(async (session: string) => runAction((context) => showStatus(context, session)));
 }
 
-async function showStatus(context: Context, session: string): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+async function showStatus(context: Context, reference: string): Promise<number> {
+  return withSession(context, reference, async (holdfast, session) => {
     const found = await holdfast.session(session).status();
     if (context.json) context.printJson(found);
     else

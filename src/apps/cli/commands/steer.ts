@@ -2,16 +2,16 @@ import type { Command } from "commander";
 import { HoldfastError } from "../../../client/holdfast-error.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { ATTACH_OPTION, type AttachFlag, buildPrompt } from "../attachments.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { readMetadata } from "../json-object.ts";
 
 type Flags = AttachFlag & { readonly ack?: boolean; readonly metadata?: string };
 
 export function configureSteerCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
     .option(...ATTACH_OPTION)
@@ -34,7 +34,7 @@ At most 200 messages can wait for a run; further messages are rejected.`,
 
 export function configureFollowUpCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .argument("<text...>", "the message")
     .option("--ack", "wait until the run has received it")
     .option(...ATTACH_OPTION)
@@ -54,13 +54,13 @@ Examples:
 async function sendText(
   context: Context,
   verb: "steer" | "followUp",
-  session: string,
+  reference: string,
   text: string,
   { ack = false, ...flags }: Flags,
 ): Promise<number> {
   const metadata = readMetadata(flags);
   const message = buildPrompt(context, text, flags);
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     // A message starts a run that puts it into the inbox; the status call prevents a mistyped id from creating a session.
     const handle = holdfast.session(session);
     const { open } = await handle.status();
@@ -73,7 +73,7 @@ async function sendText(
 
 export function configureStopCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .option("--reason <text>", "the reason, for the record")
     .addHelpText(
       "after",
@@ -87,8 +87,8 @@ Examples:
     );
 }
 
-async function stopSession(context: Context, session: string, reason: string | undefined): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+async function stopSession(context: Context, reference: string, reason: string | undefined): Promise<number> {
+  return withSession(context, reference, async (holdfast, session) => {
     const open = await holdfast
       .session(session)
       .stop(reason)

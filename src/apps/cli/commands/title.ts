@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 
 export function configureTitleCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .argument("<title...>", "the title: up to 120 characters on one line")
     .addHelpText(
       "after",
@@ -19,8 +19,8 @@ Examples:
     );
 }
 
-async function setTitle(context: Context, session: string, requestedTitle: string): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
+async function setTitle(context: Context, reference: string, requestedTitle: string): Promise<number> {
+  return withSession(context, reference, async (holdfast, session) => {
     const title = await holdfast.session(session).setTitle(requestedTitle);
     if (context.json) context.printJson({ type: "title", session, title });
     else context.print(title);

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { UpdateResult } from "../../../client/index.ts";
 import { loadAgentFile } from "../agent-file.ts";
-import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { stripControls } from "../palette.ts";
 import { formatProblem } from "../problem-view.ts";
 import { showTrustNotice } from "../trust-notice.ts";
@@ -13,7 +13,7 @@ type Flags = UntrustedFlag & { readonly agent: string; readonly dryRun?: boolean
 
 export function configureUpdateCommand(command: Command, runAction: RunAction): void {
   command
-    .argument("<session>", "the session's id")
+    .argument("<session>", SESSION_ARGUMENT)
     .requiredOption("-a, --agent <file>", "an agent file, or FILE#NAME if the file defines several agents")
     .option(...UNTRUSTED)
     .option("--dry-run", "list the changes without applying them")
@@ -31,12 +31,12 @@ Costs, granted approvals and the conversation stay. \`holdfast show SESSION --ev
     );
 }
 
-async function updateSession(context: Context, session: string, flags: Flags): Promise<number> {
+async function updateSession(context: Context, reference: string, flags: Flags): Promise<number> {
   const { dryRun } = flags;
   const { agent, problems } = loadAgentFile(flags.agent, readTrust(context, flags));
   showTrustNotice(context, flags);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
-  return withHoldfast(context, async (holdfast) => {
+  return withSession(context, reference, async (holdfast, session) => {
     const updated = await holdfast.session(session).update(agent, dryRun === true ? { dryRun } : {});
     if (context.json) context.printJson({ type: "update", ...updated });
     else for (const line of formatUpdate(updated, context.out)) context.print(line);
