@@ -41,6 +41,7 @@ test("a sub-agent's id does not make its caller's beginning ambiguous", async ()
   for (const id of ["lily-7777", "lily-7777.sub-12345678"]) await create(id);
   expect(await find("lily")).toBe("lily-7777");
   expect(await find("lily-7777.sub")).toBe("lily-7777.sub-12345678");
+  expect(await find("lily.sub"), "as lists at a terminal shorten it").toBe("lily-7777.sub-12345678");
 });
 
 test("a run that only the server has is found by its beginning; `last` is the newest session, then a job", async () => {

@@ -128,4 +128,13 @@ thoroughTest("a job's title is that of its task", async () => {
     title: ["Count the lilies"],
   });
   await holdfast.jobs.get(id).result();
+  const listed = await runCommandLine(stage, "job", "list", "--json");
+  const lines = listed.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { job: string; title: string });
+  expect(lines.find(({ job }) => job === id)).toMatchObject({ mode: "pipeline", title: "Count the lilies" });
+  const all = await runCommandLine(stage, "list");
+  expect(all.out.split("\n").find((line) => line.startsWith(`${id} `))).toContain("Count the lilies");
+  expect(await holdfast.jobs.find(id.slice(0, 13))).toBe(id);
 });

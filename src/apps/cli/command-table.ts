@@ -156,7 +156,8 @@ export const COMMAND_GROUPS = {
       load: async () => (await import("./commands/explore.ts")).configureExploreCommand,
     },
     job: {
-      summary: "Inspect, stop, wake or resume a job: agents that work together (see [mode] of an agent file)",
+      summary:
+        "List, inspect, stop, wake or resume jobs: agents that work together (see [mode] of an agent file)",
       load: async () => (await import("./commands/job.ts")).configureJobCommand,
     },
   },

@@ -64,7 +64,7 @@ function parseAmount(text: string): number {
   throw new UsageError(`--cost-over "${text}" must be a number of dollars`);
 }
 
-function parseStatus(text: string): StatusCode {
+export function parseStatus(text: string): StatusCode {
   const status = STATUS_CODES.find((one) => one === text);
   if (status !== undefined) return status;
   const near = findNearestName(text, STATUS_CODES);

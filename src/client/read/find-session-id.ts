@@ -1,3 +1,4 @@
+import type { WorkflowExecutionInfo } from "@temporalio/client";
 import { AGENT_WORKFLOW, EVALUATION_WORKFLOW, isPartWorkflow } from "../../workflows/messages.ts";
 import { createUnknownJobError, createUnknownSessionError, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -5,11 +6,10 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { describeRun } from "../runs/open-runs.ts";
 import { JOB_TYPES, listJobs } from "./list-jobs.ts";
-import { listSessions } from "./list-sessions.ts";
 import { quoteValue } from "./sessions-on-server.ts";
 
 /** The reference to the session or job that was active last. A session of this id comes first. */
-export const LAST = "last";
+const LAST = "last";
 
 /** More ids than an error lists, so that it can say that there are more. */
 const MAX_MATCHES = 6;
@@ -48,13 +48,21 @@ async function isId(link: ClientLink, reference: string, kind: Kind): Promise<bo
 
 async function findNewest(link: ClientLink, kind: Kind): Promise<readonly string[]> {
   if (kind === "job") return (await listJobs(link, { limit: 1 })).map(({ job }) => job);
-  // Open sessions that only the server has come first, whatever their time.
-  const { sessions } = await listSessions(link, { limit: PAGE });
-  const newest = sessions.reduce<(typeof sessions)[number] | undefined>(
-    (best, one) => (best !== undefined && best.lastActiveAt >= one.lastActiveAt ? best : one),
-    undefined,
-  );
-  return newest === undefined ? [] : [newest.session];
+  const transcript = await link.storage.openExistingTranscript();
+  const [stored] = (await transcript?.archive.list({ spawnedBy: null }, { limit: 1 })) ?? [];
+  const started = await findNewestRun(link);
+  if (started !== undefined && started.startTime.getTime() > (stored?.lastActiveAtMs ?? 0))
+    return [started.workflowId];
+  return stored === undefined ? [] : [stored.id];
+}
+
+/** Finds the newest open run on the task queue: the transcript has its session only when a worker has opened it. */
+async function findNewestRun(link: ClientLink): Promise<WorkflowExecutionInfo | undefined> {
+  const types = [AGENT_WORKFLOW, EVALUATION_WORKFLOW].map(quoteValue).join(", ");
+  const query = `WorkflowType IN (${types}) AND TaskQueue = ${quoteValue(link.taskQueue)} AND ExecutionStatus = "Running"`;
+  for await (const run of link.client.workflow.list({ query }))
+    if ((run.parentExecution ?? undefined) === undefined) return run;
+  return undefined;
 }
 
 /** Finds the ids that begin with a text. An id that continues another one with a dot belongs to that session or job. */
@@ -62,17 +70,28 @@ async function findMatches(link: ClientLink, prefix: string, kind: Kind): Promis
   const found = new Set<string>();
   for await (const id of listIds(link, prefix, kind)) {
     found.add(id);
-    if (withoutParts(found).length === MAX_MATCHES) break;
+    if (removeParts(found).length === MAX_MATCHES) break;
   }
-  return withoutParts(found);
+  return removeParts(found);
 }
 
-function withoutParts(ids: ReadonlySet<string>): readonly string[] {
+function removeParts(ids: ReadonlySet<string>): readonly string[] {
   const all = [...ids];
   return all.filter((id) => !all.some((other) => id.startsWith(`${other}.`))).sort();
 }
 
 async function* listIds(link: ClientLink, prefix: string, kind: Kind): AsyncGenerator<string, void, void> {
+  const root = prefix.split(".", 1)[0] ?? prefix;
+  for await (const id of listAllIds(link, root, kind)) if (beginsWith(id, prefix)) yield id;
+}
+
+/** Compares the parts between dots: lists display the beginning of the first part, and the others whole. */
+function beginsWith(id: string, prefix: string): boolean {
+  const parts = id.split(".");
+  return prefix.split(".").every((part, index) => parts[index]?.startsWith(part) === true);
+}
+
+async function* listAllIds(link: ClientLink, prefix: string, kind: Kind): AsyncGenerator<string, void, void> {
   if (kind === "session") yield* listStoredIds(link, prefix);
   const types = kind === "job" ? JOB_TYPES : [AGENT_WORKFLOW, EVALUATION_WORKFLOW, ...JOB_TYPES];
   const query = `WorkflowType IN (${types.map(quoteValue).join(", ")}) AND WorkflowId STARTS_WITH ${quoteValue(prefix)}`;

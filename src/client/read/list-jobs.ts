@@ -19,12 +19,15 @@ export type ListJobsOptions = {
 
 /** A job in a list. The server deletes it after its retention period; the sessions of its parts stay. */
 export type JobSummary = {
+  /** The job's id. */
   readonly job: string;
   /** How its agents work together. */
-  readonly mode: keyof typeof WORKFLOW_OF_MODE;
+  readonly mode: "pipeline" | "fan-out" | "autonomous" | "supervisor";
+  /** Whether it runs, or how it ended. */
   readonly status: StatusCode;
   /** The first words of its task, or what the user has called it. Absent where Temporal displays no titles. */
   readonly title?: string;
+  /** When its newest run started. */
   readonly startedAt: Date;
   /** Absent while it is open. */
   readonly closedAt?: Date;

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import type { JobState, PartResult, PartStatus, Session } from "../../../client/index.ts";
+import { STATUS_CODES } from "../../../core/machine/status-code.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
+import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { assertDetachable } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -8,10 +10,14 @@ import { JOB_ARGUMENT, withJob } from "../find-session.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
 import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
+import { parseWholeNumber } from "../parse-number.ts";
+import { parseStatus } from "../session-filters.ts";
+import { formatRows, toJobRow } from "../session-table.ts";
 import { formatTable } from "../table.ts";
 import { describeCost } from "../text.ts";
 import { formatStatusRows } from "./status.ts";
 
+type ListFlags = { readonly status?: string; readonly limit: string };
 type ResumeFlags = LimitFlags & { readonly from?: string; readonly detach?: boolean };
 
 /** Adds the commands for jobs, in which agents work together: pipeline, fan-out, autonomous agent, supervisor. */
@@ -21,10 +27,22 @@ export function configureJobCommand(job: Command, runAction: RunAction): void {
     `
 Examples:
   $ holdfast run "Write about cats" --agent team.toml --detach
+  $ holdfast job list
   $ holdfast job status 5f0c…
   $ holdfast job wake 5f0c… "The build is green"
   $ holdfast job resume 5f0c… --from edit`,
   );
+  job
+    .command("list")
+    .alias("ls")
+    .description("List jobs, the one that was started last first")
+    .option("--status <status>", STATUS_CODES.join(", "))
+    .option("-n, --limit <n>", "the maximum number of jobs", "20")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ holdfast job list\n  $ holdfast job list --status running --json | jq .job",
+    )
+    .action(async (flags: ListFlags) => runAction((context) => listJobs(context, flags)));
   job
     .command("status")
     .description("Print the status of a job and each of its parts")
@@ -85,6 +103,20 @@ Examples:
     .action(async (id: string, flags: ResumeFlags) =>
       runAction((context) => resumePipeline(context, id, flags)),
     );
+}
+
+async function listJobs(context: Context, { status, limit }: ListFlags): Promise<number> {
+  const options = {
+    limit: parseWholeNumber("--limit", limit),
+    ...(status === undefined ? {} : { status: parseStatus(status) }),
+  };
+  return withHoldfast(context, async (holdfast) => {
+    const jobs = await holdfast.jobs.list(options);
+    if (context.json) for (const one of jobs) context.printJson({ type: "job", ...one });
+    else if (jobs.length === 0) context.report("No jobs.");
+    else for (const line of formatRows(context, jobs.map(toJobRow), Date.now())) context.print(line);
+    return EXIT.ok;
+  });
 }
 
 async function showStatus(context: Context, reference: string): Promise<number> {

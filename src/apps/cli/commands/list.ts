@@ -1,16 +1,13 @@
 import type { Command } from "commander";
-import type { SessionSummary } from "../../../client/index.ts";
+import type { Holdfast, JobSummary, ListOptions, SessionSummary } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { addSessionFilters, parseSessionFilters, type SessionFilterFlags } from "../session-filters.ts";
-import { formatTable } from "../table.ts";
-import { formatCostCell, shortenText } from "../text.ts";
+import { formatRows, type ListedRow, toJobRow } from "../session-table.ts";
 
 type Flags = SessionFilterFlags & { readonly children: boolean; readonly after?: string };
-
-const MAX_TITLE_CELL = 40;
 
 export function configureListCommand(command: Command, runAction: RunAction): void {
   addSessionFilters(
@@ -26,7 +23,9 @@ Examples:
   $ holdfast list --status running
   $ holdfast list --status needs-approval
   $ holdfast list --agent reviewer --since 7d --limit 100 --json
-  $ holdfast list --cost-over 5 --no-children`,
+  $ holdfast list --cost-over 5 --no-children
+
+At a terminal, the table fits its width: ids are cut to a beginning that every command takes. In a pipe it has every column.`,
     )
     .action(async (flags: Flags) => runAction((context) => list(context, flags)));
 }
@@ -34,34 +33,46 @@ Examples:
 async function list(context: Context, { children, after, ...flags }: Flags): Promise<number> {
   const options = { ...parseSessionFilters(flags), children, ...omitUndefined({ after }) };
   return withHoldfast(context, async (holdfast) => {
-    const page = await holdfast.sessions.list(options);
+    const [page, jobs] = await Promise.all([holdfast.sessions.list(options), listJobs(holdfast, options)]);
     if (context.json) {
       for (const session of page.sessions) context.printJson({ type: "session", ...session });
+      for (const job of jobs) context.printJson({ type: "job", ...job });
       if (page.after !== undefined) context.printJson({ type: "more", after: page.after });
-    } else if (page.sessions.length === 0) context.report("No sessions.");
+    } else if (page.sessions.length + jobs.length === 0) context.report("No sessions.");
     else {
-      for (const line of formatTable(buildRows(page.sessions))) context.print(line);
+      const rows = [...page.sessions.map(toSessionRow), ...jobs.map(toJobRow)];
+      for (const line of formatRows(context, sortByActivity(rows, page.sessions.length), Date.now()))
+        context.print(line);
       if (page.after !== undefined) context.report(`More sessions: --after ${page.after}`);
     }
     return EXIT.ok;
   });
 }
 
-/** Builds the rows of the table, the head first. A column without a value in any row is left out. */
-function buildRows(sessions: readonly SessionSummary[]): readonly (readonly string[])[] {
-  const columns: readonly (readonly [string, (session: SessionSummary) => string])[] = [
-    ["SESSION", ({ session }) => session],
-    ["TITLE", ({ title }) => shortenText(title ?? "", MAX_TITLE_CELL)],
-    ["STATUS", ({ status }) => status],
-    ["AGENT", ({ agent }) => agent ?? ""],
-    ["MODEL", ({ model }) => model ?? ""],
-    ["LOOPS", ({ loops }) => `${loops ?? ""}`],
-    ["TURNS", ({ turns }) => `${turns ?? ""}`],
-    ["USD", ({ costUsd }) => formatCostCell(costUsd)],
-    ["LAST ACTIVE (UTC)", ({ lastActiveAt }) => lastActiveAt.toISOString().slice(0, 19).replace("T", " ")],
-    ["SCOPE", ({ scope }) => (scope === "persistent" ? scope : "")],
-    ["ROOT", ({ root }) => root ?? ""],
-  ];
-  const used = columns.filter(([, read]) => sessions.some((session) => read(session) !== ""));
-  return [used.map(([head]) => head), ...sessions.map((session) => used.map(([, read]) => read(session)))];
+/** Lists the jobs of the first page. A job has no agent and no model of its own, so filters by these exclude it. */
+async function listJobs(
+  holdfast: Holdfast,
+  { agent, model, status, since, until, costOver, limit, after }: ListOptions,
+): Promise<readonly JobSummary[]> {
+  if ((after ?? agent ?? model) !== undefined) return [];
+  const jobs = await holdfast.jobs.list(omitUndefined({ status, limit }));
+  return jobs.filter(({ startedAt, closedAt = startedAt, costUsd }) => {
+    if (since !== undefined && closedAt < since) return false;
+    if (until !== undefined && closedAt >= until) return false;
+    return costOver === undefined || (costUsd ?? 0) > costOver;
+  });
+}
+
+function toSessionRow({ session, ...rest }: SessionSummary): ListedRow {
+  return { id: session, ...rest };
+}
+
+/** Sessions keep their order, because open ones that only the server has come first. Jobs are put between them by time. */
+function sortByActivity(rows: readonly ListedRow[], sessions: number): readonly ListedRow[] {
+  const sorted = rows.slice(0, sessions);
+  for (const job of rows.slice(sessions)) {
+    const at = sorted.findIndex(({ lastActiveAt }) => lastActiveAt < job.lastActiveAt);
+    sorted.splice(at === -1 ? sorted.length : at, 0, job);
+  }
+  return sorted;
 }
