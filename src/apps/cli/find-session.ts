@@ -1,4 +1,5 @@
-import { type Holdfast, HoldfastError } from "../../client/index.ts";
+import { HoldfastError } from "../../client/holdfast-error.ts";
+import type { Holdfast } from "../../client/index.ts";
 import { withHoldfast } from "./connection.ts";
 import type { Context } from "./context.ts";
 

@@ -6,7 +6,7 @@ import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { KEYS } from "../runs/run-labels.ts";
 import { toStatus } from "../runs/session-status.ts";
-import { WORKFLOW_OF_MODE } from "../runs/start-job.ts";
+import { WORKFLOW_OF_MODE } from "../runs/workflow-of-mode.ts";
 import { quoteValue } from "./sessions-on-server.ts";
 
 /** Which jobs to list. */

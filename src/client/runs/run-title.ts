@@ -3,7 +3,7 @@ import { StoreError } from "../../store/transcript/store-error.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { formatPromptLabel, type Prompt } from "../prompts/prompt-part.ts";
+import { getPromptText, type Prompt } from "../prompts/prompt-part.ts";
 
 // The title under which Temporal and lists display a session.
 
@@ -38,7 +38,7 @@ export async function resolveTitle(
   if (link.settings.redactContent === true) return undefined;
   if (title !== undefined) return checkTitle(title);
   const stored = session === undefined ? undefined : await readTitle(link, session);
-  return stored ?? (prompt === undefined ? undefined : deriveTitle(formatPromptLabel(prompt)));
+  return stored ?? (prompt === undefined ? undefined : deriveTitle(getPromptText(prompt)));
 }
 
 /** Reads a session's title from the transcript. An unavailable store has none: nothing waits for a title. */
@@ -46,7 +46,8 @@ export async function readTitle(link: ClientLink, session: string): Promise<stri
   try {
     return (await (await link.storage.openExistingTranscript())?.readSession(session))?.title?.text;
   } catch (error) {
-    if (error instanceof StoreError) return undefined;
+    if (error instanceof StoreError || (error instanceof HoldfastError && error.code === "store-failed"))
+      return undefined;
     throw error;
   }
 }

@@ -10,7 +10,8 @@ import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { resolveJobId } from "./resolve-job-id.ts";
 import { formatSummary } from "./run-labels.ts";
 import type { CreateScheduleOptions } from "./schedules.ts";
-import { parseMode, WORKFLOW_OF_MODE } from "./start-job.ts";
+import { parseMode } from "./start-job.ts";
+import { WORKFLOW_OF_MODE } from "./workflow-of-mode.ts";
 
 /** The workflow that each start of a schedule begins. */
 type ScheduleAction = { readonly workflowType: string; readonly request: object; readonly summary: string };

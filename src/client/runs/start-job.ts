@@ -12,6 +12,7 @@ import { resolveJobId } from "./resolve-job-id.ts";
 import { formatJobSummary } from "./run-labels.ts";
 import { resolveTitle } from "./run-title.ts";
 import { type StartResult, startRun } from "./start-run.ts";
+import { WORKFLOW_OF_MODE } from "./workflow-of-mode.ts";
 
 /** What a job does. */
 export type StartJobOptions = {
@@ -73,14 +74,6 @@ export async function launchJob(
     throw toHoldfastError(error, link, job);
   }
 }
-
-/** The workflow types, as the bundle exports them. */
-export const WORKFLOW_OF_MODE = {
-  autonomous: "autonomous",
-  pipeline: "pipeline",
-  "fan-out": "fanOut",
-  supervisor: "supervisor",
-} as const satisfies Record<JobWorkMode["type"], string>;
 
 async function startInteractive(
   link: ClientLink,

@@ -42,40 +42,45 @@ export async function runLineChat(setup: ChatSetup): Promise<ChatPhase> {
     else screen.write(`${out.yellow(text)}\n`);
     showPrompt();
   };
-  const session = new ChatSession(holdfast, id, { agent, title }, {
-    help: formatChatHelp(["Ctrl-C stops the run; a second Ctrl-C exits."]),
-    show: (item) => (context.json ? context.printEvent(item) : renderer.show(item.event)),
-    report,
-    sending: onSending,
-    onPhase: (next) => {
-      phase = next;
-      if (next === "idle") {
+  const session = new ChatSession(
+    holdfast,
+    id,
+    { agent, title },
+    {
+      help: formatChatHelp(["Ctrl-C stops the run; a second Ctrl-C exits."]),
+      show: (item) => (context.json ? context.printEvent(item) : renderer.show(item.event)),
+      report,
+      sending: onSending,
+      onPhase: (next) => {
+        phase = next;
+        if (next === "idle") {
+          renderer.endLine();
+          showPrompt();
+        } else screen.setBusy();
+      },
+      showStatus: async (at) =>
+        report(
+          (await formatStatusRows(at, await at.status(), context.options))
+            .map(([name, value]) => `${name}: ${value}`)
+            .join("\n"),
+        ),
+      showApproval: (call, whole) => {
+        if (context.json) return context.printJson({ type: "needs-approval", ...call });
         renderer.endLine();
-        showPrompt();
-      } else screen.setBusy();
+        const lines = formatApprovalRequest(call, { paint: out, whole });
+        const more = !whole && isTruncated(call, out) ? [out.dim("  s displays all of it")] : [];
+        screen.write([...lines, ...more, ""].join("\n"));
+      },
+      left: (calls) => {
+        const lines = calls.flatMap((call) => formatWaitingCall(call, { options: context.options }));
+        report([...lines, ...(ended ? [] : ["/approvals displays them again."])].join("\n"));
+      },
+      prompt: (asked) => {
+        if (asked === undefined || ended) screen.endQuestion();
+        else screen.ask(asked.prompt, asked.typed);
+      },
     },
-    showStatus: async (at) =>
-      report(
-        (await formatStatusRows(at, await at.status(), context.options))
-          .map(([name, value]) => `${name}: ${value}`)
-          .join("\n"),
-      ),
-    showApproval: (call, whole) => {
-      if (context.json) return context.printJson({ type: "needs-approval", ...call });
-      renderer.endLine();
-      const lines = formatApprovalRequest(call, { paint: out, whole });
-      const more = !whole && isTruncated(call, out) ? [out.dim("  s displays all of it")] : [];
-      screen.write([...lines, ...more, ""].join("\n"));
-    },
-    left: (calls) => {
-      const lines = calls.flatMap((call) => formatWaitingCall(call, { options: context.options }));
-      report([...lines, ...(ended ? [] : ["/approvals displays them again."])].join("\n"));
-    },
-    prompt: (asked) => {
-      if (asked === undefined || ended) screen.endQuestion();
-      else screen.ask(asked.prompt, asked.typed);
-    },
-  });
+  );
   const off = handleInterrupts(
     streams.signals,
     () => session.handleEvent({ type: "interrupt" }),

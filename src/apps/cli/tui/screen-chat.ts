@@ -59,35 +59,40 @@ export async function runScreenChat(setup: ChatSetup): Promise<ChatPhase> {
     () => holdfast.session(id).status(),
     (status) => screen.showStatus(status),
   );
-  const chat = new ChatSession(holdfast, id, { agent, title }, {
-    help: formatChatHelp(KEYS_HELP),
-    show: ({ event }) => {
-      screen.showEvent(event, Date.now());
-      if (event.type === "TurnEnd") poller.poll();
+  const chat = new ChatSession(
+    holdfast,
+    id,
+    { agent, title },
+    {
+      help: formatChatHelp(KEYS_HELP),
+      show: ({ event }) => {
+        screen.showEvent(event, Date.now());
+        if (event.type === "TurnEnd") poller.poll();
+      },
+      report: (text, tone) => screen.report(text, tone),
+      onPhase: (phase) => {
+        screen.setPhase(phase);
+        poller.setRunning(phase !== "idle");
+      },
+      showStatus: async (session) => {
+        const rows = await formatStatusRows(session, await session.status(), options);
+        screen.report(rows.map(([name, value]) => `${name}: ${value}`).join("\n"), "info");
+      },
+      showApproval: (call, whole) => screen.askApproval(call, whole),
+      left: (calls) => {
+        const lines = calls.flatMap((call) => formatWaitingCall(call, { options }));
+        screen.report([...lines, "/approvals displays them again."].join("\n"));
+      },
+      prompt: (prompt) => screen.setPrompt(prompt),
+      sending: (message) => {
+        onSending();
+        screen.addPending(message);
+      },
+      notSent: (message) => screen.returnPending(message),
+      onAnswer: (call, answer) => screen.showAnswer(call, answer),
+      onWaiting: (calls) => screen.setWaiting(calls),
     },
-    report: (text, tone) => screen.report(text, tone),
-    onPhase: (phase) => {
-      screen.setPhase(phase);
-      poller.setRunning(phase !== "idle");
-    },
-    showStatus: async (session) => {
-      const rows = await formatStatusRows(session, await session.status(), options);
-      screen.report(rows.map(([name, value]) => `${name}: ${value}`).join("\n"), "info");
-    },
-    showApproval: (call, whole) => screen.askApproval(call, whole),
-    left: (calls) => {
-      const lines = calls.flatMap((call) => formatWaitingCall(call, { options }));
-      screen.report([...lines, "/approvals displays them again."].join("\n"));
-    },
-    prompt: (prompt) => screen.setPrompt(prompt),
-    sending: (message) => {
-      onSending();
-      screen.addPending(message);
-    },
-    notSent: (message) => screen.returnPending(message),
-    onAnswer: (call, answer) => screen.showAnswer(call, answer),
-    onWaiting: (calls) => screen.setWaiting(calls),
-  });
+  );
   const off = handleInterrupts(
     streams.signals,
     () => chat.interrupt(),
