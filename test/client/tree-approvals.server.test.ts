@@ -124,7 +124,7 @@ test("pending calls of sub-agents are listed at the root with their owner, and a
     )
     .toBe(root.id);
   const listed = await runCommandLine(stage, "list");
-  expect(listed.out).toMatch(/LAST ACTIVE \(UTC\) +ROOT\n/);
+  expect(listed.out).toMatch(/LAST ACTIVE \(UTC\) .* ROOT +TITLE\n/);
   expect(await results(root)).toEqual(["ann has it.", "bob has it."]);
 });
 

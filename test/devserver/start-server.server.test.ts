@@ -16,6 +16,7 @@ import { findServer } from "../../src/devserver/find-server.ts";
 import { findReadinessProblem, isListening } from "../../src/devserver/server-readiness.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
 import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";
+import { SEARCH_ATTRIBUTES } from "../../src/schema/search-attributes.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 
 const BUILT = resolve(import.meta.dirname, "../../dist/devserver/start-server.js");
@@ -224,7 +225,7 @@ thoroughTest("missing search attributes are found and registered once", async ()
   await expect
     .poll(() => findReadinessProblem({ address: server.address, namespace }, 5_000), { timeout: 30_000 })
     .toBeUndefined();
-  expect(await findMissingSearchAttributes(connection, namespace)).toHaveLength(6);
+  expect(await findMissingSearchAttributes(connection, namespace)).toEqual(Object.keys(SEARCH_ATTRIBUTES));
   await expect
     .poll(() => registerSearchAttributes(connection, namespace).catch((error: unknown) => error), {
       timeout: 30_000,

@@ -238,7 +238,7 @@ test("invalid options of a factory and of a definition are rejected in sentences
   await refused(client.start(undefined as never), /start\(\) takes an object of options, but got nothing/);
   await refused(client.start({} as never), /agent: is missing/);
   await refused(client.start({ agent: "coder" as never }), /definition: must be an object, not a text/);
-  await refused(client.start({ agent, prompt: ["Go"] as never }), /prompt: must be a text, not a list/);
+  await refused(client.start({ agent, prompt: ["Go"] as never }), /The prompt's part 1 needs/);
   await refused(
     client.start({ agent, prompt: "x", mode: "once" as never }),
     /mode: must be "run" or "interactive"/,
@@ -252,7 +252,7 @@ test("invalid options of a factory and of a definition are rejected in sentences
     client.jobs.start({ mode: { type: "pipelin" as never } as never }),
     /type: must be .*"pipeline"/,
   );
-  await refused(client.session("s").steer(["x"] as never), /steering message: must be a text, not a list/);
+  await refused(client.session("s").steer(["x"] as never), /The steering message's part 1 needs/);
   await refused(
     client.session("s").raiseLimits({ maxTurns: -1 }),
     /limits\.maxTurns: must be above 0, not -1/,
