@@ -80,5 +80,5 @@ test("the limits of a run can be raised while it runs; invalid limits and an idl
 
 thoroughTest("an unknown session is reported as unknown", async () => {
   const { code, err } = await cli("continue", "never-heard-of");
-  expect([code, err]).toEqual([2, expect.stringContaining("has no session never-heard-of")]);
+  expect([code, err]).toEqual([2, expect.stringContaining("There is no session never-heard-of")]);
 });
