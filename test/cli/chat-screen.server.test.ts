@@ -236,6 +236,8 @@ thoroughTerminalTest(
     const chat = await openChat([], { env: { NO_COLOR: "1" } });
     chat.type(`Go${ENTER}`);
     await chat.waitFor("? bash wants to run");
+    chat.type("y");
+    await chat.waitFor("→ 1 Yes");
     chat.type(ENTER);
     await chat.waitFor("End.");
     expect(chat.output).not.toContain(`${ESCAPE}]0;`);

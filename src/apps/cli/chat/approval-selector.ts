@@ -1,7 +1,11 @@
+import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
+
 // The selection of an answer to an open question at a terminal, without terminal I/O.
 //
 // Invariants
-//   I1. Only Enter answers. A letter or word selects an answer, and text that is no answer goes to the editor, whole.
+//   I1. Only Enter answers, and only what the user has selected: a question that opens under the user's fingers is not
+//       answered by the Enter of a message. A letter or word selects an answer, and text that is no answer goes to the
+//       editor, whole.
 //   I2. While something is typed in the editor, a question takes no keys until the user gives it the focus.
 
 export type Answer = "yes" | "no" | "reason" | "always" | "edit" | "show" | "later";
@@ -15,7 +19,8 @@ type ApprovalOption = {
 
 export type ApprovalSelector = {
   readonly options: readonly ApprovalOption[];
-  readonly selected: number;
+  /** The index of the selected answer; absent until the user selects one. */
+  readonly selected?: number;
   /** The letters since the question has the focus. */
   readonly typed: string;
 };
@@ -58,7 +63,7 @@ export function createSelector(question: {
     canShow && { answer: "show", label: "Show all of it", words: ["show"] },
     { answer: "later", label: "Decide later (Esc)", words: ["later"] },
   ];
-  return { options: options.filter((option) => option !== false), selected: 0, typed: "" };
+  return { options: options.filter((option) => option !== false), typed: "" };
 }
 
 export function stepSelector(selector: ApprovalSelector, key: SelectorKey): SelectorStep {
@@ -66,12 +71,18 @@ export function stepSelector(selector: ApprovalSelector, key: SelectorKey): Sele
   switch (key.type) {
     case "up":
       return {
-        selector: { ...selector, selected: (selected + options.length - 1) % options.length, typed: "" },
+        selector: {
+          ...selector,
+          selected: ((selected ?? 0) + options.length - 1) % options.length,
+          typed: "",
+        },
       };
     case "down":
-      return { selector: { ...selector, selected: (selected + 1) % options.length, typed: "" } };
-    case "enter":
-      return { selector: { ...selector, typed: "" }, answer: options[selected]!.answer };
+      return { selector: { ...selector, selected: ((selected ?? -1) + 1) % options.length, typed: "" } };
+    case "enter": {
+      const answer = selected === undefined ? undefined : options[selected]!.answer;
+      return { selector: { ...selector, typed: "" }, ...omitUndefined({ answer }) };
+    }
     case "later":
       return { selector, answer: "later" };
     case "erase":
@@ -90,5 +101,5 @@ function typeText(selector: ApprovalSelector, typed: string): SelectorStep {
   const index =
     digit ?? options.findIndex(({ words }) => words.some((word) => word.startsWith(typed.toLowerCase())));
   if (index >= 0 && index < options.length) return { selector: { ...selector, selected: index, typed } };
-  return { selector: { ...selector, selected: 0, typed: "" }, text: typed };
+  return { selector: { options, typed: "" }, text: typed };
 }
