@@ -192,6 +192,15 @@ const CHANGES: Record<string, [kind: string, change: (evidence: Evidence) => voi
   "a process that is left over": ["left-running", (e) => e.running.push("sleep 20")],
 };
 
+test.each([
+  ["a task that the server dispatches again because an event arrived", 1],
+  ["a task that was taken back for another worker", 13],
+])("the judge accepts %s", (_what, cause) => {
+  const evidence = whole();
+  evidence.histories[0]?.failedTasks.push({ cause, message: "" });
+  expect(kindsOf(evidence)).toEqual([]);
+});
+
 describe("the judge rejects a single violation", () => {
   test.each(Object.entries(CHANGES))("%s", (_what, [kind, change]) => {
     const evidence = whole();

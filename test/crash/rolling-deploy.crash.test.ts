@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { WorkerProcess } from "../../src/testing/worker-process.ts";
+// @ts-expect-error: a plain module, which the campaign reads too.
+import { isNormalTaskFailure } from "../support/normal-task-failures.mjs";
 import { thoroughTest } from "../support/test-depth.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
@@ -117,7 +119,9 @@ async function troubles(session: TestSession): Promise<string[]> {
     return [
       ...(failed ? [`activity failed: ${failed.failure?.message}`] : []),
       ...(event.activityTaskTimedOutEventAttributes ? ["activity timed out"] : []),
-      ...(taskFailed ? [`workflow task failed: ${taskFailed.failure?.message}`] : []),
+      ...(taskFailed && !isNormalTaskFailure(taskFailed.cause)
+        ? [`workflow task failed: ${taskFailed.failure?.message}`]
+        : []),
       ...(timedOut ? [LATE_BY_TYPE[timedOut.timeoutType ?? 0] ?? "workflow task timed out"] : []),
     ];
   });

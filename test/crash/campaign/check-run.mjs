@@ -1,10 +1,8 @@
 // Judges one run by what is known of it from outside. Pure, so that tests can show that each objection can be made.
 
+import { isNormalTaskFailure } from "../../support/normal-task-failures.mjs";
 import { checkCalls } from "./check-calls.mjs";
 import { checkRequests } from "./check-requests.mjs";
-
-/** The server's word for a task that was given back to be taken by another worker (`RESET_STICKY_TASK_QUEUE`). */
-const STICKY_QUEUE_RESET = 13;
 
 /** How a workflow ends that was not cut off. */
 const ENDS = ["Completed", "ContinuedAsNew"];
@@ -131,7 +129,7 @@ function checkHistories({ histories, branches, asked }) {
   const objections = histories.flatMap(({ runId, end, failedTasks }) => [
     ...(ENDS.includes(end) ? [] : [{ kind: "end", what: `the history of ${runId} ends with ${end}` }]),
     ...failedTasks
-      .filter(({ cause }) => cause !== STICKY_QUEUE_RESET)
+      .filter(({ cause }) => !isNormalTaskFailure(cause))
       .map(({ cause, message }) => ({
         kind: "history",
         what: `a workflow task failed, ${cause}: ${message}`,
