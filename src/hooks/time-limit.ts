@@ -8,6 +8,9 @@ export const DEFAULT_HOOK_TIMEOUT_MS = 10_000;
 /** The longest time of a Node timer; a longer timer fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
+/** What a function's signal gives as its reason: one for all, because each new one takes a stack trace. */
+const ENDED = new DOMException("Nothing waits for this function any more", "AbortError");
+
 export type AnswerInTime<T> = { readonly type: "answered"; readonly value: T };
 
 /**
@@ -25,7 +28,7 @@ export async function askWithTimeout<T>(
   const deadline = new Deadline(limit.timeoutMs);
   try {
     const answer = (async () => ask(ended.signal))();
-    const value = await raceAbort(answer, AbortSignal.any([limit.signal, deadline.signal]));
+    const value = await raceAbort(answer, limit.signal, deadline.signal);
     return { type: "answered", value };
   } catch (error) {
     if (limit.signal.aborted) return buildFailure("cancelled", "Cancelled");
@@ -33,7 +36,7 @@ export async function askWithTimeout<T>(
     return buildFailure("threw", getErrorMessage(error));
   } finally {
     deadline.dispose();
-    ended.abort();
+    ended.abort(ENDED);
   }
 }
 

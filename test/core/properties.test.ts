@@ -4,6 +4,7 @@ import type { Amounts } from "../../src/core/budget/account-state.ts";
 import { addAmounts, NO_AMOUNTS, toUsd } from "../../src/core/budget/amounts.ts";
 import type { EventBody } from "../../src/schema/loop-event.ts";
 import type { Usage } from "../../src/schema/message.ts";
+import { alike, must } from "../support/must.ts";
 import { getRunCount, thoroughTest } from "../support/test-depth.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { play, type Run } from "./support/run.ts";
@@ -34,7 +35,16 @@ async function always<Values extends [unknown, ...unknown[]]>(
 /** Compares as JSON: equal texts pass at once, and others can differ only in the order of their fields. */
 function expectAlike(found: unknown, expected: unknown): void {
   const [one, other] = [JSON.stringify(found), JSON.stringify(expected)];
-  if (one !== other) expect(JSON.parse(one)).toEqual(JSON.parse(other));
+  if (one !== other) alike(JSON.parse(one), JSON.parse(other));
+}
+
+/** Each step from a state that was read back gives the same state and command as the step from the state itself. */
+function expectSameTrace(copied: Run, run: Run): void {
+  const { trace } = run.seen;
+  must(copied.seen.trace.length === trace.length, "both runs take the same number of steps");
+  copied.seen.trace.forEach((text, index) => {
+    if (text !== trace[index]) alike(JSON.parse(text), JSON.parse(trace[index] ?? ""));
+  });
 }
 
 describe("any script", () => {
@@ -43,11 +53,12 @@ describe("any script", () => {
     async () => {
       await always(
         async (setting, actions) => {
-          const run = await playAll(setting, actions);
-          expect(run.command.type).toBe("finish");
-          expect(run.seen.largestState).toBeLessThan(64 * 1024);
+          const run = await playAll({ ...setting, traced: true }, actions);
+          must(run.command.type === "finish", `the run ends, and does not ${run.command.type}`);
+          must(run.seen.largestState < 64 * 1024, `a state has ${run.seen.largestState} bytes`);
           for (const { loopId } of run.transcript.records) expectWithinLimits(run, loopId);
-          const copied = await playAll({ ...setting, throughJson: true }, actions);
+          const copied = await playAll({ ...setting, traced: true, throughJson: true }, actions);
+          expectSameTrace(copied, run);
           expectAlike(copied.commands, run.commands);
           expectAlike(copied.state, run.state);
           expectAlike(copied.lines, run.lines);
@@ -154,11 +165,13 @@ function expectWithinLimits(run: Run, loopId: string): void {
   const ends = bodies.flatMap((body) => (body.type === "TurnEnd" ? [body.usage] : []));
   const starts = bodies.filter((body) => body.type === "TurnStart").length;
   const below = usedBefore(run, loopId, starts - 1);
-  if (maxTurns !== null && starts > 0) expect(starts + below.turns).toBeLessThanOrEqual(maxTurns);
+  if (maxTurns !== null && starts > 0) must(starts + below.turns <= maxTurns, "no turn beyond the limit");
   const tokens = ends.slice(0, starts - 1).reduce((sum, { input, output }) => sum + input + output, 0);
-  if (maxTotalTokens !== null && starts > 0) expect(tokens + below.tokens).toBeLessThan(maxTotalTokens);
+  if (maxTotalTokens !== null && starts > 0)
+    must(tokens + below.tokens < maxTotalTokens, "no turn after the tokens are used");
   const cost = costOf(ends.slice(0, starts - 1));
-  if (maxCostUsd !== null && starts > 0) expect(cost + toUsd(below.nanoUsd ?? 0)).toBeLessThan(maxCostUsd);
+  if (maxCostUsd !== null && starts > 0)
+    must(cost + toUsd(below.nanoUsd ?? 0) < maxCostUsd, "no turn after the money is spent");
   const end = bodies.at(-1);
   if (end?.type === "AgentEnd" && end.outcome.type === "limit-reached") {
     const met = [
@@ -169,6 +182,6 @@ function expectWithinLimits(run: Run, loopId: string): void {
       run.setting.limits?.maxDurationMs !== null,
       /^Budget of /.test(end.outcome.reason) && bodies.some(isOfChild),
     ];
-    expect(met, "a limit that was met ended it").toContain(true);
+    must(met.includes(true), "a limit that was met ended it");
   }
 }

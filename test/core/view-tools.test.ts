@@ -7,6 +7,7 @@ import { addLabels, parseLabel } from "../../src/core/view/labels.ts";
 import { sumViewTokens } from "../../src/core/view/view.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
+import { must } from "../support/must.ts";
 import { getRunCount, thoroughTest } from "../support/test-depth.ts";
 import { type Action, act, anyActions, finish, settings } from "./actions.ts";
 import { throughJson } from "./support/invariants.ts";
@@ -64,7 +65,7 @@ async function playStory(
   });
   for (const action of all) await act(run, action);
   await finish(run);
-  expect(run.seen.largestState).toBeLessThan(64 * 1024);
+  must(run.seen.largestState < 64 * 1024, `a state has ${run.seen.largestState} bytes`);
   const bodies = run.transcript.records.flatMap(({ loopId }) => run.transcript.listEvents(loopId));
   return {
     pruned: bodies.filter(({ body }) => body.type === "PrunApplied").length,

@@ -2,25 +2,32 @@ import { existsSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Files that take longest with `npm run test:all`, the longest first: 20 to 180 s each on two cores (2026-11-25). One that
- * began last would run alone at the end. Vitest's own times of earlier runs are not there in a fresh clone.
+ * Files that take longest with `npm run test:all`, the longest first: 10 to 200 s of processor time each, or of waiting
+ * (2026-11-26). One that began last would run alone at the end. Vitest's own times of earlier runs are not there in a fresh
+ * clone.
  */
 const LONGEST = [
   "core/properties",
-  "workflows/scenarios.server",
   "core/view-tools",
-  "workflows/any-input.server",
-  "devserver/start-server.server",
-  "transcript/store.postgres",
-  "transcript/sealed.postgres",
-  "transcript/sqlite",
   "core/compaction-rules",
-  "stream/hub.postgres",
+  "workflows/scenarios.server",
+  "transcript/sqlite",
   "transcript/sealed",
+  "transcript/sealed.postgres",
+  "conformance/conformance",
+  "transcript/store.postgres",
+  "core/long-session",
+  "workflows/any-input.server",
+  "plugin/plugin.server",
+  "devserver/start-server.server",
+  "workflows/keep.server",
+  "load/long-loop",
+  "stream/hub.postgres",
+  "providers/completions-corpus",
+  "cli/chat-screen.server",
   "workflows/late-heartbeats.server",
   "workflows/stop-everywhere.server",
   "mcp/nasty",
-  "conformance/conformance",
   "workflows/rotation.server",
 ].map((name) => `/test/${name}.test.ts`);
 

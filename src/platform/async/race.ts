@@ -1,16 +1,22 @@
-/** Waits for work until the signal aborts, and then rejects with its reason. The work continues; its result is ignored. */
-export async function raceAbort<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+/**
+ * Waits for work until one of the signals aborts, and then rejects with its reason. The work continues; its result is
+ * ignored.
+ */
+export async function raceAbort<Result>(
+  work: Promise<Result>,
+  ...signals: readonly AbortSignal[]
+): Promise<Result> {
   work.catch(() => undefined);
-  signal.throwIfAborted();
-  let stop = (): void => undefined;
+  for (const signal of signals) signal.throwIfAborted();
+  let stop = (_aborted: Event): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    stop = ({ target }) => reject((target as AbortSignal).reason);
+    for (const signal of signals) signal.addEventListener("abort", stop, { once: true });
   });
   try {
     return await Promise.race([work, aborted]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    for (const signal of signals) signal.removeEventListener("abort", stop);
   }
 }
 

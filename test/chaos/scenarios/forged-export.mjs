@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LineChecksums } from "../../../dist/store/transcript/export/line-checksums.js";
+import { isNormalTaskFailure } from "../../support/normal-task-failures.mjs";
 import { createFinding } from "../findings.mjs";
 import { createBashReply, DONE, openAgents, waitForEnd } from "../parts/agents.mjs";
 import { runHoldfast } from "../parts/holdfast-process.mjs";
@@ -105,7 +106,8 @@ async function listFailures(stage, id) {
   const { client } = await stage.campaign();
   const { events = [] } = await client.workflow.getHandle(id).fetchHistory();
   return events.flatMap(({ workflowTaskFailedEventAttributes: failed }) =>
-    // 13: the task was given back to be taken by another worker.
-    failed == null || Number(failed.cause) === 13 ? [] : [failed.failure?.message ?? `cause ${failed.cause}`],
+    failed == null || isNormalTaskFailure(failed.cause)
+      ? []
+      : [failed.failure?.message ?? `cause ${failed.cause}`],
   );
 }

@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import { getAllowance, sumReserved, sumUsed } from "../../../src/core/budget/account.ts";
 import type { Amounts } from "../../../src/core/budget/account-state.ts";
 import { addAmounts, NO_AMOUNTS } from "../../../src/core/budget/amounts.ts";
@@ -43,6 +42,8 @@ export class Invariants {
   largestState = 0;
   /** Branches that the model has gone back from, in order. */
   readonly left: string[] = [];
+  /** Of a traced run, every state and command so far, as JSON. */
+  readonly trace: string[] = [];
   readonly #run: Seen;
   readonly #transcript: MemoryTranscript;
   /** Positions of entries that no model sees. */
@@ -73,14 +74,20 @@ export class Invariants {
     return this.#run.setting.light === true;
   }
 
+  /** One that is read back after every event is a copy itself. */
+  get #comparesCopies(): boolean {
+    const { light, throughJson, traced } = this.#run.setting;
+    return light !== true && throughJson !== true && traced !== true;
+  }
+
   /** I1: asked twice, and of a copy, the answer is the same. */
   command(): Command {
     const state = this.#state;
     if (this.#checked?.state === state) return this.#checked.command;
     const command = next(state);
     if (!this.#isLight) same(next(state), command, "I1: next asked twice gives the same");
-    // One that is read back after every event is a copy itself.
-    if (!this.#isLight && this.#run.setting.throughJson !== true) {
+    if (this.#run.setting.traced === true) this.trace.push(JSON.stringify(command));
+    if (this.#comparesCopies) {
       const copy = next(this.#copy());
       if (JSON.stringify(copy) !== JSON.stringify(command)) {
         same(throughJson(copy), throughJson(command), "I1: next of a copy gives the same");
@@ -109,8 +116,8 @@ export class Invariants {
     if (after.newBranch !== undefined && before.newBranch === undefined) this.left.push(after.branch);
     const json = this.#isLight ? undefined : JSON.stringify(after);
     if (json !== undefined) {
-      // One that is read back after every event is such a state itself.
-      const twin = readsBack === true ? json : JSON.stringify(apply(this.#copy(), event));
+      const twin = this.#comparesCopies ? JSON.stringify(apply(this.#copy(), event)) : json;
+      if (this.#run.setting.traced === true) this.trace.push(json);
       this.#json = json;
       this.#read = undefined;
       if (twin !== json) {
@@ -341,21 +348,26 @@ export class Invariants {
 
   /** What must be true when a run is over. */
   atEnd(): void {
-    expect(this.#state.outbox).toEqual(EMPTY_OUTBOX);
+    same(this.#state.outbox, EMPTY_OUTBOX, "everything is written");
     const transcript = this.#transcript;
     for (const { loopId } of transcript.records) expectWholeLoop(transcript.listEvents(loopId));
     const entries = transcript.listEntries(this.#head);
     expectNoOrphans(entries.map(({ message }) => message).filter((message) => this.#isHeard(message)));
     const written = this.#written();
+    const refused = this.#refusedIds();
     for (const queue of ["prompt", "steering", "follow-up"] as const) {
       const ids = this.accepted.filter((one) => one.queue === queue && !this.forgotten.has(one.id));
-      expect(ids.map(({ id }) => written.indexOf(id))).not.toContain(-1);
+      must(!ids.some(({ id }) => !written.includes(id)), `${queue}: nothing lost`);
       // What was refused is put down at once; what came before it goes on waiting.
-      const heard = ids.filter(({ id }) => !this.#refusedIds().includes(id));
+      const heard = ids.filter(({ id }) => !refused.includes(id));
       const order = heard.map(({ id }) => written.indexOf(id));
-      expect(order, `${queue}: nothing lost, in order`).toEqual([...order].sort((a, b) => a - b));
+      same(
+        order,
+        order.toSorted((a, b) => a - b),
+        `${queue}: in order`,
+      );
     }
-    expect(new Set(written).size, "nothing twice").toBe(written.length);
+    must(new Set(written).size === written.length, `nothing twice: ${written}`);
   }
 
   /** A model call that was stopped may have stored an answer that the machine never heard of. */

@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import type { Amounts } from "../../../src/core/budget/account-state.ts";
 import { EMPTY_OUTBOX } from "../../../src/core/machine/outbox.ts";
 import type {
@@ -27,7 +26,7 @@ import { type Chain, chained } from "./chain.ts";
 import { Invariants } from "./invariants.ts";
 import { hookLine } from "./lines.ts";
 import { People } from "./people.ts";
-import { must } from "./rules.ts";
+import { must, same } from "./rules.ts";
 import { long, type Setting } from "./script.ts";
 import { priceFor, register, stageFor } from "./story.ts";
 import { ScriptedVendor } from "./vendor.ts";
@@ -235,9 +234,10 @@ export class Run extends People {
 
   /** The state goes to another run, as JSON; what the old one has in hand is gone. */
   continueAsNew(): this {
-    expect(this.command.type).toBe("rotate");
-    expect(this.state.outbox).toEqual(EMPTY_OUTBOX);
-    expect(this.state.loop?.account?.reserved ?? {}, "no sub-agent is lost by continue-as-new").toEqual({});
+    same(this.command.type, "rotate", "the run is due for continue-as-new");
+    same(this.state.outbox, EMPTY_OUTBOX, "everything is written before continue-as-new");
+    const reserved = this.state.loop?.account?.reserved ?? {};
+    same(Object.keys(reserved), [], "no sub-agent is lost by continue-as-new");
     this.#checks.telling({ type: "started" }, () => this.stage.machine.rotate());
     return this;
   }

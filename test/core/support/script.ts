@@ -127,6 +127,8 @@ export type Setting = {
   readonly held?: boolean;
   /** The state goes through JSON after every event. */
   readonly throughJson?: boolean;
+  /** Keeps every state and command as JSON, for a comparison with another run; no step is compared with that of a copy. */
+  readonly traced?: boolean;
   /** Only what is cheap is checked: for very long runs. */
   readonly light?: boolean;
 };
