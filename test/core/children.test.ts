@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatDashboard } from "../../src/core/machine/dashboard.ts";
 import type { CallToolsCommand } from "../../src/core/machine/state/command.ts";
-import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
+import type { HookResult, ToolFacts } from "../../src/core/machine/state/digest.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
 import { SubAgentLimits } from "../../src/schema/definition.ts";
 import { play, type Run } from "./support/run.ts";
@@ -124,6 +124,18 @@ describe("the budget of sub-agents", () => {
     expect(called(run)[0]?.child?.allocation.turns).toBe(1);
     await run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
+  });
+
+  test("is divided among those that begin together, without those that begin later or never [SUB-03.3]", async () => {
+    const setting = { tools, limits: { maxTurns: 14 }, replies: [calls("scout", "writer"), says("done")] };
+    const together = await play(setting).until("call-tools");
+    expect(called(together).map(({ child }) => child?.allocation.turns)).toEqual([4, 4]);
+    const inTurn = await play({ ...setting, strategy: { type: "sequential" } }).until("call-tools");
+    expect(called(inTurn).map(({ child }) => child?.allocation.turns)).toEqual([6]);
+    const no = { type: "no", hook: "guard", reason: "not now" } as const;
+    const words = (): readonly HookResult[] => [no, { type: "yes" }];
+    const refused = await play({ ...setting, hooks: ["before-tool"], words }).until("call-tools");
+    expect(called(refused).map(({ child }) => child?.allocation.turns)).toEqual([6]);
   });
 
   test("ends the caller's loop with a message when they have used all of it [SUB-03.3]", async () => {

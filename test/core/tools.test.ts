@@ -57,6 +57,16 @@ describe("strategies", () => {
     expect(numbers.size).toBe(3);
   });
 
+  test("the calls of a batch all write from the position of its first result on [TOOL-07.3]", async () => {
+    const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+    const bases: (readonly number[])[] = [];
+    while (run.phase === "calling-tools") {
+      bases.push(run.running.map((call) => run.call(call).base));
+      await run.step();
+    }
+    expect(bases).toEqual([[2, 2], [4, 4], [6]]);
+  });
+
   test("results are in call order, whichever call ends first [TOOL-08.1-2, LOOP-17, PHI-13a, RIG-03.2]", async () => {
     const run = await play({ replies: [calls("bash", "edit", "read")] }).until("call-tools");
     await run.tool(2).tool(0, true).tool(1).settle();

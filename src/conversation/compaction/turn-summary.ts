@@ -53,15 +53,20 @@ function clip(text: string, maxChars: number): string {
  */
 export function summarise(turns: readonly Turn[], maxTokens: number, count: TokenCounter): string {
   const fits = (text: string) => count(buildPlaceholder(text, 0)) <= maxTokens;
-  let best = "";
-  let lines = "";
-  for (let shownTurns = 0; shownTurns <= turns.length; shownTurns++) {
-    const left = turns.length - shownTurns;
-    const candidate = left === 0 ? lines : `${lines}[... ${left} more turn(s) ...]`;
-    if (fits(candidate)) best = candidate;
-    else if (shownTurns > 0 && !fits(lines)) break;
-    const next = turns[shownTurns];
-    if (next !== undefined) lines += `${formatTurn(next)}${left === 1 ? "" : "\n"}`;
+  const lines: string[] = [];
+  for (const turn of turns) {
+    const line = formatTurn(turn);
+    if (!fits([...lines, line].join("\n"))) return omitTurns(lines, turns.length, fits);
+    lines.push(line);
   }
-  return best;
+  return lines.join("\n");
+}
+
+/** Returns as many of the lines as fit together with the number of the turns that are omitted. */
+function omitTurns(lines: readonly string[], turnCount: number, fits: (text: string) => boolean): string {
+  for (let shown = lines.length; shown >= 0; shown--) {
+    const text = [...lines.slice(0, shown), `[... ${turnCount - shown} more turn(s) ...]`].join("\n");
+    if (fits(text)) return text;
+  }
+  return "";
 }

@@ -10,6 +10,9 @@ export type Turn = {
   readonly entries: readonly Entry[];
 };
 
+/** Any message: an application's own has no turn id. */
+type Identified = Pick<AgentMessage, "role"> & { readonly turnId?: TurnId | undefined };
+
 /** Turns by number, counted from 0 over the given entries; both ends included (CMP-02). */
 export type TurnRange = { readonly start: number; readonly end: number };
 
@@ -23,7 +26,7 @@ export function groupTurns(entries: readonly Entry[]): readonly Turn[] {
   const { inseparable } = pairResults(entries.map(({ message }) => message));
   const turns: { id: TurnId | undefined; entries: Entry[] }[] = [];
   for (const [index, entry] of entries.entries()) {
-    const id = getTurnId(entry.message);
+    const { turnId: id }: Identified = entry.message;
     const last = turns.at(-1);
     const goesOn = inseparable[index] === true || entry.message.role === "extension" || isSame(last?.id, id);
     if (last === undefined || !goesOn) turns.push({ id, entries: [entry] });
@@ -33,10 +36,6 @@ export function groupTurns(entries: readonly Entry[]): readonly Turn[] {
     }
   }
   return turns;
-}
-
-function getTurnId(message: AgentMessage): TurnId | undefined {
-  return message.role === "extension" ? undefined : message.turnId;
 }
 
 function isSame(left: TurnId | undefined, right: TurnId | undefined): boolean {
@@ -53,10 +52,10 @@ export function getPositionRange(
   range: TurnRange,
 ): { readonly from: number; readonly to: number } | undefined {
   const entries = getEntries(turns, range);
-  const [first, last] = [entries[0], entries.at(-1)];
-  return first === undefined || last === undefined
-    ? undefined
-    : { from: first.position, to: last.position + 1 };
+  const last = entries.at(-1);
+  if (last === undefined) return undefined;
+  const [first = last] = entries;
+  return { from: first.position, to: last.position + 1 };
 }
 
 /** Returns the turns of each loop, oldest first. Turns without an id belong to the loop around them. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { emitMessageEvents } from "./append-message.ts";
 import { applyPrunes, getReverts } from "./apply-prunes.ts";
 import { decidePermit } from "./approvals.ts";
@@ -10,14 +11,14 @@ import {
   replaceCall,
   takesOutbox,
 } from "./begin-call.ts";
-import { answerCall, buildDoneStatus, joinResults } from "./call-results.ts";
+import { answerCall, buildDoneStatus, buildPendingCall, joinResults } from "./call-results.ts";
 import { reserveShares } from "./child-shares.ts";
 import { dispatch } from "./dispatch.ts";
 import { findBasePosition, isEmpty } from "./outbox.ts";
 import { requireLoop, requirePinned } from "./phase.ts";
 import { resetFailureCount } from "./repeated-failures.ts";
 import { askHooks, hasHook } from "./run-hooks.ts";
-import type { Call, CallingTools, CallStatus } from "./state/call-status.ts";
+import type { Call, CallBatch, CallingTools, CallStatus, DoneStatus } from "./state/call-status.ts";
 import type { CallDigest } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
@@ -37,21 +38,24 @@ export const CUT_OFF_TEXT =
 /** IRON-05. */
 export const TEXT_ONLY_TEXT = "Not run: this turn had to be answered with text, without tool calls.";
 
+/** What only a call that is done may have. */
+type Marks = Pick<CallStatus, "type"> & Pick<DoneStatus, "awaitsHooks" | "endsLoop">;
+
 /** @param refusal - Why none of the calls runs, for the model; absent when they may. */
 export function startCalls(
   state: State,
   position: number,
-  calls: readonly CallDigest[],
+  digests: readonly CallDigest[],
   refusal: string | undefined,
 ): State {
-  const pending = calls.map((call) => ({ ...call, status: { type: "pending" } as CallStatus }));
+  const calls = digests.map(buildPendingCall);
   const given = dispatch(state);
   const phase: CallingTools = {
     type: "calling-tools",
     dispatch: given.dispatch,
     position,
-    calls: pending,
-    batch: { from: 0, to: 0, outboxCall: -1, base: position + 1 },
+    calls,
+    batch: buildBatch(given.state, position, calls, { from: 0, to: 0 }),
   };
   const started = { ...given.state, phase };
   return refusal === undefined
@@ -98,8 +102,8 @@ function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<num
   const to = findBatchEnd(state, phase);
   const begins = [...phase.calls.keys()].slice(from, to).filter((index) => {
     const call = phase.calls[index] as Call;
-    const isRefused = refusals.has(index) || findRefusal(state, call) !== undefined;
-    return !isRefused && decidePermit(state, call).outcome === "allow";
+    const failure = findCallFailure(state, call, refusals.get(index));
+    return failure === undefined && decidePermit(state, call).outcome === "allow";
   });
   const shares = reserveShares(state, phase.calls, begins);
   let next = shares.state;
@@ -120,16 +124,20 @@ function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<num
     next = begun.state;
     calls = replaceCall(calls, index, begun.call);
   }
-  const carrier = calls.findIndex(({ status }) => takesOutbox(status));
-  const base = findBasePosition(next.outbox, phase.position + 1 + from);
+  const batch = buildBatch(next, phase.position, calls, { from, to });
   const given = dispatch(next);
   const { flush: _, ...rest } = phase;
-  return continueCalls(given.state, {
-    ...rest,
-    dispatch: given.dispatch,
-    calls,
-    batch: { from, to, outboxCall: carrier, base },
-  });
+  return continueCalls(given.state, { ...rest, dispatch: given.dispatch, calls, batch });
+}
+
+function buildBatch(
+  { outbox }: State,
+  position: number,
+  calls: readonly Call[],
+  { from, to }: Pick<CallBatch, "from" | "to">,
+): CallBatch {
+  const outboxCall = calls.findIndex(({ status }) => takesOutbox(status));
+  return { from, to, outboxCall, base: findBasePosition(outbox, position + 1 + from) };
 }
 
 /**
@@ -156,9 +164,10 @@ export function isFlushing({ flush }: CallingTools): boolean {
 
 /** Ends a batch: notifies hooks of the calls that have run, once for the unit, then emits their results (EVT-14). */
 function endBatch(state: State, phase: CallingTools): State {
-  const calls = phase.calls.flatMap(({ status }, index) =>
-    status.type === "done" && status.awaitsHooks === true ? [index] : [],
-  );
+  const calls = phase.calls.flatMap(({ status }, index) => {
+    const { awaitsHooks }: Marks = status;
+    return awaitsHooks === true ? [index] : [];
+  });
   return calls.length > 0
     ? askHooks(state, { point: "after-tool", phase, calls })
     : startNextBatch(state, phase);
@@ -169,11 +178,11 @@ export function completeAfterToolHooks(
   before: CallingTools,
   indices: readonly number[],
 ): State {
-  const calls = before.calls.map((call, index) => {
-    if (call.status.type !== "done" || !indices.includes(index)) return call;
-    const { awaitsHooks: _, ...status } = call.status;
-    return { ...call, status };
-  });
+  const calls = indices.reduce((all, index) => {
+    const call = all[index] as Call;
+    const { awaitsHooks: _, ...status } = call.status as DoneStatus;
+    return replaceCall(all, index, { ...call, status });
+  }, before.calls);
   const phase = { ...before, calls };
   const notified = indices.reduce(
     (next, index) => emitMessageEvents(next, before.position + 1 + index),
@@ -218,11 +227,10 @@ function refuseRemaining(state: State, phase: CallingTools, text: string): State
 
 /** Returns how the first of the calls that end the loop, in call order, ends it. */
 function findLoopEnding({ calls }: CallingTools): OpenLoop["endedByCall"] {
-  const endings = calls.flatMap(({ name, status }) =>
-    status.type === "done" && status.endsLoop !== undefined
-      ? [{ type: status.endsLoop.type, by: name, reason: status.endsLoop.reason }]
-      : [],
-  );
+  const endings = calls.flatMap(({ name, status }) => {
+    const { endsLoop }: Marks = status;
+    return endsLoop === undefined ? [] : [{ type: endsLoop.type, by: name, reason: endsLoop.reason }];
+  });
   return endings[0];
 }
 
@@ -231,11 +239,10 @@ function finishCalls(state: State): State {
   const phase = state.phase as CallingTools;
   const { position, calls, viewRequests = [] } = phase;
   const endedByCall = findLoopEnding(phase);
-  const noted =
-    endedByCall === undefined ? state : { ...state, loop: { ...requireLoop(state), endedByCall } };
-  const over = joinResults(applyPrunes(noted, position, viewRequests), position, calls);
-  const reverts = getReverts(viewRequests);
-  return reverts.length === 0
-    ? over
-    : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-ended" }>), reverts } };
+  const noted = { ...state, loop: { ...requireLoop(state), ...omitUndefined({ endedByCall }) } };
+  const tokens = calls.map(({ status }) => (status as DoneStatus).tokens);
+  return {
+    ...joinResults(applyPrunes(noted, position, viewRequests), position, tokens),
+    phase: { type: "turn-ended", position, results: calls.length, reverts: getReverts(viewRequests) },
+  };
 }

@@ -4,7 +4,7 @@ import { extendView } from "../view/view.ts";
 import { appendAtPosition, emitMessageEvents, estimateBody } from "./append-message.ts";
 import { emit } from "./outbox.ts";
 import { hasHook } from "./run-hooks.ts";
-import type { Call, CallStatus } from "./state/call-status.ts";
+import type { Call, DoneStatus } from "./state/call-status.ts";
 import type { CallDigest } from "./state/digest.ts";
 import type { OutboxBody } from "./state/outbox.ts";
 import type { State } from "./state/state.ts";
@@ -19,8 +19,8 @@ export function answerFinalCalls(
   verdict: { readonly text: string; readonly accepted: boolean },
 ): State {
   let next = state;
-  const done = calls.map((digest, index): Call => {
-    const call: Call = { ...digest, status: { type: "pending" } };
+  const tokens = calls.map((digest, index) => {
+    const call = buildPendingCall(digest);
     const body: OutboxBody = {
       ...buildResultBody(call, verdict.text),
       ...(verdict.accepted ? { accepted: true } : {}),
@@ -28,12 +28,13 @@ export function answerFinalCalls(
     next = emit(next, buildStartEvent(call, position));
     next = appendAtPosition(next, position + 1 + index, "machine", body);
     next = emitEndEvents(next, position, call, index, !verdict.accepted);
-    return {
-      ...call,
-      status: { type: "done", isError: !verdict.accepted, tokens: estimateBody(body) },
-    };
+    return estimateBody(body);
   });
-  return joinResults(next, position, done);
+  return joinResults(next, position, tokens);
+}
+
+export function buildPendingCall(digest: CallDigest): Call {
+  return { ...digest, status: { type: "pending" } };
 }
 
 export function buildStartEvent({ id, name, permission }: Call, position: number): EventBody {
@@ -56,7 +57,7 @@ function buildResultBody(call: Call, text: string): Extract<OutboxBody, { type: 
   return { type: "result", toolCallId: call.id, toolName: call.name, text };
 }
 
-export function buildDoneStatus(call: Call, text: string): Extract<CallStatus, { type: "done" }> {
+export function buildDoneStatus(call: Call, text: string): DoneStatus {
   return { type: "done", isError: true, tokens: estimateBody(buildResultBody(call, text)) };
 }
 
@@ -75,8 +76,7 @@ export function emitEndEvents(
     toolName: call.name,
     position,
     isError,
-    ...omitUndefined({ childLoopId: child }),
-    ...(isDenied(call) ? { permission: call.permission } : {}),
+    ...omitUndefined({ childLoopId: child, permission: getDecisionWithoutStart(call) }),
     ...(call.questions === undefined ? {} : { questions: [...call.questions] }),
   });
   return awaitsAfterToolHooks(state, call) ? ended : emitMessageEvents(ended, position);
@@ -87,21 +87,20 @@ export function awaitsAfterToolHooks(state: State, call: Call): boolean {
   return hasRun(call) && hasHook(state, "after-tool");
 }
 
-/** Reports whether the call was denied and never ran: its End has no Start. */
-function isDenied(call: Call): boolean {
-  return call.permission !== undefined && !hasRun(call);
+/** Returns the decision on a call that never ran: it has no Start, which would tell the decision. */
+function getDecisionWithoutStart(call: Call): Call["permission"] {
+  return hasRun(call) ? undefined : call.permission;
 }
 
 function hasRun({ status, questions }: Call): boolean {
   return status.type === "running" || questions !== undefined;
 }
 
-export function joinResults(state: State, position: number, calls: readonly Call[]): State {
-  let view = state.view;
-  calls.forEach((call, index) => {
-    const tokens = call.status.type === "done" ? call.status.tokens : 0;
-    view = extendView(view, { position: position + 1 + index, tokens, newTurn: false });
-  });
-  const length = position + 1 + calls.length;
-  return { ...state, view, length, phase: { type: "turn-ended", position, results: calls.length } };
+/** Adds the results of an answer's calls to the view, in call order, each with its tokens. */
+export function joinResults(state: State, position: number, results: readonly number[]): State {
+  const view = results.reduce(
+    (joined, tokens, index) => extendView(joined, { position: position + 1 + index, tokens, newTurn: false }),
+    state.view,
+  );
+  return { ...state, view, length: position + 1 + results.length };
 }

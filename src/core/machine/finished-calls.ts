@@ -4,7 +4,7 @@ import { buildAskingStatus, replaceCall } from "./begin-call.ts";
 import { CANCELLED_TEXT, continueCalls } from "./call-batches.ts";
 import { answerCall, awaitsAfterToolHooks, buildDoneStatus, emitEndEvents } from "./call-results.ts";
 import { completeDispatch, countLostWorkers, formatWorkerLoss, MAX_LOST_IN_A_ROW } from "./dispatch.ts";
-import type { Call, CallingTools, CallStatus } from "./state/call-status.ts";
+import type { Call, CallingTools, CallStatus, DoneStatus } from "./state/call-status.ts";
 import type { QuestionRef, ToolDigest } from "./state/digest.ts";
 import type { StepFailure } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
@@ -115,12 +115,7 @@ function giveUp(state: State, phase: CallingTools, call: Call, index: number, te
   );
 }
 
-export function completeCall(
-  state: State,
-  phase: CallingTools,
-  index: number,
-  done: Extract<CallStatus, { type: "done" }>,
-): State {
+export function completeCall(state: State, phase: CallingTools, index: number, done: DoneStatus): State {
   const status = awaitsAfterToolHooks(state, phase.calls[index] as Call)
     ? { ...done, awaitsHooks: true as const }
     : done;

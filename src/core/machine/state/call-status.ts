@@ -30,15 +30,17 @@ export type CallStatus =
       /** The call has run, and its tool asks for more than an approval. */
       readonly question?: QuestionRef;
     }
-  /** `awaitsHooks`: hooks are still to be notified of its end, and then the events of its result follow. */
-  | {
-      readonly type: "done";
-      readonly isError: boolean;
-      readonly tokens: number;
-      readonly awaitsHooks?: true;
-      /** The call ends the loop. */
-      readonly endsLoop?: ToolDigest["endsLoop"];
-    };
+  | DoneStatus;
+
+export type DoneStatus = {
+  readonly type: "done";
+  readonly isError: boolean;
+  readonly tokens: number;
+  /** Hooks are still to be notified of its end, and then the events of its result follow. */
+  readonly awaitsHooks?: true;
+  /** The call ends the loop. */
+  readonly endsLoop?: ToolDigest["endsLoop"];
+};
 
 export type Call = CallDigest & {
   readonly status: CallStatus;
@@ -67,7 +69,7 @@ export type CallingTools = {
  * The calls from `from` (inclusive) to `to` (exclusive) run together. `outboxCall` takes the outbox: -1 when all are
  * local.
  */
-type CallBatch = {
+export type CallBatch = {
   readonly from: number;
   readonly to: number;
   readonly outboxCall: number;
