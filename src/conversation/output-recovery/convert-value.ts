@@ -5,8 +5,8 @@ import { normaliseName } from "./object-shape.ts";
 /** Distinguishes a value from its absence, because any value may be meant. */
 export type Converted = { readonly value: unknown };
 
-const TRUE_WORDS = ["true", "yes", "1"];
-const FALSE_WORDS = ["false", "no", "0"];
+const TRUE_WORDS = ["true", "yes", "y", "on", "1"];
+const FALSE_WORDS = ["false", "no", "n", "off", "0"];
 
 /** Converts a value of another type, where one value can be meant. */
 export function convertToType(value: unknown, type: SchemaType): Converted | undefined {
@@ -41,7 +41,7 @@ export function matchEnum(
   const only = takeOnly(value);
   if (only !== value && allowed.includes(only)) return { value: only };
   if (typeof only !== "string" && typeof only !== "number" && typeof only !== "boolean") return undefined;
-  const plain = normaliseName(String(only));
+  const plain = normaliseName(String(only).replace(/["'`*]/g, ""));
   if (plain === "") return undefined;
   const fitting = allowed.filter((member) => {
     if (member === null) return false;

@@ -17,7 +17,7 @@ const MAX_CANDIDATES = 8;
 const MAX_OPENINGS = 1000;
 
 const BEGINS_OBJECT =
-  /^\{(?:\s|\/\/[^\n]*\n|\/\*[^*]*\*\/|#[^\n]*\n|\{|,)*(?:\\?["'`\u201c\u201e}]|[\p{L}_$][\p{L}\p{N}_$-]*["'`]?\s*[:=])/u;
+  /^\{(?:\s|\\[nrt]|\p{Cf}|\/\/[^\n]*\n|\/\*[^*]*\*\/|#[^\n]*\n|\{|,)*(?:\\?["'`\u201c\u201e}]|[\p{L}_$][\p{L}\p{N}_$-]*["'`]?\s*[:=])/u;
 const BEGINS_LIST = /^\[\s*\{/;
 const AFTER_FENCE = /(?:```|~~~)[ \t]*[a-zA-Z0-9]*\s*$/;
 
@@ -32,8 +32,7 @@ export function listCandidates(text: string, schema: JsonSchema): readonly Candi
     const begins = BEGINS_OBJECT.test(head) || BEGINS_LIST.test(head);
     if (begins) openings.push(at);
     const end = begins ? findBalancedEnd(text, at) : at + 1;
-    if (end === -1) break;
-    at = findOpening(text, end);
+    at = end === -1 ? findOpeningOfLine(text, at + 1) : findOpening(text, end);
   }
   const isFenced = (position: number) => AFTER_FENCE.test(text.slice(Math.max(0, position - 40), position));
   const ordered = [...openings.filter(isFenced), ...openings.filter((position) => !isFenced(position))];
@@ -46,6 +45,12 @@ function findOpening(text: string, from: number): number {
   const opening = /[{[]/g;
   opening.lastIndex = from;
   return opening.exec(text)?.index ?? -1;
+}
+
+/** After a value that does not end, another one begins at the beginning of a line: parts of a value are indented. */
+function findOpeningOfLine(text: string, from: number): number {
+  const found = text.indexOf("\n{", from);
+  return found === -1 ? -1 : found + 1;
 }
 
 /** Skips what a model thought before it answered. */

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../platform/text/schema-type.ts";
-import { matchAt } from "./read-key.ts";
+import { findKnownField, findShape } from "./object-shape.ts";
+import { matchAt, readKey } from "./read-key.ts";
 import type { RepairList } from "./repair-list.ts";
 
 /** How the quotes of a text are read. */
@@ -18,6 +19,10 @@ export type LooseSource = {
   at: number;
   /** The containers that are open, from the outside. */
   readonly open: OpenContainer[];
+  /** The last quote that a bracket follows: a value that ends in a text cannot end before it. */
+  readonly lastEnd: number;
+  /** Where an object begins whose first field is one of the root. */
+  readonly beginnings: readonly number[];
   /** The way to the place where the text ends too early. */
   cut?: Cut;
 };
@@ -42,7 +47,8 @@ export const BROKEN = Symbol("broken");
 /** The text ends before a value that could be used. */
 export const MISSING = Symbol("missing");
 
-export const FILLER = /(?:\s|\ufeff|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*|<!--[\s\S]*?-->)+/y;
+export const FILLER =
+  /(?:[\s\p{Cc}\p{Cf}]|\\[nrt]|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*|<!--[\s\S]*?-->|<\|[^|>\n]{1,40}\|>)+/uy;
 
 /** Skips white space and comments. */
 export function skipSpace(source: LooseSource): void {
@@ -64,4 +70,30 @@ export function markCut(source: LooseSource, isWithinText = false): void {
   if (source.cut !== undefined) return;
   const path = source.open.flatMap(({ key }) => (key === undefined ? [] : [key]));
   source.cut = { path, isWithinText };
+}
+
+const ENDS_VALUE = /(?<!\\)["'\u201d`]\s*[,;]?\s*[}\]]/g;
+
+export function findLastEnd(text: string): number {
+  let last = 0;
+  for (const { index } of text.matchAll(ENDS_VALUE)) last = index;
+  return last;
+}
+
+const MAX_BEGINNINGS = 100;
+
+export function findBeginnings(text: string, root: JsonSchema): readonly number[] {
+  const shape = findShape(root, root);
+  const beginnings: number[] = [];
+  for (const { 0: whole, index } of text.matchAll(/\{\s*/g)) {
+    const key = readKey(text, index + whole.length);
+    if (key !== undefined && findKnownField(key.name, shape) !== undefined) beginnings.push(index);
+    if (beginnings.length === MAX_BEGINNINGS) break;
+  }
+  return beginnings;
+}
+
+/** Reports whether text after the end of a value belongs to it, and not to another value. */
+export function hasTextToLastEnd({ lastEnd, beginnings }: LooseSource, from: number): boolean {
+  return from < lastEnd && !beginnings.some((at) => at >= from && at < lastEnd);
 }

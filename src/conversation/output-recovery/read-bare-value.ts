@@ -1,11 +1,12 @@
 import { BROKEN, type LooseSource, MISSING, markCut } from "./loose-source.ts";
 import { matchAt } from "./read-key.ts";
+import { readUnopened } from "./read-quoted.ts";
 
 const NUMBER = /[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 const STRICT_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const WORD = /[A-Za-z]+/y;
-const DELIMITER = /[\s,;:}\]#/)<]|```/y;
-const UNQUOTED = /[\p{L}_][\p{L}\p{N}_./ -]{0,100}(?=\s*[,}\]\n])/uy;
+const DELIMITER = /[\s,;:}\]#/)<\\\uff0c]|```/y;
+const UNQUOTED = /[\p{L}_][\p{L}\p{N}_./ -]{0,100}(?=\s*[,}\]\n\uff0c])/uy;
 
 const LITERALS: Readonly<Record<string, boolean | null>> = {
   true: true,
@@ -41,7 +42,7 @@ export function readBareValue(source: LooseSource): unknown | typeof BROKEN | ty
     return LITERALS[known];
   }
   const words = matchAt(UNQUOTED, text, at)?.[0];
-  if (words === undefined) return BROKEN;
+  if (words === undefined) return readUnopened(source);
   repairs.add("missing quotes of texts added");
   source.at = at + words.length;
   return words.trim();

@@ -6,15 +6,17 @@ export type ReadKey = {
   readonly end: number;
   /** What was not JSON about it. */
   readonly repair?: string;
+  /** At least one quote is missing. */
+  readonly isQuoteMissing?: true;
   /** No colon follows. */
   readonly isColonMissing?: true;
 };
 
-const QUOTED = /(\\?)(["'`])((?:(?!\2)[^\\\n]|\\(?!\2).)*)\1\2\s*(:|=>|=)?\s*/y;
+const QUOTED = /(\\?)(["'`])((?:(?!\2)[^\\\n]|\\(?!\2).)*)\1\2\s*(:+|\uff1a|=>|=)?\s*/y;
 const TYPOGRAPHIC =
-  /[\u201c\u201e\u00ab\u2018]([^\u201c\u201d\u00bb\u2019\n]*)[\u201c\u201d\u00bb\u2019]\s*(:|=>|=)\s*/y;
-const UNCLOSED = /["'`\u201c]([\p{L}_$][\p{L}\p{N}_$-]*)\s*(:|=>|=)\s*/uy;
-const UNQUOTED = /([\p{L}_$][\p{L}\p{N}_$-]*)(["'`\u201d]?)\s*(:|=>|=)\s*/uy;
+  /[\u201c\u201e\u00ab\u2018]([^\u201c\u201d\u00bb\u2019\n]*)[\u201c\u201d\u00bb\u2019]\s*(:+|\uff1a|=>|=)\s*/y;
+const UNCLOSED = /["'`\u201c]([\p{L}_$][\p{L}\p{N}_$-]*)\s*(:+|\uff1a|=>|=)\s*/uy;
+const UNQUOTED = /([\p{L}_$][\p{L}\p{N}_$-]*)(["'`\u201d]?)\s*(:+|\uff1a|=>|=)\s*/uy;
 const BEGINS_VALUE = /["'\u201c{[\d+-]|true|false|null|True|False|None/y;
 
 /** Reads the name of a field and what separates it from its value. Returns `undefined` if there is none. */
@@ -40,7 +42,12 @@ export function readKey(text: string, at: number): ReadKey | undefined {
   }
   const bare = matchAt(UNCLOSED, text, at) ?? matchAt(UNQUOTED, text, at);
   if (bare === undefined) return undefined;
-  return { name: bare[1] ?? "", end: at + bare[0].length, repair: "missing quotes of names added" };
+  return {
+    name: bare[1] ?? "",
+    end: at + bare[0].length,
+    repair: "missing quotes of names added",
+    isQuoteMissing: true,
+  };
 }
 
 /** Reports whether nothing but a part of a name follows. */

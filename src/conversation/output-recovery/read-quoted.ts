@@ -4,6 +4,11 @@ import { BROKEN, type LooseSource, markCut } from "./loose-source.ts";
 import { matchAt } from "./read-key.ts";
 
 const OPENING = /"""|'''|\\?"|['`\u201c\u201e\u00ab\u2018]/y;
+const BACKSLASHES = /\\+/y;
+
+/** A text without its first quote. */
+const UNOPENED = /[\p{L}\p{N}#`*_-][^"\n{}]*"/uy;
+
 const CLOSING: Readonly<Record<string, string>> = {
   "\u201c": "\u201d",
   "\u201e": "\u201c\u201d",
@@ -14,6 +19,13 @@ const CONCATENATION = /\s*\+\s*(?=["'`\u201c])/y;
 
 export function beginsQuoted({ text, at }: LooseSource): boolean {
   return matchAt(OPENING, text, at) !== undefined;
+}
+
+/** Reads a text whose opening quote is missing. */
+export function readUnopened(source: LooseSource): string | typeof BROKEN {
+  if (source.quotes === "trusted" || matchAt(UNOPENED, source.text, source.at) === undefined) return BROKEN;
+  source.repairs.add("missing quotes of texts added");
+  return readOne(source);
 }
 
 /** Reads a text in quotes, and the texts that a plus sign appends to it. */
@@ -34,21 +46,43 @@ function readOne(source: LooseSource): string | typeof BROKEN {
   const { text, repairs } = source;
   const opening = matchAt(OPENING, text, source.at)?.[0] ?? "";
   const from = source.at + opening.length;
-  const end = findEnd(source, opening, from);
+  const end = findEnd(source, opening, from) ?? findUnclosedRoot(source, from);
   if (end === undefined) {
+    // Had the text been cut off within this text, nothing after would look like the end of a value.
+    if (from < source.lastEnd) return BROKEN;
     source.at = text.length;
     markCut(source, true);
     repairs.add("text cut off at the end");
     return decodeEscapes(dropPartialEscape(text.slice(from)));
   }
   const raw = text.slice(from, end.at);
+  // The model began again within its text.
+  if (
+    source.quotes === "doubted" &&
+    source.beginnings.some((at) => at > from && at < end.at && text[at - 1] === "\n")
+  )
+    return BROKEN;
   source.at = end.next;
-  if (opening !== '"') repairs.add("quotes of another kind replaced");
+  if (opening !== '"' && opening !== "") repairs.add("quotes of another kind replaced");
   if (end.isMissing) repairs.add("missing quotes closed");
   if (end.skipped > 0) repairs.add("quotes inside texts escaped");
   if (hasControlCharacter(raw)) repairs.add("control characters inside texts escaped");
   if (hasForeignEscape(raw)) repairs.add("escapes that JSON does not define read");
-  return decodeEscapes(raw);
+  return opening === '\\"' ? decodeEscapes(decodeEscapes(raw)) : decodeEscapes(raw);
+}
+
+/** Finds where the last text of a value ends that lacks its quote: the brackets that close the value follow. */
+function findUnclosedRoot({ text, open }: LooseSource, from: number): TextEnd | undefined {
+  const raw = text.slice(from);
+  const found = /\s*([}\]\s]+)(?:```\s*|<\/\w+>\s*|[;)]\s*)?$/.exec(raw.slice(-1000));
+  const closing = found?.[1]?.replace(/\s/g, "");
+  const expected = open.map(({ type }) => (type === "object" ? "}" : "]")).reverse();
+  if (found === null || closing !== expected.join("")) return undefined;
+  // Brackets of the text's own are balanced.
+  const surplus = raw.split("}").length - raw.split("{").length;
+  if (surplus < expected.filter((bracket) => bracket === "}").length) return undefined;
+  const at = text.length - found[0].length;
+  return { at, next: at, skipped: 0, isMissing: true };
 }
 
 type TextEnd = {
@@ -66,21 +100,27 @@ function findEnd(source: LooseSource, opening: string, from: number): TextEnd | 
     return at === -1 ? undefined : { at, next: at + opening.length, skipped: 0, isMissing: false };
   }
   const isEscaped = opening === '\\"';
-  const closers = isEscaped ? '"' : (CLOSING[opening] ?? opening);
+  const closers = isEscaped || opening === "" ? '"' : (CLOSING[opening] ?? opening);
   let skipped = 0;
   for (let at = from; at < text.length; at += 1) {
     const char = text[at]!;
-    if (char === "\\" && !(isEscaped && text[at + 1] === '"')) {
+    if (char === "\\" && isEscaped) {
+      const slashes = matchAt(BACKSLASHES, text, at)?.[0].length ?? 0;
+      // Of a text that is escaped twice, every backslash is written as two.
+      const isClosing = slashes % 4 === 1 && text[at + slashes] === '"';
+      at += slashes - (isClosing ? 1 : 0);
+      if (!isClosing) continue;
+    } else if (char === "\\") {
       at += 1;
       continue;
     }
-    const width = isEscaped ? (char === "\\" ? 2 : 0) : closers.includes(char) ? 1 : 0;
+    const width = isEscaped && char === "\\" ? 2 : !isEscaped && closers.includes(char) ? 1 : 0;
     if (width === 0) continue;
     const next = at + width;
+    const unclosed = source.quotes === "trusted" ? undefined : findUnclosedEnd(source, from, at);
+    if (unclosed !== undefined) return { at: unclosed, next: unclosed, skipped, isMissing: true };
     if (source.quotes === "trusted" || closesText(source, next))
       return { at, next, skipped, isMissing: false };
-    const unclosed = findUnclosedEnd(source, from, at);
-    if (unclosed !== undefined) return { at: unclosed, next: unclosed, skipped, isMissing: true };
     skipped += 1;
     at = next - 1;
   }

@@ -2,7 +2,16 @@ import { isObject, parseJson } from "../../platform/text/json.ts";
 import type { JsonSchema } from "../../platform/text/schema-type.ts";
 import { fitValue, type MatchesSchema } from "./fit-value.ts";
 import { type Candidate, listCandidates } from "./list-candidates.ts";
-import { BROKEN, type Cut, type LooseSource, MISSING, type QuoteMode } from "./loose-source.ts";
+import {
+  BROKEN,
+  type Cut,
+  findBeginnings,
+  findLastEnd,
+  hasTextToLastEnd,
+  type LooseSource,
+  MISSING,
+  type QuoteMode,
+} from "./loose-source.ts";
 import { findKnownField, findShape, hasKnownFields } from "./object-shape.ts";
 import { readLooseObject, readLooseValue } from "./read-loose-value.ts";
 import { createRepairList, type RepairList } from "./repair-list.ts";
@@ -59,11 +68,17 @@ export function recoverValue(
   return fitRead({ value, cut: undefined }, schema, matches, createRepairList());
 }
 
+/** An object whose quotes are all escaped. */
+const ESCAPED_OBJECT = /^\{(?:\s|\\[nrt])*\\"/;
+
 /** Takes the text out of one more layer: JSON within a JSON text, or within a page. */
 function unwrapText(text: string): { readonly text: string; readonly repair?: string } {
   const trimmed = text.trim();
   const parsed = trimmed.startsWith('"') ? parseJson(trimmed) : undefined;
-  if (typeof parsed === "string") return { text: parsed, repair: "JSON text within the answer read" };
+  const inner = parsed ?? (ESCAPED_OBJECT.test(trimmed) ? parseJson(`"${trimmed}"`) : undefined);
+  if (typeof inner === "string") return { text: inner, repair: "JSON text within the answer read" };
+  if (/^>/.test(trimmed) && !/^(?!>)./m.test(trimmed))
+    return { text: text.replace(/^\s*>[ \t]?/gm, ""), repair: "marks of a quotation removed" };
   if (!trimmed.includes('"') && trimmed.includes("&quot;")) {
     const decoded = text.replace(/&(quot|#34|#39|apos|lt|gt|amp);/g, (_, name: string) => ENTITIES[name]!);
     return { text: decoded, repair: "entities of HTML decoded" };
@@ -82,10 +97,27 @@ function readCandidate(
     repairs,
   }: { readonly quotes: QuoteMode; readonly schema: JsonSchema; readonly repairs: RepairList },
 ): Read | undefined {
-  const source: LooseSource = { text, quotes, root: schema, repairs, at, open: [] };
+  const source: LooseSource = {
+    text,
+    quotes,
+    root: schema,
+    repairs,
+    at,
+    open: [],
+    lastEnd: findLastEnd(text),
+    beginnings: findBeginnings(text, schema),
+  };
   if (isWithoutBracket) repairs.add("missing brackets added");
   const value = isWithoutBracket ? readLooseObject(source, schema) : readLooseValue(source, schema);
-  return value === BROKEN || value === MISSING ? undefined : { value, cut: source.cut };
+  if (value === BROKEN || value === MISSING || goesOn(source)) return undefined;
+  return { value, cut: source.cut };
+}
+
+/** Reports whether the value ended too early: what follows belongs to it. */
+function goesOn(source: LooseSource): boolean {
+  const { text, at } = source;
+  if (/^[\s}\]]*,[\s,]*["'{]/.test(text.slice(at, at + 200))) return true;
+  return hasTextToLastEnd(source, at);
 }
 
 function fitRead(

@@ -31,7 +31,10 @@ export async function measure(
   const others = further.length === 0 ? [] : buildCorpus(seed, rounds, further);
   const verdicts = new Map<SpoiltOutput, Record<keyof typeof REPAIRERS, Judgement>>();
   for (const spoilt of [...own, ...others]) {
-    const judged = Object.entries(REPAIRERS).map(async ([name, repair]) => [name, judge(spoilt, await repair(spoilt))]);
+    const judged = Object.entries(REPAIRERS).map(async ([name, repair]) => [
+      name,
+      judge(spoilt, await repair(spoilt)),
+    ]);
     verdicts.set(spoilt, Object.fromEntries(await Promise.all(judged)));
   }
   const all = [...verdicts.values()];
@@ -39,7 +42,12 @@ export async function measure(
   const tally = (name: keyof typeof REPAIRERS): Tally => {
     const count = (judgement: Judgement) => all.filter((one) => one[name] === judgement).length;
     const [recovered, wrong] = [count("recovered"), count("wrong")];
-    return { recoveredShare: round(recovered / recoverable), wrongShare: round(wrong / all.length), recovered, wrong };
+    return {
+      recoveredShare: round(recovered / recoverable),
+      wrongShare: round(wrong / all.length),
+      recovered,
+      wrong,
+    };
   };
   const figures = {
     outputs: all.length,

@@ -1,5 +1,5 @@
 import { type Mutator, nameLossless, pick } from "../mutator.ts";
-import { mapKeys, mapTexts } from "./json-parts.ts";
+import { mapKeys, mapStrings, mapTexts } from "./json-parts.ts";
 
 // Faults within strings, and of what encloses them.
 
@@ -25,9 +25,9 @@ export const STRINGS: readonly Mutator[] = nameLossless({
     mapTexts(text, (literal) => literal.replace(/\\\\(?=[A-Zac-eg-moqsv-z.+*()[\]])/g, "\\")),
   "escaped-apostrophe": (text) => mapTexts(text, (literal) => literal.replaceAll("'", "\\'")),
   "escaped-backtick": (text) => mapTexts(text, (literal) => literal.replaceAll("`", "\\`")),
-  "single-quotes": (text) => mapKeys(mapTexts(text, toSingleQuotes), toSingleQuotes),
+  "single-quotes": (text) => mapStrings(text, toSingleQuotes),
   "single-quoted-keys": (text) => mapKeys(text, toSingleQuotes),
-  "typographic-quotes": (text) => mapKeys(mapTexts(text, toTypographic), toTypographic),
+  "typographic-quotes": (text) => mapStrings(text, toTypographic),
   "backtick-quotes": (text) =>
     mapTexts(text, (literal) => (/[`\\$]/.test(literal) ? literal : `\`${literal.slice(1, -1)}\``)),
   "triple-quotes": (text) =>
