@@ -10,8 +10,10 @@ export type Candidate = {
   readonly isWithoutBracket?: true;
 };
 
-/** The beginnings of a value that are read in one answer. Each may take as long as the answer is. */
+/** The beginnings of a value that are read in one answer, and fewer of a long one: reading each takes as long as it is. */
 const MAX_CANDIDATES = 8;
+const MIN_CANDIDATES = 2;
+const MAX_CHARS_READ = 1_000_000;
 
 /** The openings that are looked at for a beginning. */
 const MAX_OPENINGS = 1000;
@@ -25,9 +27,10 @@ const AFTER_FENCE = /(?:```|~~~)[ \t]*[a-zA-Z0-9]*\s*$/;
 export function listCandidates(text: string, schema: JsonSchema): readonly Candidate[] {
   const from = skipThoughts(text);
   const bare = findBareFields(text, from, schema);
+  const most = Math.max(MIN_CANDIDATES, Math.min(MAX_CANDIDATES, Math.floor(MAX_CHARS_READ / text.length)));
   const openings: number[] = [];
   let at = findOpening(text, from);
-  for (let seen = 0; at !== -1 && seen < MAX_OPENINGS && openings.length < 4 * MAX_CANDIDATES; seen += 1) {
+  for (let seen = 0; at !== -1 && seen < MAX_OPENINGS && openings.length < 2 * most; seen += 1) {
     const head = text.slice(at, at + 300);
     const begins = BEGINS_OBJECT.test(head) || BEGINS_LIST.test(head);
     if (begins) openings.push(at);
@@ -38,7 +41,7 @@ export function listCandidates(text: string, schema: JsonSchema): readonly Candi
   const ordered = [...openings.filter(isFenced), ...openings.filter((position) => !isFenced(position))];
   const first = openings[0] ?? text.length;
   const all = ordered.map((position): Candidate => ({ at: position }));
-  return (bare !== undefined && bare.at < first ? [bare, ...all] : all).slice(0, MAX_CANDIDATES);
+  return (bare !== undefined && bare.at < first ? [bare, ...all] : all).slice(0, most);
 }
 
 function findOpening(text: string, from: number): number {
