@@ -2,7 +2,7 @@
 export type RepairList = { readonly add: (repair: string) => void; readonly list: () => readonly string[] };
 
 /** A result shows these; more are counted. */
-export const MAX_REPAIRS = 10;
+const MAX_REPAIRS = 10;
 
 /** The longest path of a field in a repair: models make names of any length. */
 const MAX_PATH_CHARS = 60;

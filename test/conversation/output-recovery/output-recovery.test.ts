@@ -1,8 +1,10 @@
+import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ARTIFACT_TYPES, type ArtifactType } from "../../../src/apps/git/artifacts/artifact-types.ts";
 import { recoverOutput, recoverValue } from "../../../src/conversation/output-recovery/recover-output.ts";
 import { matchesSchema } from "../../../src/platform/json-schema/schema-validator.ts";
+import { thoroughTest } from "../../support/test-depth.ts";
 import { buildCorpus, getArtifactSchema, loadFurtherMutators, MUTATORS } from "./corpus.ts";
 import { measure } from "./measure.ts";
 import { createRandom, type JsonSchema } from "./mutator.ts";
@@ -19,6 +21,19 @@ describe("measured on the corpus, Holdfast", () => {
     expect(holdfast.recovered).toBeGreaterThan(Math.max(jsonrepair.recovered, aiSdk.recovered));
     expect(holdfast.wrong).toBeLessThanOrEqual(Math.min(jsonrepair.wrong, aiSdk.wrong));
   });
+});
+
+thoroughTest("the table of docs/structured-output.md is what the corpus gives", async () => {
+  const page = await readFile(new URL("../../../docs/structured-output.md", import.meta.url), "utf8");
+  const { figures } = await measure(1, 5, []);
+  const { holdfast, strict, jsonrepair, aiSdk } = figures;
+  expect(page).toContain(`${figures.outputs} outputs, of which ${figures.recoverable} still say enough`);
+  const rows = [...page.matchAll(/% \((\d+)\) \|[^|]*% \((\d+)\)/g)].map(([, ...counts]) =>
+    counts.map(Number),
+  );
+  expect(rows).toEqual(
+    [holdfast, strict, jsonrepair, aiSdk].map(({ recovered, wrong }) => [recovered, wrong]),
+  );
 });
 
 describe("a property of recovery:", () => {

@@ -24,7 +24,11 @@ export const ARTIFACT_TYPES = {
 
 export type ArtifactType = keyof typeof ARTIFACT_TYPES;
 
-/** Returns the output of a definition that writes this artifact, with its JSON Schema. */
+/**
+ * Returns the output of a definition that writes this artifact, with its JSON Schema.
+ *
+ * @testonly
+ */
 export function buildArtifactOutput(type: ArtifactType): OutputFormat {
   return zodOutput(ARTIFACT_TYPES[type], { name: type });
 }

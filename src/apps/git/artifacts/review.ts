@@ -4,7 +4,7 @@ import { EvidenceReference } from "./evidence-reference.ts";
 export const Severity = z.enum(["critical", "high", "medium", "low", "info"]);
 export type Severity = z.infer<typeof Severity>;
 
-export const FindingCategory = z.enum([
+const FindingCategory = z.enum([
   "security",
   "correctness",
   "error_handling",
@@ -18,7 +18,6 @@ export const FindingCategory = z.enum([
   "documentation",
   "style",
 ]);
-export type FindingCategory = z.infer<typeof FindingCategory>;
 
 const LineNumber = z.number().int().min(1);
 

@@ -2,7 +2,7 @@ import { findReferenceProblem } from "./check-reference.ts";
 import { cacheReader, type EvidenceReader } from "./evidence-reader.ts";
 
 /** A claim that was not shown, and why its evidence fails: a sentence for each problem. */
-export type DroppedClaim<Claim> = { readonly claim: Claim; readonly problems: readonly string[] };
+type DroppedClaim<Claim> = { readonly claim: Claim; readonly problems: readonly string[] };
 
 export type CheckedClaims<Claim> = {
   /** In the order that they had. */

@@ -1,5 +1,5 @@
 /** What a repository has at a path of a commit. */
-export type FileAtCommit =
+type FileAtCommit =
   | { readonly type: "text"; readonly lines: readonly string[] }
   /** `reason` is the end of a sentence, such as "is a binary file". */
   | { readonly type: "unreadable"; readonly reason: string };
