@@ -66,7 +66,7 @@ export type {
 export { getMessageText } from "../schema/message-text.ts";
 export type { JobLimits, WorkMode, WorkModeInput } from "../schema/mode.ts";
 export type { CostRates, ModelConfig, OpenAiCompat } from "../schema/model.ts";
-export type { OutputFormat } from "../schema/output.ts";
+export type { OutputFormat, OutputRecovery } from "../schema/output.ts";
 export type {
   ContinuationKind,
   Entry,

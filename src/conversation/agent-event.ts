@@ -62,9 +62,9 @@ export function buildAgentEvent(
       };
     }
     case "AgentEnd": {
-      const { type, usage, outcome, rejection } = body;
-      const rejectionFields = omitUndefined({ rejection });
-      return { type, loopId, messages: [...messages], usage, outcome, timestamp, ...rejectionFields };
+      const { type, usage, outcome, rejection, repairs } = body;
+      const optional = omitUndefined({ rejection, repairs });
+      return { type, loopId, messages: [...messages], usage, outcome, timestamp, ...optional };
     }
     case "TurnStart": {
       const { type, turn, trigger, textOnly } = body;

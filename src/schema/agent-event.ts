@@ -93,6 +93,8 @@ export const AgentEvent = z.discriminatedUnion("type", [
     timestamp,
     /** Why a filter rejected the prompt. */
     rejection: z.string().optional(),
+    /** What was repaired in the structured output; absent for nothing. */
+    repairs: z.array(z.string()).optional(),
   }),
   z.object({
     type: z.literal("TurnStart"),

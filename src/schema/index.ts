@@ -75,7 +75,7 @@ export {
   type OpenApiSettingsInput,
   OperationFilter,
 } from "./openapi.ts";
-export { MAX_OUTPUT_SCHEMA_CHARS, OutputFormat, type StructuredOutput } from "./output.ts";
+export { MAX_OUTPUT_SCHEMA_CHARS, OutputFormat, OutputRecovery, type StructuredOutput } from "./output.ts";
 export {
   PermissionOutcome,
   PermissionPolicy,

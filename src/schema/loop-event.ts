@@ -129,6 +129,8 @@ export const EventBody = z.discriminatedUnion("type", [
     outcome: Outcome,
     /** Why a filter rejected the prompt. */
     rejection: z.string().optional(),
+    /** What was repaired in the structured output; absent for nothing. */
+    repairs: z.array(z.string()).optional(),
   }),
   z.object({
     type: z.literal("TurnStart"),

@@ -3,6 +3,13 @@ import { z } from "zod";
 /** The maximum of a schema as JSON, in characters: it is sent with every request and stored with the definition. */
 export const MAX_OUTPUT_SCHEMA_CHARS = 32 * 1024;
 
+/**
+ * What happens to an answer that is not quite what its output requires: `strict` requests it again, `repair` first reads
+ * what the model meant, where only one value can be meant.
+ */
+export const OutputRecovery = z.enum(["strict", "repair"]);
+export type OutputRecovery = z.infer<typeof OutputRecovery>;
+
 /** What vendors accept as the name of a tool and of a response format. */
 const OutputName = z
   .string()
@@ -33,6 +40,8 @@ export const OutputFormat = z.discriminatedUnion("type", [
     type: z.literal("json"),
     /** The name of the format, for vendors that want one. */
     name: OutputName.optional(),
+    /** Whether an answer that does not match is repaired before it is requested again; `strict` by default. */
+    recovery: OutputRecovery.optional(),
   }),
   z.strictObject({
     type: z.literal("json-schema"),
@@ -42,6 +51,8 @@ export const OutputFormat = z.discriminatedUnion("type", [
     name: OutputName.optional(),
     /** Requests that the vendor follows the schema exactly; by default wherever the schema allows it. */
     strict: z.boolean().optional(),
+    /** Whether an answer that does not match is repaired before it is requested again; `strict` by default. */
+    recovery: OutputRecovery.optional(),
   }),
 ]);
 export type OutputFormat = z.infer<typeof OutputFormat>;

@@ -19,6 +19,8 @@ export type RunResult = Partial<RunTotals> & {
   readonly position?: number;
   /** The answer is a structured output, and `text` is its JSON: whole, or cut because it is longer. */
   readonly json?: "complete" | "truncated";
+  /** What was repaired in the structured output, at most 10 lines; absent for nothing. */
+  readonly repairs?: readonly string[];
   /** The report of a run that is a part of another run's work, in place of its text. */
   readonly report?: TaskReport;
 };

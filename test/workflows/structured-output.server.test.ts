@@ -92,6 +92,34 @@ describe("native", () => {
   );
 });
 
+describe("with recovery", () => {
+  const REPAIRED = { output: { ...output, recovery: "repair" } } as const;
+
+  test("an answer that says what it means is repaired, and the result and the record list how [IRIS-17, IRIS-18, IRIS-19]", async () => {
+    const text = 'Here you are:\n```json\n{"City": "Ulm", degrees: "4.5",}\n```';
+    const session = stage.session({ replies: [{ text }], agent: { ...NATIVE, ...REPAIRED } });
+    const repairs = [
+      "missing quotes of names added",
+      "superfluous commas removed",
+      "city: found under another name",
+      "degrees: text read as number",
+    ];
+    const result = await session.run("Weather?");
+    expect(result).toMatchObject({ text: json(GOOD), json: "complete", repairs });
+    expect(session.listRequests()).toHaveLength(1);
+    const end = (await session.readEvents()).find(({ body }) => body.type === "AgentEnd");
+    expect(end?.body).toMatchObject({ repairs });
+  });
+
+  test("what cannot be repaired gets its repair round; a text may stand for the final tool's call", async () => {
+    const session = stage.session({ replies: [calls(BAD), { text: json(GOOD) }], agent: REPAIRED });
+    const result = await session.run("Weather?");
+    expect(result).toMatchObject({ text: json(GOOD), json: "complete", position: 3 });
+    expect(result).not.toHaveProperty("repairs");
+    expect((await session.readConversation())[2]).toBe(`toolResult: Not accepted: ${MISSING}`);
+  });
+});
+
 describe("a final tool", () => {
   thoroughTest("whose arguments fit is the end, and not run [SO-01.2, LOOP-22.3]", async () => {
     const session = stage.session({

@@ -1,7 +1,8 @@
-import { extractOutput } from "../../conversation/output-value.ts";
+import { getOutputSchema, readOutput } from "../../conversation/output-value.ts";
 import type { OutputVerdict } from "../../core/machine/state/digest.ts";
 import type { OutputMode } from "../../models/provider.ts";
 import type { ProviderRegistry } from "../../models/provider-registry.ts";
+import { matchesSchema } from "../../platform/json-schema/schema-validator.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
@@ -15,6 +16,9 @@ import { runWithTimeout } from "../step/run-with-timeout.ts";
 
 /** With the "..." of a cut, 512. */
 const PROBLEMS_BYTES = 509;
+
+/** With the "..." of a cut, 128. */
+const REPAIR_BYTES = 125;
 
 /** The limit for finding a value in an answer and validating it, because a pattern in a schema may take for ever. */
 const VALIDATION_TIMEOUT_MS = 2_000;
@@ -78,39 +82,50 @@ export function judgeOutput(
   const final = calls.filter((name) => mode === "final-tool" && name === outputName(output)).length;
   if (calls.length > final) return undefined;
   if (stopReason === "guardRail") return buildMismatch("the vendor filtered the answer");
+  const isRepaired = output.recovery === "repair";
   if (mode === "final-tool") {
-    if (final === 0) return buildMismatch(`found a text, expected a call of ${outputName(output)}`);
-    if (stopReason === "length") return buildMismatch("the answer was cut off by the output limit");
+    if (final === 0 && !isRepaired)
+      return buildMismatch(`found a text, expected a call of ${outputName(output)}`);
+    if (stopReason === "length" && !isRepaired)
+      return buildMismatch("the answer was cut off by the output limit");
     if (final > 1) return buildMismatch(`found ${final} calls of ${outputName(output)}, expected one`);
   }
-  const problems = runWithTimeout(
+  const verdict = runWithTimeout<OutputVerdict>(
     VALIDATION_TIMEOUT_MS,
     () => {
-      const found = extractOutput(message, (value) => findMismatch(value, output) === undefined);
-      return found.type === "found" ? findMismatch(found.value, output) : found.reason;
+      const found = readOutput(message, output, matchesSchema);
+      const problems = found.type === "found" ? findMismatch(found.value, output) : found.reason;
+      if (problems === undefined) return buildAcceptance(found.type === "found" ? found.repairs : []);
+      const missingCall =
+        mode === "final-tool" && final === 0 ? `, expected a call of ${outputName(output)}` : "";
+      return buildMismatch(`${problems}${missingCall}`);
     },
     () =>
-      `validation of the answer against the schema takes longer than ${VALIDATION_TIMEOUT_MS / 1000} s: simplify the schema`,
+      buildMismatch(
+        `validation of the answer against the schema takes longer than ${VALIDATION_TIMEOUT_MS / 1000} s: simplify the schema`,
+      ),
   );
-  if (problems === undefined) return { ok: true };
-  return buildMismatch(
-    stopReason === "length" ? `the answer was cut off by the output limit: ${problems}` : problems,
-  );
+  return verdict.ok || stopReason !== "length"
+    ? verdict
+    : buildMismatch(`the answer was cut off by the output limit: ${verdict.problems}`);
 }
 
 /** Formats the output of an accepted answer as JSON. */
 export function formatOutput(message: AssistantMessage, output: StructuredOutput): string | undefined {
-  const found = extractOutput(message, (value) => findMismatch(value, output) === undefined);
+  const found = readOutput(message, output, matchesSchema);
   return found.type === "found" ? JSON.stringify(found.value) : undefined;
+}
+
+function buildAcceptance(repairs: readonly string[]): OutputVerdict {
+  if (repairs.length === 0) return { ok: true };
+  return { ok: true, repairs: repairs.map((repair) => redactPreview(repair, REPAIR_BYTES)) };
 }
 
 function buildMismatch(problems: string): OutputVerdict {
   return { ok: false, problems: redactPreview(problems, PROBLEMS_BYTES) };
 }
 
-const ANY_OBJECT = { type: "object" } as const;
-
 function findMismatch(value: unknown, output: StructuredOutput): string | undefined {
-  const problems = describeSchemaErrors(value, output.type === "json" ? ANY_OBJECT : output.schema);
+  const problems = describeSchemaErrors(value, getOutputSchema(output));
   return problems?.replace(/(^|; )arguments: /g, "$1the answer: ");
 }

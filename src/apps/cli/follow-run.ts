@@ -122,6 +122,8 @@ async function reportResult(
   const exitCode = OUTCOME_EXIT_CODES[result.outcome.type];
   if (context.json) context.printJson({ type: "result", ...totals, ...result, exitCode });
   else {
+    if (result.repairs !== undefined && !isQuiet)
+      context.report(context.err.dim(`The output was repaired: ${result.repairs.join("; ")}`));
     const summary = `${describeOutcome(result.outcome)} · ${describeTotals(totals)} · session ${session.id}`;
     if (exitCode !== EXIT.ok) context.report(context.err.red(summary));
     else if (!isQuiet) context.report(context.err.dim(summary));

@@ -1,6 +1,7 @@
 import type { ZodType } from "zod";
-import { extractOutput } from "../../conversation/output-value.ts";
+import { readOutput } from "../../conversation/output-value.ts";
 import type { RunTotals } from "../../core/machine/state/run-totals.ts";
+import { matchesSchema } from "../../platform/json-schema/schema-validator.ts";
 import type { RunResult } from "../../workflows/run-result.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -28,7 +29,7 @@ export async function addOutput<Output, Result extends RunResult>(
   const value =
     result.json === "complete"
       ? JSON.parse(result.text ?? "null")
-      : await readStoredOutput(link, result, schema, signal);
+      : await readStoredOutput(link, result, signal);
   if (schema === undefined) return { ...result, output: value as Output };
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ...result, output: parsed.data };
@@ -42,15 +43,17 @@ export async function addOutput<Output, Result extends RunResult>(
 
 async function readStoredOutput(
   link: ClientLink,
-  { session, branch, position = 0 }: RunResult,
-  schema: ZodType | undefined,
+  { session, branch, loopId, position = 0 }: RunResult,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   try {
     const transcript = await getRetryingTranscript(link.storage, signal);
     const [entry] = (await transcript?.readEntries(session, branch, position, position + 1)) ?? [];
-    if (entry?.message.role === "assistant") {
-      const found = extractOutput(entry.message, schema && ((value) => schema.safeParse(value).success));
+    const loop = (await transcript?.readLoops(session))?.find((one) => one.loopId === loopId);
+    const definition = loop && (await transcript?.readDefinition(loop.definitionHash));
+    const output = definition?.output;
+    if (entry?.message.role === "assistant" && output !== undefined && output.type !== "text") {
+      const found = readOutput(entry.message, output, matchesSchema);
       if (found.type === "found") return found.value;
     }
   } catch (error) {

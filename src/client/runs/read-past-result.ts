@@ -1,7 +1,8 @@
+import { readOutput } from "../../conversation/output-value.ts";
+import { matchesSchema } from "../../platform/json-schema/schema-validator.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import { getMessageText } from "../../schema/message-text.ts";
-import { outputName, type StructuredOutput } from "../../schema/output.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { RunResult } from "../../workflows/run-result.ts";
 import { toHoldfastError } from "../client-errors.ts";
@@ -73,17 +74,17 @@ async function readAnswerOutput(
   transcript: Transcript,
   definitionHash: string,
   answer: AssistantMessage,
-): Promise<Pick<RunResult, "text" | "json"> | undefined> {
+): Promise<Pick<RunResult, "text" | "json" | "repairs"> | undefined> {
   const output = (await transcript.readDefinition(definitionHash))?.output;
-  const isStructured = output !== undefined && output.type !== "text";
-  const fullText = isStructured ? formatStructuredValue(answer, output) : getMessageText(answer);
-  if (fullText === "") return undefined;
-  const text = truncateForPreview(fullText, INLINE_BYTES);
-  if (!isStructured) return { text };
-  return { text, json: text === fullText ? "complete" : "truncated" };
-}
-
-function formatStructuredValue(answer: AssistantMessage, output: StructuredOutput): string {
-  const call = answer.content.find((part) => part.type === "toolCall" && part.name === outputName(output));
-  return call?.type === "toolCall" ? (JSON.stringify(call.arguments) ?? "") : getMessageText(answer);
+  if (output !== undefined && output.type !== "text") {
+    const found = readOutput(answer, output, matchesSchema);
+    if (found.type === "found") {
+      const json = JSON.stringify(found.value);
+      const text = truncateForPreview(json, INLINE_BYTES);
+      const repairs = found.repairs.length === 0 ? {} : { repairs: found.repairs };
+      return { text, json: text === json ? "complete" : "truncated", ...repairs };
+    }
+  }
+  const fullText = getMessageText(answer);
+  return fullText === "" ? undefined : { text: truncateForPreview(fullText, INLINE_BYTES) };
 }

@@ -1,5 +1,5 @@
 import { type ZodError, type ZodType, z } from "zod";
-import type { OutputFormat } from "../../schema/output.ts";
+import type { OutputFormat, OutputRecovery } from "../../schema/output.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
 /**
@@ -15,6 +15,8 @@ export function zodOutput(
     readonly name?: string;
     /** Whether the vendor must follow the schema exactly; passed to the definition's output. */
     readonly strict?: boolean;
+    /** Whether an answer that does not match is repaired before it is requested again; `strict` by default. */
+    readonly recovery?: OutputRecovery;
   } = {},
 ): OutputFormat {
   try {

@@ -16,6 +16,7 @@ import { askHooks, hasHook } from "./run-hooks.ts";
 import type { ClosedDigest } from "./state/digest.ts";
 import type { LastLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
+import { getOutputRepairs } from "./structured-output.ts";
 
 /**
  * Emits the loop's terminal event, once, however the loop ends (X-01); `close-loop` carries it. A requested definition
@@ -26,6 +27,7 @@ export function closeLoop(state: State, outcome: Outcome): State {
     return startDefinitionUpdate(state, state.requestedUpdate.hash, { type: "close", outcome });
   const emitted = emitPromptEvents(state);
   const loop = requireLoop(emitted);
+  const repairs = getOutputRepairs(loop, outcome);
   const ended = emit(emitted, {
     type: "AgentEnd",
     from: loop.from,
@@ -33,6 +35,7 @@ export function closeLoop(state: State, outcome: Outcome): State {
     usage: loop.usage,
     outcome,
     ...(outcome.type === "rejected" ? { rejection: outcome.reason } : {}),
+    ...(repairs === undefined ? {} : { repairs: [...repairs] }),
   });
   const given = dispatch(ended);
   return {
@@ -51,6 +54,7 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
       text: digest.text,
       position: digest.position,
       json: digest.json,
+      repairs: getOutputRepairs(loop, phase.outcome),
       lastAnswer: digest.lastAnswer,
     }),
   };

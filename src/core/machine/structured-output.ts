@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { StopReason } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { appendMessage } from "./append-message.ts";
@@ -39,12 +40,18 @@ export function applyVerdict(state: State, verdict: OutputVerdict, stopReason: S
   const loop = requireLoop(state);
   if (verdict.ok) {
     const { mismatch: _, ...rest } = loop;
-    const lastText = loop.lastText === undefined ? undefined : { ...loop.lastText, isOutput: true as const };
+    const accepted = { isOutput: true as const, ...omitUndefined({ repairs: verdict.repairs }) };
+    const lastText = loop.lastText === undefined ? undefined : { ...loop.lastText, ...accepted };
     return { ...state, loop: { ...rest, lastText } };
   }
   const again = loop.mismatch !== undefined || stopReason === "guardRail";
   const mismatch = { problems: verdict.problems, ...(again ? { isRepeated: true as const } : {}) };
   return { ...state, loop: { ...loop, mismatch } };
+}
+
+/** Returns what was repaired in the output that a loop ends with. */
+export function getOutputRepairs({ lastText }: OpenLoop, outcome: Outcome): readonly string[] | undefined {
+  return outcome.type === "answered" ? lastText?.repairs : undefined;
 }
 
 /** Reports whether the loop fails: a second answer did not match, and no user message has arrived since. */

@@ -107,7 +107,7 @@ function findNextOpener(text: string, from: number): number {
 }
 
 /** Finds the position after the bracket that closes the one at `start`, ignoring brackets within strings, or -1. */
-function findBalancedEnd(text: string, start: number): number {
+export function findBalancedEnd(text: string, start: number): number {
   let depth = 0;
   let inString = false;
   for (let index = start; index < text.length; index++) {

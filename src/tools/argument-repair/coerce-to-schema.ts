@@ -1,6 +1,5 @@
+import { matchesSchema } from "../../platform/json-schema/schema-validator.ts";
 import { isObject } from "../../platform/text/json.ts";
-import { coerceToType } from "./coerce-to-type.ts";
-import { formatName, joinPath } from "./describe-schema-errors.ts";
 import {
   dereference,
   getChoices,
@@ -8,8 +7,9 @@ import {
   getTypes,
   isOfType,
   type JsonSchema,
-} from "./schema-type.ts";
-import { matchesSchema } from "./schema-validator.ts";
+} from "../../platform/text/schema-type.ts";
+import { coerceToType } from "./coerce-to-type.ts";
+import { formatName, joinPath } from "./describe-schema-errors.ts";
 
 export type CoercionResult = {
   readonly value: unknown;

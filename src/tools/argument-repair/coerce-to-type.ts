@@ -1,5 +1,5 @@
 import { parseJson } from "../../platform/text/json.ts";
-import { isOfType, type SchemaType } from "./schema-type.ts";
+import { isOfType, type SchemaType } from "../../platform/text/schema-type.ts";
 
 /**
  * Returns the value in another type, if the conversion back gives the same value; otherwise `undefined`.

@@ -1,7 +1,12 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
+import { findSchemaErrors } from "../../platform/json-schema/schema-validator.ts";
 import { isObject } from "../../platform/text/json.ts";
-import { getProperties, getTypes, type JsonSchema, type SchemaType } from "./schema-type.ts";
-import { findSchemaErrors } from "./schema-validator.ts";
+import {
+  getProperties,
+  getTypes,
+  type JsonSchema,
+  type SchemaType,
+} from "../../platform/text/schema-type.ts";
 
 /** A model does not fix more than these at once. */
 const MAX_REPORTED_ERRORS = 5;

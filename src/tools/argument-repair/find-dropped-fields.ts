@@ -1,6 +1,6 @@
 import { isObject } from "../../platform/text/json.ts";
+import { dereference, getProperties, type JsonSchema } from "../../platform/text/schema-type.ts";
 import { formatName, joinPath } from "./describe-schema-errors.ts";
-import { dereference, getProperties, type JsonSchema } from "./schema-type.ts";
 
 /** Finds the paths of the fields that the schema does not name and that a tool's `parse` has dropped. */
 export function findDroppedFields(

@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { JsonSchema } from "./schema-type.ts";
+import type { JsonSchema } from "../../platform/text/schema-type.ts";
 
 const MAX_REASON_CHARS = 300;
 

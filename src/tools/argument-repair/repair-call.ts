@@ -1,11 +1,11 @@
 import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { getProperties } from "../../platform/text/schema-type.ts";
 import type { Tool } from "../tool.ts";
 import { coerceToSchema } from "./coerce-to-schema.ts";
 import { describeSchemaErrors, formatMismatch, formatName } from "./describe-schema-errors.ts";
 import { findDroppedFields } from "./find-dropped-fields.ts";
 import { readLooseObject } from "./read-loose-json.ts";
 import { resolveToolName } from "./resolve-tool-name.ts";
-import { getProperties } from "./schema-type.ts";
 
 // How a call with mistakes is handled:
 //

@@ -5,6 +5,7 @@ import {
   RepeatSettings,
   RevertSettings,
 } from "../../../schema/definition.ts";
+import { OutputRecovery } from "../../../schema/output.ts";
 import { PermissionPolicy, PermissionRule } from "../../../schema/permission.ts";
 import {
   allowNone,
@@ -217,6 +218,15 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     describeKey(
       z.boolean(),
       "Asks the vendor to enforce the schema strictly; by default wherever the vendor supports it.",
+    ),
+  ),
+  defineField(
+    "output.recovery",
+    "output.recovery",
+    describeKey(
+      OutputRecovery,
+      "Whether an answer that does not match is repaired, where only one value can be meant, before it is requested again.",
+      "strict",
     ),
   ),
 ];

@@ -129,7 +129,11 @@ export type CallDigest = {
 
 /** Whether an answer that claims to be the last one is what the definition requires (SO-01). */
 export type OutputVerdict =
-  | { readonly ok: true }
+  | {
+      readonly ok: true;
+      /** What was repaired in it: at most 10 lines of 128 bytes, free of secrets; absent for nothing. */
+      readonly repairs?: readonly string[];
+    }
   /** What was found and what was expected, for the model: at most 512 bytes, free of secrets. */
   | { readonly ok: false; readonly problems: string };
 

@@ -37,6 +37,8 @@ export type OpenLoop = {
         readonly isWithheld?: true;
         /** It was accepted as the structured output. */
         readonly isOutput?: true;
+        /** See `OutputVerdict`. */
+        readonly repairs?: readonly string[];
       }
     | undefined;
   /** No turn has begun: the messages that opened the loop have no events yet. */
@@ -79,6 +81,8 @@ export type LastLoop = {
   readonly position?: number;
   /** See `ClosedDigest`. */
   readonly json?: "complete" | "truncated";
+  /** What was repaired in the structured output; absent for nothing. */
+  readonly repairs?: readonly string[];
   /** For a sub-agent's loop. */
   readonly lastAnswer?: ClosedDigest["lastAnswer"];
 };

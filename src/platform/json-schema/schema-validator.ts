@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { JsonSchema } from "./schema-type.ts";
+import { omitUndefined } from "../text/omit-undefined.ts";
+import type { JsonSchema } from "../text/schema-type.ts";
 
 // A tool's own `parse` decides what runs. The JSON Schema answers what `parse` cannot: which alternative a value fits,
 // and which parts do not fit.

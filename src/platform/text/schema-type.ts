@@ -1,4 +1,4 @@
-import { isObject } from "../../platform/text/json.ts";
+import { isObject } from "./json.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

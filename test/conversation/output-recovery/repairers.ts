@@ -1,0 +1,81 @@
+import { extractJsonMiddleware, parsePartialJson, type RepairTextFunction } from "ai";
+import { jsonrepair } from "jsonrepair";
+import { ARTIFACT_TYPES } from "../../../src/apps/git/artifacts/artifact-types.ts";
+import { recoverOutput } from "../../../src/conversation/output-recovery/recover-output.ts";
+import { matchesSchema } from "../../../src/platform/json-schema/schema-validator.ts";
+import { extractJson } from "../../../src/platform/text/extract-json.ts";
+import type { SpoiltOutput } from "./corpus.ts";
+
+/** Returns a valid value of an output, with the defaults of its schema, or `undefined`. */
+export type Repairer = (spoilt: SpoiltOutput) => Promise<unknown>;
+
+const parseStrictly = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const validate = ({ type }: SpoiltOutput, value: unknown): unknown => {
+  const parsed = ARTIFACT_TYPES[type].safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+};
+
+/** Runs what a definition with `recovery: "repair"` runs: today's search first, recovery only if nothing matches. */
+const repairWithHoldfast: Repairer = async (spoilt) => {
+  const { text, schema } = spoilt;
+  const fits = (value: unknown) => matchesSchema(value, schema, schema);
+  const found = extractJson(text, fits);
+  if (found.type === "found" && fits(found.value)) return validate(spoilt, found.value);
+  const recovery = recoverOutput(text, schema, matchesSchema);
+  return recovery === undefined ? undefined : validate(spoilt, recovery.value);
+};
+
+const extractStrictly: Repairer = async (spoilt) => {
+  const found = extractJson(spoilt.text, (value) => matchesSchema(value, spoilt.schema, spoilt.schema));
+  return found.type === "found" ? validate(spoilt, found.value) : undefined;
+};
+
+const repairWithJsonrepair: Repairer = async (spoilt) => {
+  const valid = validate(spoilt, parseStrictly(spoilt.text));
+  if (valid !== undefined) return valid;
+  try {
+    return validate(spoilt, JSON.parse(jsonrepair(spoilt.text)));
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * What the AI SDK offers for a text that should be an object: `extractJsonMiddleware` takes fences away, `generateObject`
+ * parses and validates, and its `experimental_repairText` gets what fails. The SDK has no repair of its own for that hook;
+ * the only one that it exports is `parsePartialJson` (`fixJson`), which closes what a stream has left open.
+ */
+const repairWithAiSdk: Repairer = async (spoilt) => {
+  const text = await stripFences(spoilt.text);
+  const valid = validate(spoilt, parseStrictly(text));
+  if (valid !== undefined) return valid;
+  const repaired = await closePartialJson({ text, error: undefined as never });
+  return repaired === null ? undefined : validate(spoilt, parseStrictly(repaired));
+};
+
+const closePartialJson: RepairTextFunction = async ({ text }) => {
+  const { value } = await parsePartialJson(text);
+  return value === undefined ? null : JSON.stringify(value);
+};
+
+async function stripFences(text: string): Promise<string> {
+  const middleware = extractJsonMiddleware();
+  const generated = { content: [{ type: "text", text }] };
+  const result = await middleware.wrapGenerate?.({ doGenerate: async () => generated } as never);
+  const [part] = result?.content ?? [];
+  return part?.type === "text" ? part.text : text;
+}
+
+export const REPAIRERS = {
+  holdfast: repairWithHoldfast,
+  strict: extractStrictly,
+  jsonrepair: repairWithJsonrepair,
+  aiSdk: repairWithAiSdk,
+} as const satisfies Record<string, Repairer>;
