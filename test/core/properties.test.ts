@@ -77,7 +77,10 @@ describe("sub-agents", () => {
     async () => {
       const scripts = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 });
       const stories: Run["seen"][] = [];
-      for (const [setting, actions] of scripts) stories.push((await playAll(setting, actions)).seen);
+      for (const [setting, actions] of scripts) {
+        await new Promise((resolve) => setImmediate(resolve));
+        stories.push((await playAll(setting, actions)).seen);
+      }
       const share = (is: (seen: Run["seen"]) => boolean) => stories.filter(is).length / stories.length;
       expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
       expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);

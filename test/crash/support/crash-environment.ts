@@ -59,6 +59,8 @@ export async function openCrashEnvironment(database?: string): Promise<CrashEnvi
         home,
         taskQueue,
         tools: [TOOLS],
+        // Ten processes that start at once take long on two cores.
+        startTimeoutMs: 100_000,
         ...options,
         env: {
           [TEST_KEY_NAME]: TEST_KEY,
