@@ -56,6 +56,7 @@ export const SECTIONS = [
       ["In your own worker", "/in-your-worker"],
       ["PostgreSQL", "/postgresql"],
       ["Operations", "/operations"],
+      ["The Temporal UI", "/temporal-ui"],
       ["Errors", "/errors"],
       ["Benchmarks", "/benchmarks"],
     ],

@@ -13,6 +13,7 @@ import type { State } from "../core/machine/state/state.ts";
 import { isStep, type RetryableCommand, STEPS } from "../core/machine/steps.ts";
 import { buildTaskMessage } from "../core/machine/task.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
+import { createApprovalTimers } from "./approval-timers.ts";
 import { buildChildSession, runChild } from "./child.ts";
 import { runStep, runTool, type UntimedEvent } from "./perform.ts";
 import { checkRequest } from "./request-shapes.ts";
@@ -42,11 +43,13 @@ export async function agent(input: RunInput = {}): Promise<RunResult> {
 async function driveRun(input: RunInput, parentScope: CancellationScope | undefined): Promise<RunResult> {
   const { session, settings, initial } = initialise(input);
   const show = createStatusPublisher(settings);
+  const updateApprovalTimers = createApprovalTimers();
   let state = initial;
   let work = new CancellationScope();
   const report = (happening: UntimedEvent): void => {
     const wasStopped = state.stop !== undefined;
     state = apply(state, { ...happening, atMs: Date.now() });
+    updateApprovalTimers(state);
     // No command follows that would display it.
     if (happening.type === "title-changed") show(state);
     // After a stop, hooks are still notified of how the turn ended. Later events do not cancel these notifications.
@@ -164,9 +167,20 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   async function waitFor(untilMs: number | undefined): Promise<void> {
     const isDue = () => next(state).type !== "wait";
     if (untilMs === undefined) await condition(isDue);
-    else if (!(await condition(isDue, Math.max(1, untilMs - Date.now())))) report({ type: "timer-fired" });
+    else {
+      const summary = WAIT_LABELS[state.phase.type];
+      const isReached = await condition(isDue, Math.max(1, untilMs - Date.now()), omitUndefined({ summary }));
+      if (!isReached) report({ type: "timer-fired" });
+    }
   }
 }
+
+/** What the timeline displays for the timer of a wait. */
+const WAIT_LABELS: { readonly [Type in State["phase"]["type"]]?: string } = {
+  "calling-model": "until the vendor is called again",
+  "calling-tools": "until the first question expires",
+  waiting: "until the idle time-out",
+};
 
 function initialise(input: RunInput): { session: string; settings: RunSettings; initial: State } {
   checkRequest(input, "run");

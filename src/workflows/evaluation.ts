@@ -7,6 +7,7 @@ import { type EvaluationProgress, evaluationMode } from "../core/evaluation/eval
 import { addBranches } from "../core/evaluation/parts.ts";
 import { getSpentByJob, type JobState, openJob } from "../core/job/job.ts";
 import { EMPTY_OUTBOX } from "../core/machine/outbox.ts";
+import { formatRecordLabel } from "../core/machine/steps.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { redactPreview } from "../platform/text/redact.ts";
 import { Comparison } from "./evaluation-branches.ts";
@@ -130,7 +131,7 @@ async function evaluate(
       const left = inbox.take();
       if (left.length > 0) {
         const rest = { branch: "", base: 0, outbox: EMPTY_OUTBOX, inbox: left };
-        await steps.perform("record", rest, `${left.length} for the inbox`);
+        await steps.perform("record", rest, formatRecordLabel(left.length));
       }
       await condition(allHandlersFinished);
     } while (inbox.size > 0);

@@ -4,8 +4,14 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { afterAll, expect, test } from "vitest";
-import { buildPrompt, findMentionedFiles, parsePastedPath } from "../../src/apps/cli/attachments.ts";
+import { buildPrompt } from "../../src/apps/cli/attachments.ts";
 import { Context } from "../../src/apps/cli/context.ts";
+import {
+  escapeFileMentions,
+  formatFileMention,
+  parsePastedPath,
+  readFileMentions,
+} from "../../src/apps/cli/file-mentions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-attach-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,7 +27,25 @@ test.each([
   ["@end.", ["end."]],
   ["@types/node, mail@a.png, `@a.png`, @missing.png, @.", []],
 ])("a text names files: %s", (text, names) => {
-  expect(findMentionedFiles(text, folder)).toEqual(names.map(at));
+  expect(readFileMentions(text, folder)).toEqual({ text, files: names.map(at) });
+});
+
+test("a backslash keeps a file from being attached, and is kept where no file is named", () => {
+  const typed = 'Send \\@a.png, @notes.md and \\@"my plan.pdf", not \\@missing.png.';
+  const { text, files } = readFileMentions(typed, folder);
+  expect(text).toBe('Send @a.png, @notes.md and @"my plan.pdf", not \\@missing.png.');
+  expect(files).toEqual([at("notes.md")]);
+});
+
+test("an escaped text attaches nothing, and is read as it was", () => {
+  for (const text of ['@a.png and @"my plan.pdf"\n@notes.md. @missing', "no file @ all", ""]) {
+    expect(readFileMentions(escapeFileMentions(text, folder), folder)).toEqual({ text, files: [] });
+  }
+});
+
+test.each(["a.png", "my plan.pdf", "Ada's.md", 'a "b".md'])("the mention of %s names it", (name) => {
+  writeFileSync(join(folder, name), "x");
+  expect(readFileMentions(`see ${formatFileMention(name)} now`, folder).files).toEqual([at(name)]);
 });
 
 test("a pasted path is one path and nothing else, however the terminal writes it", () => {

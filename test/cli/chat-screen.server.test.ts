@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import type { Answer } from "../../src/testing/model-server/script.ts";
 import { testIf } from "../support/skipping.ts";
 import { isThorough, thoroughTest } from "../support/test-depth.ts";
@@ -13,6 +13,10 @@ const thoroughTerminalTest = isThorough ? terminalTest : thoroughTest;
 
 const CTRL_C = "\u0003";
 const CTRL_R = "\u0012";
+const CTRL_X = "\u0018";
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const UP = "\u001b[A";
 const ENTER = "\r";
 const ESCAPE = "\u001b";
@@ -136,6 +140,32 @@ terminalTest(
   },
   60_000,
 );
+
+terminalTest("a pasted path of an image is an attachment that Ctrl-X removes, and Enter sends", async () => {
+  script({ text: "A red dot." });
+  const image = join(folder, "a dot.png");
+  await writeFile(image, Buffer.from(PNG, "base64"));
+  await writeFile(join(folder, "notes.md"), "Notes.");
+  const chat = await openChat();
+  chat.paste(image.replace("a dot", "a\\ dot"));
+  await chat.waitFor(`@"${image}"`);
+  await chat.waitFor(/attached: a dot\.png \(\d+ bytes\) — Ctrl-X removes it/);
+  chat.type(CTRL_X);
+  await vi.waitFor(() => expect(chat.text).not.toContain("attached:"));
+  chat.type("What is ");
+  chat.paste(image);
+  chat.type("and \\@notes.md?");
+  await chat.waitFor("attached:");
+  expect(chat.text).not.toMatch(/attached: .*notes/);
+  chat.type(ENTER);
+  await chat.waitFor("A red dot.");
+  const body = stage.model.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
+  const content = body.messages.find(({ role }) => role === "user")?.content;
+  expect(content).toEqual([
+    { type: "text", text: `What is @"${image}" and @notes.md?` },
+    expect.objectContaining({ type: "image_url" }),
+  ]);
+});
 
 thoroughTerminalTest(
   "a chat is continued where it was, with its last messages and the history of all chats",

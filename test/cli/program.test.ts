@@ -50,7 +50,7 @@ test("pin: the commands, in groups", () => {
     "Continue and branch": ["continue", "rerun", "branch", "fork", "rewind"],
     "Several agents": ["compare", "explore", "job"],
     "Agent files, models and tools": ["init", "config", "models", "mcp", "openapi", "skills"],
-    Operate: ["dev", "doctor", "worker", "serve", "backup", "restore", "rekey", "completion"],
+    Operate: ["dev", "doctor", "worker", "serve", "ui", "backup", "restore", "rekey", "completion"],
   });
   expect(commands).toEqual(groups.flatMap(([, names]) => names));
 });

@@ -164,6 +164,17 @@ await record("approved", {
     await say({ answer: "approve", arguments: { command: "echo changed" } });
   },
 });
+await record("approval-timers", {
+  agent: { tools, permissions: { otherwise: "ask" } },
+  replies: [{ toolCalls: [createBashCall("echo one"), createBashCall("echo two")] }, { text: "Done." }],
+  meanwhile: async (handle) => {
+    for (const waiting of [2, 1]) {
+      await pollUntil(async () => (await handle.query("status")).approvals.length === waiting);
+      const [first] = (await handle.query("status")).approvals;
+      await handle.executeUpdate("approve", { args: [{ toolCallId: first.toolCallId, answer: "approve" }] });
+    }
+  },
+});
 await record("compacted", {
   agent: {
     tools,

@@ -48,6 +48,7 @@ test("the recordings cover every shape of run, and stay small", () => {
     "continued-as-new",
     "interactive",
     "approved",
+    "approval-timers",
     "compacted",
     "overflowed",
     "limits-raised",

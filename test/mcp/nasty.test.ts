@@ -14,6 +14,7 @@ import { toRemoteTool } from "../../src/tools/sources/mcp/sdk/listings.ts";
 import { ServerBackOff } from "../../src/tools/sources/mcp/server-back-off.ts";
 import { formatContent, toToolResult } from "../../src/tools/sources/mcp/tool-result.ts";
 import { cpuMs } from "../support/cpu-time.ts";
+import { PDF } from "../support/media.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import {
   createContext,
@@ -146,9 +147,9 @@ describe("a call to a misbehaving server", () => {
     expect((await call(kept, "odd-content")).split("\n")).toEqual([
       '[content of the unknown type "hologram" is omitted]',
       "[image, image/png, 8 bytes: a model cannot receive it]",
-      "[image, image/tiff, 9 bytes: a model cannot receive it]",
+      "[image image/png]",
       "[audio, audio/wav, 3 bytes: a model cannot receive it]",
-      "[resource x://blob, application/zip, 3 bytes: a model cannot receive it]",
+      "[resource x://blob, application/zip, 3 bytes: it is neither an image (PNG, JPEG, GIF, WebP), nor a PDF document, nor text]",
       '[content of the unknown type "undefined" is omitted]',
       "",
       "half of one: \uFFFD",
@@ -165,7 +166,27 @@ test("[MCP-05.2] an image has the type of its bytes: vendors reject others, and 
   const content = [image("GIF89a and more", "image/png"), image("<html>no picture</html>", "image/png")];
   expect(toToolResult({ content }).content).toEqual([
     { ...content[0], mimeType: "image/gif" },
-    { type: "text", text: "[image, image/png, 24 bytes: a model cannot receive it]" },
+    { type: "text", text: "[image, image/png, 24 bytes: it is no image]" },
+  ]);
+});
+
+test("a resource's bytes are a PDF document, a text or an image, by what they are", () => {
+  const resource = (bytes: Buffer, uri: string, mimeType: string) => ({
+    type: "resource",
+    resource: { uri, mimeType, blob: bytes.toString("base64") },
+  });
+  const content = [
+    resource(PDF, "file:///docs/plan.pdf?v=2", "application/octet-stream"),
+    resource(Buffer.from("a,b"), "x://table.csv", "text/csv"),
+    resource(Buffer.from([0, 1, 2]), "x://data.bin", "application/zip"),
+  ];
+  expect(toToolResult({ content }).content).toEqual([
+    { type: "file", name: "plan.pdf", mimeType: "application/pdf", data: PDF.toString("base64"), pages: 1 },
+    { type: "file", name: "table.csv", mimeType: "text/csv", data: Buffer.from("a,b").toString("base64") },
+    {
+      type: "text",
+      text: expect.stringMatching(/^\[resource x:\/\/data\.bin, application\/zip, 3 bytes: it is neither/),
+    },
   ]);
 });
 

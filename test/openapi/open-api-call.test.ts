@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { OpenApiSettingsInput } from "../../src/schema/openapi.ts";
 import { isPrivateHost, lookupPublic } from "../../src/tools/sources/openapi/public-address.ts";
+import { PDF } from "../support/media.ts";
 import { buildTools, callTool, createDocument, getText, parseDocument, startApi } from "./sample-api.ts";
 
 const api = await startApi();
@@ -286,7 +287,17 @@ describe("answers", () => {
       { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
     ]);
     const bytes = await answered({ "content-type": "application/pdf" }, new Uint8Array([0, 255]));
-    expect(getText(bytes)).toBe(`${head}200\n\n(application/pdf, 2 bytes: not text, so it is omitted)`);
+    expect(getText(bytes)).toMatch(
+      /200\n\n\(application\/pdf, 2 bytes: it is neither .*, so it is omitted\)$/,
+    );
+    const document = await answered({ "content-type": "application/pdf" }, PDF, { maxResponseBytes: 2 });
+    expect(document.content[1]).toEqual({
+      type: "file",
+      name: "document.pdf",
+      mimeType: "application/pdf",
+      data: PDF.toString("base64"),
+      pages: 1,
+    });
     expect(getText(await answered({}, new Uint8Array([0, 1])))).toContain("(bytes, 2 bytes: not text");
     expect(getText(await answered({}, "words"))).toBe(`${head}200\n\nwords`);
   });

@@ -47,7 +47,9 @@ describe("a skill is read", () => {
       expect(await callForText(tool, { name: "git", path }, context)).toBe("echo {baseDir}\n");
     }
     const { content } = await callTool(tool, { name: "git", path: "assets/logo.png" }, context);
-    expect(content).toEqual([{ type: "image", mimeType: "image/png", data: PNG.toString("base64") }]);
+    expect(content).toEqual([
+      { type: "image", mimeType: "image/png", data: PNG.toString("base64"), name: "logo.png" },
+    ]);
     const named = await callTool(tool, { name: "git", path: "assets/photo.png" }, context);
     expect(named.content).toEqual([{ type: "text", text: "a picture will be here" }]);
   });

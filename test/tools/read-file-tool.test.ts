@@ -2,6 +2,7 @@ import { mkdir, readFile, symlink, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createReadFileTool } from "../../src/tools/builtin/read-file-tool.ts";
+import { PDF, PNG } from "../support/media.ts";
 import { makeFifo } from "./processes.ts";
 import { callForText, callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
@@ -157,22 +158,39 @@ describe("size", () => {
   });
 });
 
-describe("images", () => {
+describe("images and PDF documents", () => {
   test.each([
-    ["a.png", "image/png"],
-    ["a.JPG", "image/jpeg"],
-    ["a.jpeg", "image/jpeg"],
-    ["a.gif", "image/gif"],
-    ["a.webp", "image/webp"],
-  ])("%s [BIT-10.1-2, TOOL-16.2]", async (path, mimeType) => {
-    expect(await callTool(read, { path }, await withFile(Buffer.from([1, 2, 255]), path))).toEqual({
-      content: [{ type: "image", data: "AQL/", mimeType }],
-      details: { path, bytes: 3 },
+    ["a.png", "image/png", "\x89PNG\r\n"],
+    ["a.JPG", "image/jpeg", "\xff\xd8\xff"],
+    ["a.jpeg", "image/jpeg", "\xff\xd8\xff"],
+    ["a.gif", "image/gif", "GIF89a"],
+    ["a.webp", "image/webp", "RIFF0000WEBP"],
+    // The bytes decide.
+    ["b.png", "image/gif", "GIF89a"],
+  ])("%s [BIT-10.1-2, TOOL-16.2]", async (path, mimeType, beginning) => {
+    const bytes = Buffer.from(beginning, "latin1");
+    expect(await callTool(read, { path }, await withFile(bytes, path))).toEqual({
+      content: [{ type: "image", data: bytes.toString("base64"), mimeType, name: path }],
+      details: { path, bytes: bytes.length },
     });
   });
 
+  test("a PDF document is a file with its pages, and an encrypted one is refused", async () => {
+    expect((await callTool(read, { path: "a.pdf" }, await withFile(PDF, "a.pdf"))).content).toEqual([
+      { type: "file", name: "a.pdf", mimeType: "application/pdf", data: PDF.toString("base64"), pages: 1 },
+    ]);
+    const encrypted = await withFile("%PDF-1.7\n<< /Encrypt 1 0 R >>", "b.pdf");
+    await expect(callTool(read, { path: "b.pdf" }, encrypted)).rejects.toThrow("encrypted");
+  });
+
+  test("a text under such a name is read as a text", async () => {
+    expect(await callForText(read, { path: "a.png" }, await withFile("no picture", "a.png"))).toBe(
+      "[1 lines]\n   1 | no picture",
+    );
+  });
+
   test("may be larger than text, up to 20 MB", async () => {
-    const context = await withFile("", "a.png");
+    const context = await withFile(PNG, "a.png");
     await truncate(join(context.workspace, "a.png"), 20 * 1024 * 1024);
     expect((await callTool(read, { path: "a.png" }, context)).details).toMatchObject({
       bytes: 20 * 1024 * 1024,
@@ -185,7 +203,7 @@ describe("images", () => {
 
   test("an empty one is rejected: vendors would reject the whole conversation", async () => {
     await expect(callTool(read, { path: "a.png" }, await withFile("", "a.png"))).rejects.toThrow(
-      "Cannot access a.png: the image is empty",
+      "Cannot access a.png: it is empty",
     );
   });
 });

@@ -13,6 +13,7 @@ import type { Transcript } from "../../store/transcript/transcript.ts";
 import { type CallMemo, type ExecutableTool, ToolError } from "../../tools/tool.ts";
 import { NotBegunError } from "../step/failure.ts";
 import { buildIdempotencyKey } from "../step/step.ts";
+import { admitFiles } from "./admit-files.ts";
 import {
   buildErrorExecution,
   buildTimeoutExecution,
@@ -94,7 +95,7 @@ async function startTool(
     });
     const output = await Promise.race([work, limit.passed]);
     reachKillPoint("tool:end");
-    return { output, isError: false, outcomeUnknown: false };
+    return { output: admitFiles(output), isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
     if (error instanceof NotBegunError) throw error;

@@ -1,8 +1,9 @@
 import { HoldfastError } from "../../client/holdfast-error.ts";
-import type { AgentDefinitionInput, Holdfast, Session } from "../../client/index.ts";
+import type { AgentDefinitionInput, Holdfast, Prompt, Session } from "../../client/index.ts";
 import { isLiveOutput } from "../../client/read/live-events.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { DialogEvent } from "./approval-dialog.ts";
+import { buildPromptWithFiles } from "./attachments.ts";
 import { ChatApprovals } from "./chat/chat-approvals.ts";
 import type { ChatOutput, SentMessage } from "./chat/chat-output.ts";
 import { type ChatAction, type ChatEvent, type ChatPhase, stepChat } from "./step-chat.ts";
@@ -14,12 +15,16 @@ type ChatOpening = {
   readonly title?: string | undefined;
 };
 
+/** Reads what a typed message says, and which files it attaches. */
+type ReadMessage = (text: string) => { readonly text: string; readonly files: readonly string[] };
+
 /** A conversation at a terminal: performs the typed actions in order, and follows the session. */
 export class ChatSession {
   readonly #holdfast: Holdfast;
   readonly #id: string;
   #opening: ChatOpening;
   readonly #surface: ChatOutput;
+  readonly #readMessage: ReadMessage;
   readonly #leaveController = new AbortController();
   #phase: ChatPhase = "idle";
   #activeWatch: Promise<void> | undefined;
@@ -28,7 +33,14 @@ export class ChatSession {
   readonly left: Promise<ChatPhase>;
   #resolveLeft: (phase: ChatPhase) => void = () => undefined;
 
-  constructor(holdfast: Holdfast, id: string, opening: ChatOpening, surface: ChatOutput) {
+  constructor(
+    holdfast: Holdfast,
+    id: string,
+    opening: ChatOpening,
+    surface: ChatOutput,
+    readMessage: ReadMessage = (text) => ({ text, files: [] }),
+  ) {
+    this.#readMessage = readMessage;
     this.#holdfast = holdfast;
     this.#id = id;
     this.#opening = opening;
@@ -180,30 +192,32 @@ export class ChatSession {
   }
 
   async #send(message: SentMessage): Promise<void> {
-    this.#surface.sending?.(message);
+    const { text, files } = this.#readMessage(message.text);
+    const prompt = buildPromptWithFiles(text, files);
+    this.#surface.sending?.(message, text);
     try {
-      if (message.type === "steer") await this.#session.steer(message.text);
-      else if (message.type === "follow-up") await this.#session.followUp(message.text);
-      else await this.#startPrompt(message.text);
+      if (message.type === "steer") await this.#session.steer(prompt);
+      else if (message.type === "follow-up") await this.#session.followUp(prompt);
+      else await this.#startPrompt(prompt);
     } catch (error) {
       this.#surface.notSent?.(message);
       throw error;
     }
   }
 
-  async #startPrompt(text: string): Promise<void> {
+  async #startPrompt(prompt: Prompt): Promise<void> {
     const options = {
       mode: "interactive" as const,
       ...omitUndefined({ ...this.#opening }),
     };
     try {
-      const { runId } = await this.#session.prompt(text, options);
+      const { runId } = await this.#session.prompt(prompt, options);
       this.#opening = { agent: this.#opening.agent };
       if (this.#activeWatch === undefined || runId !== undefined) this.#watchSession("loop", runId);
     } catch (error) {
       // Another terminal may have prompted the session first; then this message steers its run.
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;
-      await this.#session.steer(text);
+      await this.#session.steer(prompt);
       this.#watchSession("now");
     }
   }

@@ -204,6 +204,10 @@ export const COMMAND_GROUPS = {
       summary: "Serve sessions over HTTP until Ctrl-C: JSON, event streams, chats of the AI SDK",
       load: async () => (await import("./commands/serve.ts")).configureServeCommand,
     },
+    ui: {
+      summary: "Print the views and columns that show agents in the Temporal UI, and how to set them up",
+      load: async () => (await import("./commands/ui.ts")).configureUiCommand,
+    },
     backup: {
       summary: "Copy this home's transcript and dev server as of one moment; runs may be open",
       load: async () => (await import("./commands/backup.ts")).configureBackupCommand,

@@ -1,6 +1,5 @@
 import { type Attachment, formatAttachment, isAttachment, isPdf } from "../../core/view/attachment.ts";
 import { countDataBytes } from "../../core/view/data-reference.ts";
-import { PDF_TYPE } from "../../core/view/estimate.ts";
 import {
   combineLimits,
   findInputProblem,
@@ -8,14 +7,15 @@ import {
   type InputLimits,
   OWN_LIMITS,
 } from "../../core/view/model-input.ts";
+import { detectFile } from "../../platform/media/detect-file.ts";
 import { readImageSize } from "../../platform/media/image-size.ts";
 import { countPdfPages, isEncryptedPdf } from "../../platform/media/pdf.ts";
+import { PDF_TYPE } from "../../platform/text/media-type.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { getKind } from "../../schema/check.ts";
 import type { Content } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { detectFile } from "./detect-file.ts";
 import type { FilePart, ImagePart, PromptPart } from "./prompt-part.ts";
 import { createInvalidError, createTooLargeError, readSource } from "./read-source.ts";
 

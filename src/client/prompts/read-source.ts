@@ -1,13 +1,12 @@
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { formatSize } from "../../core/view/attachment.ts";
+import { decodeBase64 } from "../../platform/media/decode-base64.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import type { FilePart, ImagePart } from "./prompt-part.ts";
 
 /** The longest name of a file, in characters. */
 const MAX_NAME_CHARS = 200;
-
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** The bytes of a part, and its name. */
 export type SourceBytes = { readonly bytes: Uint8Array; readonly name: string | undefined };
@@ -34,22 +33,14 @@ export async function readSource(
     return { bytes: checkSize(part.bytes, what, maxBytes), name };
   }
   return {
-    bytes: checkSize(decodeBase64((part as { readonly data: string }).data, what), what, maxBytes),
+    bytes: checkSize(readBase64((part as { readonly data: string }).data, what), what, maxBytes),
     name,
   };
 }
 
-function decodeBase64(data: unknown, what: string): Buffer {
-  // Encoders differ in line breaks and in the alphabet; everything else is an error of the sender.
-  const plain =
-    typeof data === "string"
-      ? data
-          .replace(/[\r\n]/g, "")
-          .replace(/-/g, "+")
-          .replace(/_/g, "/")
-      : "";
-  const padded = plain.padEnd(Math.ceil(plain.length / 4) * 4, "=");
-  if (typeof data === "string" && BASE64.test(padded)) return Buffer.from(padded, "base64");
+function readBase64(data: unknown, what: string): Buffer {
+  const bytes = typeof data === "string" ? decodeBase64(data) : undefined;
+  if (bytes !== undefined) return bytes;
   const hint = typeof data === "string" && data.startsWith("data:") ? " Remove the data: prefix." : "";
   throw createInvalidError(what, `has data that is not base64.${hint}`);
 }

@@ -4,6 +4,7 @@ import type { RunSettings } from "../../workflows/run-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { formatPromptLabel, type Prompt } from "../prompts/prompt-part.ts";
 import { buildStartAttributes, formatDetails, formatSummary, formatTitle } from "./run-labels.ts";
+import { buildMemo, type RunKind } from "./run-memo.ts";
 import { getTitleSetting } from "./run-title.ts";
 
 /** Builds the options with which every run is started. */
@@ -11,6 +12,8 @@ export function buildRunOptions(
   link: ClientLink,
   session: string,
   details: {
+    /** `session` by default. */
+    readonly kind?: RunKind;
     readonly definition?: AgentDefinition | undefined;
     readonly prompt?: Prompt | undefined;
     readonly summary?: string;
@@ -28,6 +31,7 @@ export function buildRunOptions(
     taskQueue: link.taskQueue,
     workflowIdReusePolicy: "ALLOW_DUPLICATE" as const,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+    memo: buildMemo(details.kind ?? "session", definition),
     staticSummary: details.summary ?? summary,
     staticDetails: formatDetails(definition, prompt),
     ...(link.searchAttributes

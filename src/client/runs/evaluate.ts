@@ -140,7 +140,7 @@ export async function startEvaluation(link: ClientLink, options: EvaluateOptions
   try {
     const title = await resolveTitle(link, { prompt, session: options.session });
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
-      ...buildRunOptions(link, session, { prompt, summary, title }),
+      ...buildRunOptions(link, session, { kind: "evaluation", prompt, summary, title }),
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });

@@ -154,7 +154,7 @@ export async function exploreSession(
     const summary = formatEvaluationSummary(agents.length, strategy.type, label, link.settings.redactContent);
     const title = await resolveTitle(link, { prompt: first, session });
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
-      ...buildRunOptions(link, session, { prompt: first, summary, title }),
+      ...buildRunOptions(link, session, { kind: "exploration", prompt: first, summary, title }),
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });

@@ -80,7 +80,10 @@ export async function queueMessage(
     }
     await checkSearchAttributes(link);
     await link.client.workflow.signalWithStart(AGENT_WORKFLOW, {
-      ...buildRunOptions(link, resolveSessionId(session), { summary: `delivers a ${label}` }),
+      ...buildRunOptions(link, resolveSessionId(session), {
+        kind: "message",
+        summary: `delivers a ${label}`,
+      }),
       signal: QUEUES[queue].signal,
       signalArgs: [message],
       args: [getRunSettings(link) satisfies StartRequest],

@@ -9,12 +9,18 @@ import { assertFitsInline, INLINE_BYTES } from "./message-input.ts";
 import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { resolveJobId } from "./resolve-job-id.ts";
 import { formatSummary } from "./run-labels.ts";
+import { buildMemo } from "./run-memo.ts";
 import type { CreateScheduleOptions } from "./schedules.ts";
 import { parseMode } from "./start-job.ts";
 import { WORKFLOW_OF_MODE } from "./workflow-of-mode.ts";
 
 /** The workflow that each start of a schedule begins. */
-type ScheduleAction = { readonly workflowType: string; readonly request: object; readonly summary: string };
+type ScheduleAction = {
+  readonly workflowType: string;
+  readonly request: object;
+  readonly summary: string;
+  readonly memo?: Record<string, string>;
+};
 
 /** Builds what a schedule starts. A schedule lives long: its request is sent whole, or stored permanently. */
 export async function buildScheduleAction(
@@ -38,6 +44,7 @@ export async function buildScheduleAction(
       workflowType: AGENT_WORKFLOW,
       request,
       summary: formatSummary(task, link.settings.redactContent),
+      memo: buildMemo("session", definition),
     };
   }
   const mode = parseMode(options.mode);
@@ -51,6 +58,7 @@ export async function buildScheduleAction(
   return {
     workflowType: WORKFLOW_OF_MODE[mode.type],
     request,
+    memo: buildMemo(mode.type),
     summary:
       options.task === undefined ? mode.type : formatSummary(options.task, link.settings.redactContent),
   };

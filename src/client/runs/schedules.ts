@@ -109,7 +109,7 @@ export class Schedules {
     const spec = buildSpec(options);
     checkName(name);
     await checkSearchAttributes(link);
-    const { workflowType, request, summary } = await buildScheduleAction(link, options);
+    const { workflowType, request, summary, memo } = await buildScheduleAction(link, options);
     await this.#call(name, () =>
       link.client.schedule.create({
         scheduleId: name,
@@ -126,6 +126,7 @@ export class Schedules {
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           args: [request],
           staticSummary: summary,
+          ...omitUndefined({ memo }),
         },
       }),
     );

@@ -62,7 +62,12 @@ export async function launchJob(
 ): Promise<StartedJob> {
   try {
     const handle = await link.client.workflow.start(WORKFLOW_OF_MODE[type], {
-      ...buildRunOptions(link, job, { prompt: task, title, summary: formatJobSummary(type, agents, title) }),
+      ...buildRunOptions(link, job, {
+        kind: type,
+        prompt: task,
+        title,
+        summary: formatJobSummary(type, agents, title),
+      }),
       workflowIdReusePolicy: isResume ? "ALLOW_DUPLICATE" : "REJECT_DUPLICATE",
       workflowIdConflictPolicy: "FAIL",
       args: [request],

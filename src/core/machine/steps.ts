@@ -95,9 +95,15 @@ export const STEPS = {
     done: "recorded",
     failed: "record-failed",
     retry: "write",
-    label: ({ inbox }) => `${inbox.length} for the inbox`,
+    label: ({ inbox }) => formatRecordLabel(inbox.length),
   },
 } as const satisfies { readonly [Type in StepType]: Step<Type> };
+
+/** Formats what the timeline displays beside `record`. @param waiting - The messages that go to the session's inbox. */
+export function formatRecordLabel(waiting: number): string {
+  if (waiting === 0) return "what happened so far";
+  return `${waiting} ${waiting === 1 ? "message" : "messages"} for the inbox`;
+}
 
 type Steps = typeof STEPS;
 

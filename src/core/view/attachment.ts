@@ -1,6 +1,6 @@
+import { isTextMediaType, PDF_TYPE } from "../../platform/text/media-type.ts";
 import type { Content, FileContent, ImageContent } from "../../schema/message.ts";
 import { countDataBytes } from "./data-reference.ts";
-import { PDF_TYPE } from "./estimate.ts";
 
 // The parts of a message that have bytes: images and files.
 
@@ -10,14 +10,9 @@ export function isAttachment(part: Content): part is Attachment {
   return part.type === "image" || part.type === "file";
 }
 
-/** Media types of texts that do not begin with `text/`. */
-const TEXT_TYPE =
-  /^application\/(?:(?:[\w.-]+\+)?(?:json|xml)|jsonl|yaml|toml|sql|graphql|javascript|typescript|x-sh)$/;
-
 /** Reports whether a file is a text, which is sent to a model as a text. */
 export function isTextFile({ mimeType }: Pick<FileContent, "mimeType">): boolean {
-  const [type = ""] = mimeType.toLowerCase().split(";", 1);
-  return type.startsWith("text/") || TEXT_TYPE.test(type.trim());
+  return isTextMediaType(mimeType);
 }
 
 export function isPdf({ mimeType }: Pick<FileContent, "mimeType">): boolean {

@@ -1,3 +1,4 @@
+import { PDF_TYPE } from "../../platform/text/media-type.ts";
 import type { AgentMessage, Content, FileContent } from "../../schema/message.ts";
 import { countDataBytes } from "./data-reference.ts";
 
@@ -52,8 +53,6 @@ const PDF_PAGE_TOKENS = 3000;
 
 /** Bytes of a page where the number of pages is unknown: most documents have more. */
 const PDF_PAGE_BYTES = 50_000;
-
-export const PDF_TYPE = "application/pdf";
 
 function estimateFile({ data, mimeType, name, pages }: FileContent): number {
   const bytes = countDataBytes(data);

@@ -1,7 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
-import { extname, resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { z } from "zod";
+import { isTextFile } from "../../core/view/attachment.ts";
+import { OWN_LIMITS } from "../../core/view/model-input.ts";
 import { decodeLine, LineSplitter } from "../../platform/process/line-splitter.ts";
+import { buildFilePart } from "../file-part.ts";
 import { defineTool, type ExecutableTool, type ToolContext, ToolError, type ToolOutput } from "../tool.ts";
 import { PathError, throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import {
@@ -21,20 +24,13 @@ export type ReadFileToolOptions = {
 };
 
 const DEFAULT_MAX_BYTES = 1024 * 1024;
-const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
 /** The limit for one line. Minified code and data would otherwise fill a context. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** The image types that model vendors accept. */
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-};
+/** Files that are no text to a reader, whatever bytes they have. */
+const FILE_NAME = /\.(?:png|jpe?g|gif|webp|pdf)$/i;
 
 const Parameters = z.object({
   path: z.string().describe("Path of the file, relative to the workspace"),
@@ -50,7 +46,7 @@ export function createReadFileTool(options: ReadFileToolOptions = {}): Executabl
     name: "read_file",
     label: "Read file",
     description:
-      "Reads a text file with line numbers, or an image. Read large files in parts with offset and limit.",
+      "Reads a text file with line numbers, an image or a PDF document. Read large files in parts with offset and limit.",
     inputSchema: Parameters,
     replay: "pure",
     quick: true,
@@ -65,9 +61,10 @@ export function createReadFileTool(options: ReadFileToolOptions = {}): Executabl
           if (!isAllowed(root, allowedPaths, realPath)) {
             throw new ToolError("failed", `${request.path} is outside the allowed paths`);
           }
-          const mimeType = IMAGE_TYPES[extname(request.path).toLowerCase()];
-          if (mimeType !== undefined) return await readImage(handle, mimeType, request, context);
-          return await readText(handle, request, maxBytes, context);
+          const file = FILE_NAME.test(request.path)
+            ? await readWholeFile(handle, request, context)
+            : undefined;
+          return file ?? (await readText(handle, request, maxBytes, context));
         } finally {
           await handle.close();
         }
@@ -86,22 +83,24 @@ function isAllowed(root: WorkspaceRoot, allowedPaths: readonly string[], realPat
   });
 }
 
-async function readImage(
+/** Reads an image or a PDF document. The bytes decide what it is: a text under such a name is read as a text. */
+async function readWholeFile(
   handle: FileHandle,
-  mimeType: string,
   { path }: ReadFileRequest,
   { signal }: ToolContext,
-): Promise<ToolOutput> {
+): Promise<ToolOutput | undefined> {
   const { size } = await handle.stat();
-  if (size > MAX_IMAGE_BYTES) throw new ToolError("failed", "Image too large");
+  const [kind, maxBytes] = /\.pdf$/i.test(path)
+    ? ["PDF document", OWN_LIMITS.pdfBytes]
+    : ["Image", OWN_LIMITS.imageBytes];
+  if (size > maxBytes) throw new ToolError("failed", `${kind} too large`);
   throwIfCancelled(signal);
-  const data = await handle.readFile();
-  // A vendor rejects an empty image, and every later request of the conversation that contains it.
-  if (data.length === 0) throw new PathError("the image is empty");
-  return {
-    content: [{ type: "image", data: data.toString("base64"), mimeType }],
-    details: { path, bytes: data.length },
-  };
+  const bytes = Buffer.alloc(size);
+  const { bytesRead } = await handle.read(bytes, 0, size, 0);
+  const result = buildFilePart(bytes.subarray(0, bytesRead), { name: basename(path) });
+  if (result.type === "refused") throw new PathError(result.reason);
+  if (result.part.type === "file" && isTextFile(result.part)) return undefined;
+  return { content: [result.part], details: { path, bytes: bytesRead } };
 }
 
 async function readText(

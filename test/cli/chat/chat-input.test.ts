@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { findCommand } from "../../../src/apps/cli/chat/chat-commands.ts";
 import { startSearch, stepSearch } from "../../../src/apps/cli/chat/history-search.ts";
-import { findOpenMention, formatMention } from "../../../src/apps/cli/chat/mentions.ts";
+import { findOpenMention } from "../../../src/apps/cli/chat/mentions.ts";
 import { stepEndOfInput, stepInterrupt } from "../../../src/apps/cli/chat/step-interrupt.ts";
+import { formatFileMention } from "../../../src/apps/cli/file-mentions.ts";
 import { ChatCompletion } from "../../../src/apps/cli/tui/chat-completion.ts";
 
 test("Ctrl-C clears what is typed, then stops the run; when nothing runs, the second one exits", () => {
@@ -47,7 +48,7 @@ test("files are completed after an @, the best match first, and a name with blan
   expect(await suggest("look at @main")).toEqual(["@src/main.ts", "@docs/main.md"]);
   expect(await suggest('@"a pl')).toEqual(['@"docs/a plan.md"']);
   expect(await suggest("@nothing-like-it")).toBeUndefined();
-  const item = { value: formatMention("docs/a plan.md"), label: "" };
+  const item = { value: formatFileMention("docs/a plan.md"), label: "" };
   expect(completion.applyCompletion(["see @pla now"], 0, 8, item, "@pla")).toEqual({
     lines: ['see @"docs/a plan.md" now'],
     cursorLine: 0,

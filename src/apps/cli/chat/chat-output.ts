@@ -21,8 +21,8 @@ export type ChatOutput = {
   readonly left: (calls: readonly ApprovalRequest[]) => void;
   /** Sets what an open question asks for; undefined when no question is open. */
   readonly prompt: (prompt: DialogPrompt | undefined) => void;
-  /** Called before a message is sent. */
-  readonly sending?: (message: SentMessage) => void;
+  /** Called before a message is sent. @param text - The text that the agent reads. */
+  readonly sending?: (message: SentMessage, text: string) => void;
   /** The message was not accepted; the reason is reported. */
   readonly notSent?: (message: SentMessage) => void;
   /** An answer to a question was chosen. */

@@ -1,6 +1,7 @@
 import { formatApprovalRequest, formatWaitingCall, isTruncated } from "../approval-view.ts";
 import { ChatSession } from "../chat-session.ts";
 import { formatStatusRows } from "../commands/status.ts";
+import { readFileMentions } from "../file-mentions.ts";
 import { InputScreen } from "../input-screen.ts";
 import { handleInterrupts } from "../interrupts.ts";
 import { Renderer } from "../render.ts";
@@ -50,7 +51,10 @@ export async function runLineChat(setup: ChatSetup): Promise<ChatPhase> {
       help: formatChatHelp(["Ctrl-C stops the run; a second Ctrl-C exits."]),
       show: (item) => (context.json ? context.printEvent(item) : renderer.show(item.event)),
       report,
-      sending: onSending,
+      sending: (_, text) => {
+        ownPrompts.add(text.trim());
+        onSending();
+      },
       onPhase: (next) => {
         phase = next;
         if (next === "idle") {
@@ -80,6 +84,10 @@ export async function runLineChat(setup: ChatSetup): Promise<ChatPhase> {
         else screen.ask(asked.prompt, asked.typed);
       },
     },
+    // Piped text may come from anyone.
+    streams.stdin.isTTY === true && !context.json
+      ? (text) => readFileMentions(text, agent?.workspace ?? process.cwd())
+      : undefined,
   );
   const off = handleInterrupts(
     streams.signals,

@@ -1,5 +1,3 @@
-// Files that a message mentions: `@path`, or `@"path"` if the path has blanks. The agent reads them with its tools.
-
 /** A mention that is being typed at the end of the text. */
 const OPEN_MENTION = /(?:^|\s)(@(?:"([^"\n]*)|([^\s"]*)))$/;
 
@@ -11,8 +9,4 @@ export function findOpenMention(
   if (match === null) return undefined;
   const [, typed = "", quoted, plain = ""] = match;
   return { typed, path: quoted ?? plain };
-}
-
-export function formatMention(path: string): string {
-  return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
 }

@@ -1,5 +1,6 @@
 import { CHAT_COMMANDS, type ChatCommand } from "../chat/chat-commands.ts";
-import { findOpenMention, formatMention } from "../chat/mentions.ts";
+import { findOpenMention } from "../chat/mentions.ts";
+import { formatFileMention } from "../file-mentions.ts";
 import {
   type AutocompleteItem,
   type AutocompleteProvider,
@@ -62,5 +63,5 @@ function suggestCommands(typed: string): AutocompleteItem[] {
 
 function suggestFiles(files: readonly string[], typed: string): AutocompleteItem[] {
   const matching = typed === "" ? files : fuzzyFilter([...files], typed, (file) => file);
-  return matching.slice(0, MAX_SUGGESTIONS).map((file) => ({ value: formatMention(file), label: file }));
+  return matching.slice(0, MAX_SUGGESTIONS).map((file) => ({ value: formatFileMention(file), label: file }));
 }

@@ -4,7 +4,16 @@ import { decodeKittyPrintable, matchesKey } from "./pi-tui.ts";
 import { isPaste } from "./prompt-editor.ts";
 
 /** A key that the chat handles before the editor. */
-export type ChatKey = "interrupt" | "end" | "suspend" | "expand" | "search" | "redraw" | "tab" | "escape";
+export type ChatKey =
+  | "interrupt"
+  | "end"
+  | "suspend"
+  | "expand"
+  | "search"
+  | "redraw"
+  | "remove-attachment"
+  | "tab"
+  | "escape";
 
 const KEYS = {
   "ctrl+c": "interrupt",
@@ -13,6 +22,7 @@ const KEYS = {
   "ctrl+o": "expand",
   "ctrl+r": "search",
   "ctrl+l": "redraw",
+  "ctrl+x": "remove-attachment",
   tab: "tab",
   escape: "escape",
 } as const satisfies Record<string, ChatKey>;

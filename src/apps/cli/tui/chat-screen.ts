@@ -22,10 +22,15 @@ export type ChatScreenOptions = {
   readonly theme: ChatTheme;
   readonly facts: ChatFacts;
   readonly completion: AutocompleteProvider;
+  /** Where relative paths in messages begin. */
+  readonly folder: string;
   /** Earlier messages, the oldest first. */
   readonly history: readonly string[];
   readonly listeners: InputListeners;
 };
+
+/** A message that the agent has not read yet, with the text that the agent reads. */
+type PendingMessage = { readonly message: SentMessage; readonly text: string };
 
 /** The seconds of the status line. */
 const TICK_MS = 1_000;
@@ -39,20 +44,21 @@ export class ChatScreen {
   #chat: ChatBlocks = NO_BLOCKS;
   #facts: ChatFacts;
   #phase: ChatPhase = "idle";
-  #pending: readonly SentMessage[] = [];
+  #pending: readonly PendingMessage[] = [];
   #waiting = 0;
   #sinceMs = Date.now();
   #isActive = false;
   #ticker: NodeJS.Timeout | undefined;
   #stopGuarding: () => void = () => undefined;
 
-  constructor({ theme, facts, completion, history, listeners }: ChatScreenOptions) {
+  constructor({ theme, facts, completion, folder, history, listeners }: ChatScreenOptions) {
     this.#facts = facts;
     this.#conversation = new ConversationView(theme);
     this.#input = new InputArea({
       tui: this.#tui,
       theme,
       completion,
+      folder,
       history,
       listeners: { ...listeners, onExpand: () => this.#toggleExpansion() },
       getPhase: () => this.#phase,
@@ -119,7 +125,7 @@ export class ChatScreen {
     clearInterval(this.#ticker);
     if (phase !== "idle") this.#ticker = setInterval(() => this.#tui.requestRender(), TICK_MS);
     // A prompt that was rejected joins no conversation.
-    else this.#pending = this.#pending.filter(({ type }) => type !== "prompt");
+    else this.#pending = this.#pending.filter(({ message }) => message.type !== "prompt");
     this.#tui.requestRender();
   }
 
@@ -142,19 +148,20 @@ export class ChatScreen {
     this.report(`${formatAnswer(answer)}: ${describeCall(call)}${reason}`, "info");
   }
 
-  addPending(message: SentMessage): void {
-    this.#pending = [...this.#pending, message];
+  /** @param text - The text that the agent reads. */
+  addPending(message: SentMessage, text: string): void {
+    this.#pending = [...this.#pending, { message, text }];
     this.#tui.requestRender();
   }
 
   /** A message was not accepted: it returns to the editor. */
   returnPending(message: SentMessage): void {
-    this.#pending = this.#pending.filter((one) => one !== message);
+    this.#pending = this.#pending.filter((one) => one.message !== message);
     this.#input.offerText(message.text);
   }
 
   #removePending(text: string): void {
-    const index = this.#pending.findIndex((message) => message.text.trim() === text.trim());
+    const index = this.#pending.findIndex((one) => one.text.trim() === text.trim());
     if (index >= 0) this.#pending = this.#pending.toSpliced(index, 1);
   }
 

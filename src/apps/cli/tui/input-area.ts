@@ -12,7 +12,7 @@ import type { ChatPhase } from "../step-chat.ts";
 import { readChatKey, readSearchKey, readSelectorKey } from "./chat-key.ts";
 import type { ChatTheme } from "./chat-theme.ts";
 import type { ChatTui } from "./chat-tui.ts";
-import { formatQuestion, formatSearch, type OpenQuestion, Panel } from "./panels.ts";
+import { formatAttachments, formatQuestion, formatSearch, type OpenQuestion, Panel } from "./panels.ts";
 import { type AutocompleteProvider, type Component, isKeyRelease, matchesKey } from "./pi-tui.ts";
 import { isPaste, PromptEditor } from "./prompt-editor.ts";
 import { suspendGroup } from "./terminal-guard.ts";
@@ -31,6 +31,8 @@ export type InputAreaOptions = {
   readonly tui: ChatTui;
   readonly theme: ChatTheme;
   readonly completion: AutocompleteProvider;
+  /** Where relative paths in messages begin. */
+  readonly folder: string;
   readonly history: readonly string[];
   readonly listeners: InputListeners & { readonly onExpand: () => void };
   readonly getPhase: () => ChatPhase;
@@ -62,10 +64,10 @@ export class InputArea {
   readonly components: readonly Component[];
 
   constructor(options: InputAreaOptions) {
-    const { tui, theme, completion, history } = options;
+    const { tui, theme, completion, folder, history } = options;
     this.#options = options;
     this.#history = history;
-    this.#editor = new PromptEditor(tui, theme);
+    this.#editor = new PromptEditor(tui, theme, folder);
     this.#editor.setAutocompleteProvider(completion);
     for (const text of history) this.#editor.addToHistory(text);
     this.#editor.onMessage = (text) => this.#submit(text);
@@ -75,6 +77,9 @@ export class InputArea {
       ),
       new Panel((width) => (this.#search === undefined ? [] : formatSearch(this.#search, theme, width))),
       new Panel(() => (this.#mode === "message" ? [] : [theme.yellow(LABELS[this.#mode])])),
+      new Panel((width) =>
+        this.#mode === "message" ? formatAttachments(this.#editor.attachments, theme, width) : [],
+      ),
       this.#editor,
     ];
     tui.setFocus(this.#editor);
@@ -153,6 +158,9 @@ export class InputArea {
         return true;
       case "redraw":
         this.#options.tui.redrawAll();
+        return true;
+      case "remove-attachment":
+        if (this.#mode === "message") this.#editor.removeLastAttachment();
         return true;
     }
     if (this.#search !== undefined) return this.#handleSearch(this.#search, data);

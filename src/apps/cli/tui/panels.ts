@@ -1,3 +1,6 @@
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import { formatSize } from "../../../core/view/attachment.ts";
 import type { ApprovalSelector } from "../chat/approval-selector.ts";
 import type { HistorySearch } from "../chat/history-search.ts";
 import type { ChatTheme } from "./chat-theme.ts";
@@ -59,6 +62,25 @@ export function formatPendingMessages(
     theme.dim(truncateToWidth(`» ${sanitizeText(text).replaceAll("\n", " ")}`, width, "…")),
   );
   return ["", ...lines];
+}
+
+/** Formats the files that the message in the editor attaches. */
+export function formatAttachments(
+  paths: readonly string[],
+  theme: ChatTheme,
+  width: number,
+): readonly string[] {
+  if (paths.length === 0) return [];
+  const names = paths.map((path) => `${basename(path)} (${formatFileSize(path)})`);
+  const text = sanitizeText(
+    `attached: ${names.join(" · ")} — Ctrl-X removes ${paths.length > 1 ? "the last" : "it"}`,
+  );
+  return wrapTextWithAnsi(text, width).map((line) => theme.cyan(line));
+}
+
+function formatFileSize(path: string): string {
+  const bytes = statSync(path, { throwIfNoEntry: false })?.size;
+  return bytes === undefined ? "missing" : formatSize(bytes);
 }
 
 const SEARCH_ROWS = 8;

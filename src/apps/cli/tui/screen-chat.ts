@@ -9,6 +9,7 @@ import { StatusPoller } from "../chat/status-poller.ts";
 import { WorkspaceFiles } from "../chat/workspace-files.ts";
 import { ChatSession } from "../chat-session.ts";
 import { formatStatusRows } from "../commands/status.ts";
+import { readFileMentions } from "../file-mentions.ts";
 import { handleInterrupts } from "../interrupts.ts";
 import { isColoured, stripPaint } from "../palette.ts";
 import { type ChatPhase, formatChatHelp } from "../step-chat.ts";
@@ -19,7 +20,8 @@ import { createChatTheme } from "./chat-theme.ts";
 
 const KEYS_HELP = [
   "Enter sends; \\ Enter, Alt-Enter or Shift-Enter begins a new line. A paste is one message.",
-  "Up and Down: earlier messages · Ctrl-R: search them · Tab or @: complete a file · Ctrl-O: show more",
+  "Up and Down: earlier messages · Ctrl-R: search them · Tab: complete · Ctrl-O: show more",
+  "@FILE attaches a file, and so does the path of an image that you paste or drop; Ctrl-X removes the last. \\@FILE is text.",
   "Ctrl-C clears what is typed, then stops the run, then exits. Ctrl-D exits, Ctrl-Z suspends the chat.",
 ];
 
@@ -36,12 +38,14 @@ export async function runScreenChat(setup: ChatSetup): Promise<ChatPhase> {
   const { context, holdfast, session: id, agent, title, isResumed, onSending } = setup;
   const { streams, options } = context;
   const history = PromptHistory.open(resolveHome(options.home).folder, streams.env);
-  const files = new WorkspaceFiles(agent?.workspace ?? process.cwd());
+  const folder = agent?.workspace ?? process.cwd();
+  const files = new WorkspaceFiles(folder);
   const { id: model, contextWindow } = agent?.model ?? {};
   const screen = new ChatScreen({
     theme: createChatTheme(isColoured(streams.stdout, streams.env)),
     facts: { session: formatSession(id), pending: [], ...omitUndefined({ model, contextWindow }) },
     completion: new ChatCompletion(() => files.list()),
+    folder,
     history: history.entries,
     listeners: {
       onMessage: (text) => {
@@ -84,14 +88,15 @@ export async function runScreenChat(setup: ChatSetup): Promise<ChatPhase> {
         screen.report([...lines, "/approvals displays them again."].join("\n"));
       },
       prompt: (prompt) => screen.setPrompt(prompt),
-      sending: (message) => {
+      sending: (message, text) => {
         onSending();
-        screen.addPending(message);
+        screen.addPending(message, text);
       },
       notSent: (message) => screen.returnPending(message),
       onAnswer: (call, answer) => screen.showAnswer(call, answer),
       onWaiting: (calls) => screen.setWaiting(calls),
     },
+    (text) => readFileMentions(text, folder),
   );
   const off = handleInterrupts(
     streams.signals,

@@ -1,5 +1,4 @@
 import type { McpServer } from "../../../schema/mcp.ts";
-import type { ImageContent, TextContent } from "../../../schema/message.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
 import {
   type ExecutableTool,
@@ -126,8 +125,8 @@ function maskDetails(
 /** Masks secrets: the server received them and may repeat them. */
 export function maskContent(
   pooled: Pick<PooledServer, "mask">,
-  content: readonly (TextContent | ImageContent)[],
-): (TextContent | ImageContent)[] {
+  content: ToolOutput["content"],
+): ToolOutput["content"] {
   return content.map((part) => (part.type === "text" ? { ...part, text: pooled.mask(part.text) } : part));
 }
 

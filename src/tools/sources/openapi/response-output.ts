@@ -1,4 +1,7 @@
-import { detectImageType } from "../../../platform/media/detect-image-type.ts";
+import { isPdf } from "../../../core/view/attachment.ts";
+import { OWN_LIMITS } from "../../../core/view/model-input.ts";
+import { PDF_TYPE } from "../../../platform/text/media-type.ts";
+import { buildFilePart } from "../../file-part.ts";
 import type { ToolOutput } from "../../tool.ts";
 import type { ApiRequest } from "./prepare-request.ts";
 import type { RequestSecrets } from "./request-secrets.ts";
@@ -13,7 +16,9 @@ const TEXT_TYPES =
 const SNIFFED_BYTES = 4096;
 
 export function getMaxBytes(contentType: string, maxText: number): number {
-  return IMAGE_TYPES.test(getMediaType(contentType)) ? Math.max(maxText, MAX_IMAGE_BYTES) : maxText;
+  const type = getMediaType(contentType);
+  if (type === PDF_TYPE) return Math.max(maxText, OWN_LIMITS.pdfBytes);
+  return IMAGE_TYPES.test(type) ? Math.max(maxText, MAX_IMAGE_BYTES) : maxText;
 }
 
 /** Formats an answer for the model (OAPI-07): "{METHOD} {URL} → {STATUS}", an empty line, the body. */
@@ -31,18 +36,25 @@ export function toToolOutput(request: ApiRequest, answer: ApiResponse, secrets: 
     details,
   });
   if (bytes.length === 0) return buildOutput("");
-  const picture = IMAGE_TYPES.test(type) && !isCut ? detectImageType(bytes) : undefined;
-  if (picture !== undefined) {
-    const data = Buffer.from(bytes).toString("base64");
-    const { content } = buildOutput(`(${picture}, ${bytes.length} bytes)`);
-    return { content: [...content, { type: "image", data, mimeType: picture }], details };
+  const isFile = (IMAGE_TYPES.test(type) || type === PDF_TYPE) && !isCut;
+  const file = isFile ? buildFilePart(bytes, { name: getFileName(request), mimeType: type }) : undefined;
+  if (file?.type === "part" && (file.part.type === "image" || isPdf(file.part))) {
+    const { content } = buildOutput(`(${file.part.mimeType}, ${bytes.length} bytes)`);
+    return { content: [...content, file.part], details };
   }
+  if (file?.type === "refused")
+    return buildOutput(`(${type}, ${bytes.length} bytes: ${file.reason}, so it is omitted)`);
   const isText =
     type === "" || type === "application/octet-stream" ? looksLikeText(bytes) : TEXT_TYPES.test(type);
   if (isText) return buildOutput(decodeText(bytes, contentType, isCut));
   return buildOutput(
     `(${type || "bytes"}, ${isCut ? "more than " : ""}${bytes.length} bytes: not text, so it is omitted)`,
   );
+}
+
+/** Returns the last part of the address if it is the name of a file. */
+function getFileName({ maskedUrl }: ApiRequest): string | undefined {
+  return /\/([\w.-]+\.\w+)(?:\?.*)?$/.exec(maskedUrl)?.[1];
 }
 
 function getMediaType(contentType: string): string {

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { isAbsolute, join, normalize, relative } from "node:path";
+import { basename, isAbsolute, join, normalize, relative } from "node:path";
 import { z } from "zod";
-import { detectImageType } from "../../../platform/media/detect-image-type.ts";
+import { isTextFile } from "../../../core/view/attachment.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
+import { buildFilePart } from "../../file-part.ts";
 import { defineTool, type ExecutableTool, type ToolContext, ToolError, type ToolOutput } from "../../tool.ts";
 import { throwIfCancelled } from "../../workspace/system-error.ts";
 import { openFile, openRoot } from "../../workspace/workspace-access.ts";
@@ -21,10 +22,9 @@ export type PinnedSkill = z.infer<typeof PinnedSkill>;
 
 /** The limit for one answer. The model reads longer files in parts. */
 const MAX_TEXT_BYTES = 256 * 1024;
-const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const MAX_LISTED_FILES = 100;
 
-const IMAGE_NAME = /\.(png|jpe?g|gif|webp)$/i;
+const FILE_NAME = /\.(png|jpe?g|gif|webp|pdf)$/i;
 
 const Parameters = z.object({
   name: z.string().min(1).describe("Name of the skill"),
@@ -75,13 +75,10 @@ async function readSkill(
   if (file === undefined) throw createUnknownFileError(skill, request.path ?? path);
   const bytes = await readPinnedFile(skill, path, file.hash);
   const details = { skill: skill.name, path, bytes: bytes.length };
-  if (IMAGE_NAME.test(path)) {
-    const mimeType = detectImageType(bytes);
-    if (mimeType !== undefined && bytes.length > MAX_IMAGE_BYTES)
-      throw new ToolError("failed", "Image too large");
-    if (mimeType !== undefined) {
-      return { content: [{ type: "image", data: bytes.toString("base64"), mimeType }], details };
-    }
+  if (FILE_NAME.test(path)) {
+    const result = buildFilePart(bytes, { name: basename(path) });
+    if (result.type === "refused") throw new ToolError("failed", `${path} cannot be read: ${result.reason}`);
+    if (result.part.type === "image" || !isTextFile(result.part)) return { content: [result.part], details };
   }
   const text = decodeText(bytes);
   if (text === undefined) {

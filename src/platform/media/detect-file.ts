@@ -1,8 +1,7 @@
 import { extname } from "node:path";
-import { isTextFile } from "../../core/view/attachment.ts";
-import { PDF_TYPE } from "../../core/view/estimate.ts";
-import { detectImageType } from "../../platform/media/detect-image-type.ts";
-import { isPdfFile } from "../../platform/media/pdf.ts";
+import { isTextMediaType, PDF_TYPE } from "../text/media-type.ts";
+import { detectImageType } from "./detect-image-type.ts";
+import { isPdfFile } from "./pdf.ts";
 
 /** What bytes are. Text is UTF-8. */
 export type DetectedFile =
@@ -43,7 +42,7 @@ export function detectFile(bytes: Uint8Array, name: string, claimedType?: string
 
 function getTextType(name: string, claimedType: string | undefined): string {
   const type = claimedType?.split(";", 1)[0]?.trim().toLowerCase() ?? TEXT_TYPES[extname(name).toLowerCase()];
-  return type !== undefined && isTextFile({ mimeType: type }) ? type : "text/plain";
+  return type !== undefined && isTextMediaType(type) ? type : "text/plain";
 }
 
 /** Decodes UTF-8, or UTF-16 with a byte order mark. Returns nothing for other bytes, and for texts with NUL characters. */
