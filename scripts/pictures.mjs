@@ -54,7 +54,8 @@ try {
 function prepareProject() {
   cpSync(join(root, "demo", "project"), project, { recursive: true });
   writeFileSync(join(project, "agent.toml"), AGENT_FILE.replace("MODEL_ADDRESS", model.anthropicBaseUrl));
-  const git = (...args) => spawnSync("git", ["-c", "user.name=A", "-c", "user.email=a@b.c", ...args], { cwd: project });
+  const git = (...args) =>
+    spawnSync("git", ["-c", "user.name=A", "-c", "user.email=a@b.c", ...args], { cwd: project });
   git("init", "-q");
   git("add", "-A");
   git("commit", "-qm", "Begin");
@@ -102,15 +103,19 @@ function openChat() {
 
 function readScreen({ screen }) {
   const { active } = screen.buffer;
-  return Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true) ?? "");
+  return Array.from(
+    { length: active.length },
+    (_, row) => active.getLine(row)?.translateToString(true) ?? "",
+  );
 }
 
 async function waitForText(pattern) {
-  await eventually(() => pattern.test(readScreen(chat).join("\n")), { what: `${pattern}`, timeoutMs: WAIT_MS }).catch(
-    (error) => {
-      throw new Error(`${error.message}\n${readScreen(chat).join("\n")}`);
-    },
-  );
+  await eventually(() => pattern.test(readScreen(chat).join("\n")), {
+    what: `${pattern}`,
+    timeoutMs: WAIT_MS,
+  }).catch((error) => {
+    throw new Error(`${error.message}\n${readScreen(chat).join("\n")}`);
+  });
 }
 
 async function takePictures() {
@@ -124,7 +129,10 @@ async function takePictures() {
   model.release(GATE);
   await waitForText(/^(?!.*writes a call).*bash wants to run.*1 Yes/s);
   const texts = readScreen(chat);
-  const rows = [...texts.keys()].slice(texts.indexOf(BEGINNING), texts.findLastIndex((text) => text !== "") + 1);
+  const rows = [...texts.keys()].slice(
+    texts.indexOf(BEGINNING),
+    texts.findLastIndex((text) => text !== "") + 1,
+  );
   writeFileSync(join(images, "terminal.svg"), drawTerminal(chat.screen, rows));
   chat.process.stdin.write("y\r");
   await waitForText(/Mended and committed/);
@@ -134,19 +142,27 @@ async function takePictures() {
 /** Finds the run's address in Temporal's UI. */
 function readRun() {
   const { uiUrl } = JSON.parse(readFileSync(join(home, "server", "server.json"), "utf8"));
-  const { stdout } = spawnSync(process.execPath, [holdfast, "list", "--json", "--home", home], { env, encoding: "utf8" });
+  const { stdout } = spawnSync(process.execPath, [holdfast, "list", "--json", "--home", home], {
+    env,
+    encoding: "utf8",
+  });
   const { session } = JSON.parse(stdout.split("\n")[0]);
   return `${uiUrl}/namespaces/default/workflows/${session}`;
 }
 
 async function takeTimeline(address) {
-  const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+  const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+    existsSync,
+  );
   const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
     await page.goto(address);
     await page.getByText("git commit", { exact: false }).first().waitFor({ timeout: WAIT_MS });
-    await page.getByText(/^close-loop/).first().waitFor({ timeout: WAIT_MS });
+    await page
+      .getByText(/^close-loop/)
+      .first()
+      .waitFor({ timeout: WAIT_MS });
     const { y = 0 } = (await page.getByText("Timeline", { exact: true }).last().boundingBox()) ?? {};
     const clip = { x: 256, y: y - 20, width: 1024, height: 490 };
     await page.screenshot({ path: join(images, "temporal-ui.png"), clip });

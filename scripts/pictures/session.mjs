@@ -29,7 +29,10 @@ const call = (name, input) => ({ name, arguments: input });
 
 export const SCRIPT = {
   replies: [
-    { text: "First I run the tests.", toolCalls: [call("bash", { command: "npm test | grep -E ' (pass|fail) '" })] },
+    {
+      text: "First I run the tests.",
+      toolCalls: [call("bash", { command: "npm test | grep -E ' (pass|fail) '" })],
+    },
     {
       text: "`from 10 pieces` means 10 and more, but `tierFor` compares with `>`.",
       toolCalls: [
@@ -41,7 +44,10 @@ export const SCRIPT = {
       ],
       holdUntil: GATE,
     },
-    { text: "Now the tests again.", toolCalls: [call("bash", { command: "npm test | grep -E ' (pass|fail) '" })] },
+    {
+      text: "Now the tests again.",
+      toolCalls: [call("bash", { command: "npm test | grep -E ' (pass|fail) '" })],
+    },
     {
       text: "All of them pass.",
       toolCalls: [call("bash", { command: 'git commit -am "Include the first quantity of a tier"' })],

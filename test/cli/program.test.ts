@@ -104,6 +104,7 @@ test.each([
   [["run"], "missing required argument 'task'"],
   [["list", "--status", "runing", ...NOWHERE], 'Did you mean "running"?'],
   [["list", "--limit", "0", ...NOWHERE], "--limit"],
+  [["list", "--sort", "cost", "--after", "x", ...NOWHERE], "does not take --after"],
   [["run", "x", ...NOWHERE], "No model is given"],
   [["run", " ", "--model", "anthropic/m", ...NOWHERE], "The task is empty"],
   [["dev", ...NOWHERE], "--port"],

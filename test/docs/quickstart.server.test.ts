@@ -45,7 +45,9 @@ describeIf(hasPrivateNetwork, NO_PRIVATE_NETWORK)("the quickstart", () => {
             writeFileSync(join(folder, step.file), step.text);
             break;
           case "compare":
-            expect({ printed, missing: findMissingLines(step.lines, printed) }).toMatchObject({ missing: [] });
+            expect({ printed, missing: findMissingLines(step.lines, printed) }).toMatchObject({
+              missing: [],
+            });
             break;
           case "run":
             // The test has the package of this build.

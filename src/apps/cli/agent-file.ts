@@ -63,7 +63,9 @@ export function loadAgentFile(
 
 /** Whether a warning is about a tool that is probably the worker's own. A worker without it rejects a strict agent. */
 function isToolOfTheWorker({ field, severity, nearest }: Problem): boolean {
-  return severity === "warning" && nearest === undefined && /(?:^|\.)tools\.enabled\[\d+\]$/.test(field ?? "");
+  return (
+    severity === "warning" && nearest === undefined && /(?:^|\.)tools\.enabled\[\d+\]$/.test(field ?? "")
+  );
 }
 
 /** Returns the agent of that name; without a name, the file's only agent. */
