@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { COMMAND_GROUPS } from "../../src/apps/cli/command-table.ts";
 import { ALL_COMMANDS, buildProgram, findCommand } from "../../src/apps/cli/program.ts";
+import { wrapHelp } from "../../src/apps/cli/wrap-help.ts";
 import { createTerminal, runHoldfast } from "./terminal.ts";
 
 /** Nothing listens on port 1, and connections to it are refused at once. */
@@ -90,6 +91,20 @@ test.each([
   [[], undefined],
 ])("the command of %j is %s", (argv, name) => {
   expect(findCommand(argv)).toBe(name);
+});
+
+test("help describes a command of a command", async () => {
+  const { code, out } = await runHoldfast(["help", "job", "status"]);
+  expect(code).toBe(0);
+  expect(out).toContain("Usage: holdfast job status");
+});
+
+test("sentences of a help text fit the terminal; options, tables and examples stay as they are", () => {
+  const text = "Usage: x\n\nOne two\nthree four. Five.\nSix.\n\nExamples:\n  $ one two three four five six\n";
+  expect(wrapHelp(text, 12)).toBe(
+    "Usage: x\n\nOne two\nthree four.\nFive.\nSix.\n\nExamples:\n  $ one two three four five six\n",
+  );
+  expect(wrapHelp(text, 80)).toContain("One two three four. Five.\nSix.\n");
 });
 
 test("--version prints the package's version", async () => {
