@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
+import { blankComments } from "./blank-comments.mjs";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
 import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
@@ -59,20 +60,20 @@ async function bundleWorkflows() {
       optimization: { ...config.optimization, moduleIds: "deterministic" },
     }),
   });
-  writeFileSync("dist/workflow-bundle.js", shortenSourceMap(code));
+  writeFileSync("dist/workflow-bundle.js", shortenBundle(code));
 }
 
 /**
- * Removes the copies of the sources from the bundle's source map, and this machine's folder from their names. A worker reads
- * the map to name files and lines in stack traces.
+ * Removes the comments of the bundle, the copies of the sources from its source map, and this machine's folder from their
+ * names. A worker reads the map to name files and lines in stack traces.
  */
-function shortenSourceMap(code) {
+function shortenBundle(code) {
   const comment = /\/\/# sourceMappingURL=data:application\/json;[^,]*base64,(\S+)\s*$/.exec(code);
   if (comment === null) fail("the workflow bundle has no source map, which a worker requires");
   const map = JSON.parse(Buffer.from(comment[1], "base64").toString("utf8"));
   const sources = map.sources.map((source) => source.replace(`${root}/`, ""));
   const short = Buffer.from(JSON.stringify({ ...map, sources, sourcesContent: undefined }));
-  return `${code.slice(0, comment.index)}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
+  return `${blankComments(code.slice(0, comment.index))}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
 }
 
 /** Replaces the module that re-exports the terminal library with the library itself, and writes the licences beside it. */

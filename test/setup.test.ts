@@ -13,7 +13,13 @@ let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "holdfast-setup-"));
   await mkdir(join(root, "scripts"));
-  for (const name of ["setup.mjs", "build-stamp.mjs", "bundled-packages.mjs", "declarations.mjs"])
+  for (const name of [
+    "setup.mjs",
+    "build-stamp.mjs",
+    "blank-comments.mjs",
+    "bundled-packages.mjs",
+    "declarations.mjs",
+  ])
     await copyFile(join(SCRIPTS, name), join(root, "scripts", name));
   await write("src/a.ts", "export const a = 1;");
   await write("tsconfig.json", "{}");

@@ -50,6 +50,7 @@ export default defineConfig({
   themeConfig: {
     outline: [2, 3],
     nav: [
+      { text: "Quickstart", link: "/quickstart" },
       { text: "Guide", link: "/agents" },
       { text: "API", link: "/api/" },
       { text: "Errors", link: "/errors" },

@@ -3,8 +3,9 @@ export const SECTIONS = [
   {
     text: "Begin",
     pages: [
-      ["Holdfast", "/"],
       ["Quickstart", "/quickstart"],
+      ["Ten tasks", "/ten-tasks"],
+      ["What it is", "/"],
       ["First programs", "/examples/first-programs/"],
       ["Cookbook", "/cookbook"],
       ["Testing your agents", "/testing-your-agents"],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { COMMAND_GROUPS } from "../../src/apps/cli/command-table.ts";
 import { ALL_COMMANDS, buildProgram, findCommand } from "../../src/apps/cli/program.ts";
+import { wrapHelp } from "../../src/apps/cli/wrap-help.ts";
 import { createTerminal, runHoldfast } from "./terminal.ts";
 
 /** Nothing listens on port 1, and connections to it are refused at once. */
@@ -92,6 +93,20 @@ test.each([
   expect(findCommand(argv)).toBe(name);
 });
 
+test("help describes a command of a command", async () => {
+  const { code, out } = await runHoldfast(["help", "job", "status"]);
+  expect(code).toBe(0);
+  expect(out).toContain("Usage: holdfast job status");
+});
+
+test("sentences of a help text fit the terminal; options, tables and examples stay as they are", () => {
+  const text = "Usage: x\n\nOne two\nthree four. Five.\nSix.\n\nExamples:\n  $ one two three four five six\n";
+  expect(wrapHelp(text, 12)).toBe(
+    "Usage: x\n\nOne two\nthree four.\nFive.\nSix.\n\nExamples:\n  $ one two three four five six\n",
+  );
+  expect(wrapHelp(text, 80)).toContain("One two three four. Five.\nSix.\n");
+});
+
 test("--version prints the package's version", async () => {
   const { code, out } = await runHoldfast(["--version"]);
   expect(code).toBe(0);
@@ -104,6 +119,7 @@ test.each([
   [["run"], "missing required argument 'task'"],
   [["list", "--status", "runing", ...NOWHERE], 'Did you mean "running"?'],
   [["list", "--limit", "0", ...NOWHERE], "--limit"],
+  [["list", "--sort", "cost", "--after", "x", ...NOWHERE], "does not take --after"],
   [["run", "x", ...NOWHERE], "No model is given"],
   [["run", " ", "--model", "anthropic/m", ...NOWHERE], "The task is empty"],
   [["dev", ...NOWHERE], "--port"],

@@ -55,7 +55,17 @@ export function loadAgentFile(
   const { agents, problems } = readAgents(file, { cwd, env, untrusted, ...AGENT_FILE_CHECKS });
   if (agents.length === 0) throw new AgentFileError(file, problems);
   const { definition } = selectAgent(agents, file, hash < 0 ? undefined : spec.slice(hash + 1));
-  return { agent: definition, problems };
+  return {
+    agent: definition,
+    problems: definition.strict ? problems.filter((one) => !isToolOfTheWorker(one)) : problems,
+  };
+}
+
+/** Whether a warning is about a tool that is probably the worker's own. A worker without it rejects a strict agent. */
+function isToolOfTheWorker({ field, severity, nearest }: Problem): boolean {
+  return (
+    severity === "warning" && nearest === undefined && /(?:^|\.)tools\.enabled\[\d+\]$/.test(field ?? "")
+  );
 }
 
 /** Returns the agent of that name; without a name, the file's only agent. */

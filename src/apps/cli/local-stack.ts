@@ -83,6 +83,8 @@ export async function startWorker(
     readonly taskQueue: string;
     /** By default the database of the command line. */
     readonly database?: string | undefined;
+    /** Modules that export a tool or a list of tools by default. */
+    readonly tools?: readonly string[] | undefined;
   },
   tell: (event: StackEvent) => void,
 ): Promise<WorkerSupervisor> {
@@ -95,12 +97,12 @@ export async function startWorker(
   }
   const logFile = join(home.folder, "worker.log");
   const log = new LogFile(logFile, tell);
-  const { address, namespace, taskQueue, database = options.database } = target;
+  const { address, namespace, taskQueue, tools, database = options.database } = target;
   let tail = "";
   const keeper = new WorkerSupervisor(
     () =>
       spawnWorker(
-        { home: home.folder, database, address, namespace, taskQueue, profile: options.profile },
+        { home: home.folder, database, address, namespace, taskQueue, tools, profile: options.profile },
         {
           env: streams.env,
           onLog: (chunk) => {

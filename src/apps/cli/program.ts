@@ -5,6 +5,7 @@ import { EXIT, EXIT_CODES_HELP } from "./exit-codes.ts";
 import { print } from "./output.ts";
 import { readPackageVersion } from "./package-version.ts";
 import { reportError } from "./report-error.ts";
+import { wrapHelp } from "./wrap-help.ts";
 
 const HELP_SUMMARY = "Print the options and examples of a command";
 
@@ -19,7 +20,7 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
       const { confirmImportedAgent } = await import("./accept-import.ts");
       exitCode = await confirmImportedAgent(context, () => work(context));
     });
-    await program.parseAsync(argv, { from: "user" });
+    await program.parseAsync(expandHelp(argv), { from: "user" });
     return exitCode;
   } catch (error) {
     return reportError(error, streams, argv.includes("--json"));
@@ -50,12 +51,14 @@ export async function buildProgram(
   describeProgram(program);
   for (const command of listCommands(program)) {
     command.exitOverride().configureOutput({
-      writeOut: (text) => void print(streams.stdout, text),
+      writeOut: (text) => void print(streams.stdout, wrapHelp(text, streams.stdout.columns ?? 100)),
       writeErr: (text) => void print(streams.stderr, text),
       getOutHelpWidth: () => streams.stdout.columns ?? 100,
       getErrHelpWidth: () => streams.stderr.columns ?? 100,
     });
-    if (command !== program) command.addHelpText("after", globalOptions);
+    if (command === program) continue;
+    command.helpOption("-h, --help", "print this help").addHelpText("after", globalOptions);
+    if (command.commands.length > 0) command.helpCommand("help [command]", "print the help of a command");
   }
   return program.showHelpAfterError("(for details, use --help)");
 }
@@ -74,7 +77,7 @@ function describeProgram(program: Command): void {
       `
 Examples:
   $ holdfast dev
-  $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5
+  $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-5-5
   $ holdfast init && holdfast chat --agent agent.toml
   $ holdfast doctor
 ${EXIT_CODES_HELP}`,
@@ -93,6 +96,12 @@ function addGlobalOptions(command: Command): Command {
     )
     .option("--profile <name>", "a profile of Temporal's configuration file")
     .option("--json", "print one JSON object per line on standard output");
+}
+
+/** Writes `help job status` as `job status --help`: the program's own help takes one name. */
+function expandHelp(argv: readonly string[]): string[] {
+  const [first, ...names] = argv;
+  return first === "help" && names.length > 1 ? [...names, "--help"] : [...argv];
 }
 
 /** Finds the command that a command line names, or asks help for. */

@@ -35,7 +35,7 @@ export function configureChatCommand(command: Command, runAction: RunAction): vo
       "after",
       `
 Examples:
-  $ holdfast chat --model anthropic/claude-sonnet-4-5
+  $ holdfast chat --model anthropic/claude-sonnet-5-5
   $ holdfast chat --agent agent.toml
   $ holdfast chat --session 5f0c…
   $ holdfast chat --continue

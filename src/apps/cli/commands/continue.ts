@@ -53,7 +53,7 @@ export function configureRerunCommand(command: Command, runAction: RunAction): v
       `
 Examples:
   $ holdfast rerun 5f0c…
-  $ holdfast rerun 5f0c… --loop 5f0c….anthropic.claude-sonnet-4-5.1
+  $ holdfast rerun 5f0c… --loop 5f0c….anthropic.claude-sonnet-5-5.1
 
 Files that the agent changed are not restored.`,
     )

@@ -15,11 +15,11 @@ export function configureDeleteCommand(command: Command, runAction: RunAction): 
     .addHelpText(
       "after",
       `
-Files that the agent wrote stay. If a deletion is interrupted, run the command again to finish it.
-
 Examples:
   $ holdfast delete 5f0c…
-  $ holdfast delete 5f0c… --stop --history --yes`,
+  $ holdfast delete 5f0c… --stop --history --yes
+
+Files that the agent wrote stay. If a deletion is interrupted, run the command again to finish it.`,
     )
     .action(async (session: string, flags: Flags) =>
       runAction((context) => deleteSession(context, session, flags)),

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import { connect } from "../../../client/connection/connect.ts";
 import { DATABASE_URL } from "../../../config/database-url.ts";
@@ -10,20 +11,23 @@ import { ServerSupervisor } from "../server-supervisor.ts";
 import { prepareHome } from "../start-checks.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Flags = { readonly port?: string; readonly uiPort?: string };
+type Flags = { readonly port?: string; readonly uiPort?: string; readonly tools?: readonly string[] };
 
 export function configureDevCommand(command: Command, runAction: RunAction): void {
   command
     .option("--port <n>", "the server's port (default: 7233, or a free one)")
     .option("--ui-port <n>", "the port of Temporal's web UI (default: 8233, or a free one)")
+    .option("--tools <file...>", "modules that export a tool or a list of tools by default, for the worker")
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast dev
+  $ holdfast dev --tools ./tools.mjs
   $ holdfast dev --home ./.holdfast --port 7300 --ui-port 8300
 
-If a server already runs on this home, the command uses it and leaves it running.`,
+A worker that dies is started again, and the runs continue. If a server already runs on this home, the command uses it
+and leaves it running.`,
     )
     .action(async (flags: Flags) => runAction((context) => runDevServer(context, flags)));
 }
@@ -80,8 +84,11 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
       alreadyRunning,
       home: home.folder,
     });
-    const keeper = await startWorker(context, { ...EMBEDDED_STORE, address, namespace, taskQueue }, (event) =>
-      reportEvent(context, event),
+    const tools = flags.tools?.map((file) => resolve(file));
+    const keeper = await startWorker(
+      context,
+      { ...EMBEDDED_STORE, address, namespace, taskQueue, tools },
+      (event) => reportEvent(context, event),
     );
     try {
       if (!context.json) context.report(context.err.dim("Press Ctrl-C to stop both."));

@@ -31,12 +31,12 @@ export function configureExportCommand(command: Command, runAction: RunAction): 
     .addHelpText(
       "after",
       `
-The session may be running: the file contains its state when the export began.
-The agent's workspace is not exported.
-
 Examples:
   $ holdfast export 5f0c… -o session.jsonl
-  $ holdfast export 5f0c… --with-children | zstd > session.jsonl.zst`,
+  $ holdfast export 5f0c… --with-children | zstd > session.jsonl.zst
+
+The session may be running: the file contains its state when the export began.
+The agent's workspace is not exported.`,
     )
     .action(async (session: string, flags: ExportFlags) =>
       runAction((context) => runExport(context, session, flags)),
@@ -118,12 +118,12 @@ export function configureImportCommand(command: Command, runAction: RunAction): 
     .addHelpText(
       "after",
       `
-Holdfast reads and checks the whole file before it writes anything. You must accept an unknown agent
-before its first run: \`holdfast accept SESSION\`.
-
 Examples:
   $ holdfast import session.jsonl
-  $ holdfast import session.jsonl --as review-2 && holdfast continue review-2`,
+  $ holdfast import session.jsonl --as review-2 && holdfast continue review-2
+
+Holdfast reads and checks the whole file before it writes anything. You must accept an unknown agent
+before its first run: \`holdfast accept SESSION\`.`,
     )
     .action(async (file: string, flags: ImportFlags) =>
       runAction((context) => runImport(context, file, flags)),
@@ -177,11 +177,11 @@ export function configureAcceptCommand(command: Command, runAction: RunAction): 
     .addHelpText(
       "after",
       `
-The command prints what the agent uses: workspace, programs, addresses, \`\${NAME}\` references, tools and permissions.
-
 Examples:
   $ holdfast accept 5f0c… && holdfast continue 5f0c…
-  $ holdfast accept 5f0c… --json`,
+  $ holdfast accept 5f0c… --json
+
+The command prints what the agent uses: workspace, programs, addresses, \`\${NAME}\` references, tools and permissions.`,
     )
     .action(async (session: string) => runAction((context) => runAccept(context, session)));
 }

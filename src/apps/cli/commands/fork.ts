@@ -33,7 +33,7 @@ export function configureForkCommand(command: Command, runAction: RunAction): vo
       `
 Examples:
   $ holdfast fork 5f0c… --after-turn 3 --name without-tests
-  $ holdfast run "Now without the tests" --session 5f0c… --branch without-tests --model anthropic/claude-sonnet-4-5
+  $ holdfast run "Now without the tests" --session 5f0c… --branch without-tests --model anthropic/claude-sonnet-5-5
   $ holdfast fork 5f0c… --at 12 --as 5f0c-second-try
 
 An open run continues on its own branch. Files are not forked: every branch works in the folder of its agent, as it is

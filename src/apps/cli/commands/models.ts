@@ -17,14 +17,14 @@ export function configureModelsCommand(command: Command, runAction: RunAction): 
     .addHelpText(
       "after",
       `
-IN, OUT, READ and WRITE are dollars per million tokens; READ and WRITE are the prices of the vendor's cache.
-You can also use a model that is not listed. docs/models.md explains which facts Holdfast assumes for it, and how to
-declare them in ~/.holdfast/models.toml (or the file that HOLDFAST_MODELS specifies).
-
 Examples:
   $ holdfast models
   $ holdfast models sonnet --provider anthropic
   $ holdfast models 'gpt-*-sol' --json
+
+IN, OUT, READ and WRITE are dollars per million tokens; READ and WRITE are the prices of the vendor's cache.
+You can also use a model that is not listed. docs/models.md explains which facts Holdfast assumes for it, and how to
+declare them in ~/.holdfast/models.toml (or the file that HOLDFAST_MODELS specifies).
 
 Exit codes: 0 at least one model matches, 1 none does.`,
     )

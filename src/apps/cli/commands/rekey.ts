@@ -9,12 +9,12 @@ export function configureRekeyCommand(command: Command, runAction: RunAction): v
     .addHelpText(
       "after",
       `
-You can interrupt the command and run it again. Workers may run at the same time.
-
 Examples:
   $ HOLDFAST_ENCRYPTION_KEYS=new=env:NEW_KEY,old=env:OLD_KEY holdfast rekey
   $ HOLDFAST_ENCRYPTION_KEYS=plain,old=env:OLD_KEY holdfast rekey    # decrypts everything
-  $ holdfast rekey --database postgresql://holdfast@db.example.com:5432/holdfast`,
+  $ holdfast rekey --database postgresql://holdfast@db.example.com:5432/holdfast
+
+You can interrupt the command and run it again. Workers may run at the same time.`,
     )
     .action(async () => runAction(runRekey));
 }

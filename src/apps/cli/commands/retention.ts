@@ -39,15 +39,25 @@ Examples:
     .option("--cron <expression>", "when the rules are applied (default: 30 3 * * *)")
     .option("--time-zone <name>", "the time zone of --cron (default: UTC)")
     .option("--off", "remove the rule")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast retention set --age 90
+  $ holdfast retention set --agent ci --age 7 --count 200
+  $ holdfast retention set --agent ci --off`,
+    )
     .action(async (flags: SetFlags) => runAction((context) => setRule(context, flags)));
   retention
     .command("show")
     .description("List the rules")
+    .addHelpText("after", "\nExamples:\n  $ holdfast retention show\n  $ holdfast retention show --json")
     .action(async () => runAction(showPolicy));
   retention
     .command("run")
     .description("Apply the rules now")
     .option("--dry-run", "only list what would be deleted")
+    .addHelpText("after", "\nExamples:\n  $ holdfast retention run --dry-run\n  $ holdfast retention run")
     .action(async ({ dryRun = false }: { readonly dryRun?: boolean }) =>
       runAction((context) => runRetention(context, dryRun)),
     );

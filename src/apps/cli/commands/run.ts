@@ -58,14 +58,14 @@ export function configureRunCommand(command: Command, runAction: RunAction): voi
       "after",
       `
 Examples:
-  $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-4-5 --workspace ~/project
+  $ holdfast run "Make the tests pass" --model anthropic/claude-sonnet-5-5 --workspace ~/project
   $ holdfast run "Review the last commit" --agent agents.toml#reviewer
   $ holdfast run "Write about cats" --agent team.toml
   $ holdfast run "Make the tests pass" --agent agents.toml --allow 'bash(npm test)'
   $ holdfast run "What does this project do?" --model openai/gpt-5 --permission-mode read-only -q > answer.md
   $ git diff | holdfast run - --model openai/gpt-5 --system "Review this change." --tools none
   $ holdfast run "List the open questions" --model openai/gpt-5 --output-schema questions.json > questions.out.json
-  $ holdfast run "What is wrong with this page?" --attach screenshot.png --model anthropic/claude-sonnet-4-5
+  $ holdfast run "What is wrong with this page?" --attach screenshot.png --model anthropic/claude-sonnet-5-5
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
 
 The command uses a running server (holdfast dev, --address, TEMPORAL_ADDRESS). If you specify none and none responds, it

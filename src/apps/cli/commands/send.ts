@@ -47,7 +47,7 @@ Examples:
   $ holdfast send 5f0c… "Now the tests"
   $ holdfast send 5f0c… --steer "Leave the tests as they are"
   $ holdfast send 5f0c… "It looks like this now" --attach screenshot.png
-  $ holdfast send my-session "Make a plan" --model anthropic/claude-sonnet-4-5
+  $ holdfast send my-session "Make a plan" --model anthropic/claude-sonnet-5-5
 
 A new session needs --model or --agent; an existing one continues with its last definition.
 ${MENTION_HELP}`,

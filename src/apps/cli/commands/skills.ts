@@ -39,11 +39,11 @@ Examples:
     .addHelpText(
       "after",
       `
-Without flags, the command lists the skills of ${DEFAULT_SKILL_FOLDERS.join(" and ")}.
-
 Examples:
   $ holdfast skills list --folder ~/.holdfast/skills --folder ./skills
-  $ holdfast skills list --agent agent.toml --json`,
+  $ holdfast skills list --agent agent.toml --json
+
+Without flags, the command lists the skills of ${DEFAULT_SKILL_FOLDERS.join(" and ")}.`,
     )
     .action(async (flags: ListFlags) => runAction((context) => listSkills(context, flags)));
   skills
@@ -54,11 +54,11 @@ Examples:
     .addHelpText(
       "after",
       `
-Without a folder, the command checks ${DEFAULT_SKILL_FOLDERS.join(" and ")}.
-
 Examples:
   $ holdfast skills check
   $ holdfast skills check ./skills/review --strict --json
+
+Without a folder, the command checks ${DEFAULT_SKILL_FOLDERS.join(" and ")}.
 
 Exit codes: 0 no errors, 1 errors (with --strict, also warnings).`,
     )
