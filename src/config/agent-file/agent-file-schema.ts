@@ -266,9 +266,12 @@ export const AgentFile = z.strictObject({
   ),
   mode: defineSection(ModeSection, "How the agents of this file work together on a task."),
   system_prompt: defineSection(
-    z.strictObject({
-      instances: defineInstances(PromptInstance, "Prompts composed of blocks, each under its name."),
-    }),
+    withExpected(
+      z.strictObject({
+        instances: defineInstances(PromptInstance, "Prompts composed of blocks, each under its name."),
+      }),
+      "a table of named prompts; the text of the agent's own prompt is `system_prompt` in [agent]",
+    ),
     "Named prompts that agents refer to.",
   ),
   system_prompt_strategy: defineSection(
