@@ -4,22 +4,36 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
+import ts from "typescript";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
-import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
+import { BUNDLED_PACKAGES, BUNDLES, EXTERNAL_PACKAGES } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 
+/** The options of esbuild for modules. Names stay, because stack traces show them. */
+const SHORT = {
+  format: "esm",
+  target: "es2022",
+  legalComments: "none",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 500,
+};
+
+/** Files of dist that have no source of the same name. */
+const GENERATED = ["bundled-licences.txt", "workflow-bundle.js"];
+
 const hash = hashSources(root);
 rmSync(BUILD_STAMP, { force: true });
 removeOrphans();
 compile();
-await removeComments();
+await shortenModules();
 writeDeclarations(root);
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
-await bundleTerminalLibrary();
+await bundleLibraries();
 await describeCommandLine();
 mkdirSync("dist", { recursive: true });
 writeFileSync(BUILD_STAMP, hash);
@@ -30,12 +44,15 @@ function compile() {
   if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see the errors above");
 }
 
-/** Removes the comments of the compiled modules, which are in the declarations too, and in the sources. */
-async function removeComments() {
+/**
+ * Removes comments and blanks from the compiled modules: the declarations and the sources have them too. Lines stay short, so
+ * that a stack trace points at a few statements.
+ */
+async function shortenModules() {
   for (const file of readdirSync("dist", { recursive: true })) {
     if (!file.endsWith(".js") || file === "workflow-bundle.js") continue;
     const code = readFileSync(join("dist", file), "utf8");
-    const { code: short } = await transform(code, { format: "esm", target: "es2022", legalComments: "none" });
+    const { code: short } = await transform(code, SHORT);
     if (short !== code) writeFileSync(join("dist", file), short);
   }
 }
@@ -58,7 +75,7 @@ async function bundleWorkflows() {
       optimization: { ...config.optimization, moduleIds: "deterministic" },
     }),
   });
-  writeFileSync("dist/workflow-bundle.js", shortenSourceMap(code));
+  writeFileSync("dist/workflow-bundle.js", removeBlanks(shortenSourceMap(code)));
 }
 
 /**
@@ -74,9 +91,57 @@ function shortenSourceMap(code) {
   return `${code.slice(0, comment.index)}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
 }
 
-/** Replaces the module that re-exports the terminal library with the library itself, and writes the licences beside it. */
-async function bundleTerminalLibrary() {
-  const name = join("apps", "cli", "tui", "pi-tui");
+/** Removes comments and indentation from the workflow bundle. Its lines stay, because its source map counts them. */
+function removeBlanks(code) {
+  const file = ts.createSourceFile(
+    "workflow-bundle.js",
+    code,
+    ts.ScriptTarget.ES2022,
+    false,
+    ts.ScriptKind.JS,
+  );
+  const blanks = new Map();
+  const kept = [];
+  const isText = (node) => ts.isTemplateLiteralToken(node) || ts.isStringLiteral(node);
+  const visit = (node) => {
+    const comments = [
+      ...(ts.getLeadingCommentRanges(code, node.pos) ?? []),
+      ...(ts.getTrailingCommentRanges(code, node.end) ?? []),
+    ];
+    // The source map is a comment too.
+    for (const { pos, end } of comments) if (!code.startsWith("//# source", pos)) blanks.set(pos, end);
+    if (isText(node) && code.slice(node.pos, node.end).includes("\n")) kept.push([node.pos, node.end]);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  const isKept = (at) => kept.some(([pos, end]) => pos < at && at < end);
+  for (const { index, 0: text } of code.matchAll(/^[ \t]+/gm))
+    if (!blanks.has(index) && !isKept(index)) blanks.set(index, index + text.length);
+  let short = "";
+  let at = 0;
+  for (const [pos, end] of [...blanks].sort(([one], [other]) => one - other)) {
+    if (pos < at) continue;
+    const blank = code.slice(pos, end);
+    // A comment may separate two words.
+    short += code.slice(at, pos) + (/^\/\*.*$/.test(blank) ? " " : blank.replace(/[^\n]+/g, ""));
+    at = end;
+  }
+  return short + code.slice(at);
+}
+
+/** Replaces each module that re-exports a library with the library itself. */
+async function bundleLibraries() {
+  for (const [name, packages] of Object.entries(BUNDLES)) await bundleLibrary(name, packages);
+  const texts = new Map();
+  for (const one of BUNDLED_PACKAGES) {
+    const text = readLicence(one);
+    texts.set(text, [...(texts.get(text) ?? []), one]);
+  }
+  const licences = [...texts].map(([text, names]) => `${names.join(", ")}\n\n${text}`);
+  writeFileSync(join("dist", "bundled-licences.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+}
+
+async function bundleLibrary(name, packages) {
   const { metafile } = await build({
     entryPoints: [join("src", `${name}.ts`)],
     outfile: join("dist", `${name}.js`),
@@ -84,29 +149,36 @@ async function bundleTerminalLibrary() {
     platform: "node",
     format: "esm",
     target: "node20.19",
+    mainFields: ["module", "main"],
+    external: EXTERNAL_PACKAGES.flatMap((one) => [one, `${one}/*`]),
+    // CommonJS modules in a bundle require Node's own modules, and libsql its native library.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
     metafile: true,
     minify: true,
-    legalComments: "inline",
+    legalComments: "none",
     logLevel: "warning",
   });
-  const packages = new Set(
+  const found = new Set(
     Object.keys(metafile.inputs).flatMap(
-      (file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
+      (file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
     ),
   );
-  const unexpected = [...packages].filter((one) => !BUNDLED_PACKAGES.includes(one));
-  if (unexpected.length > 0)
+  const unexpected = [...found].filter((one) => !packages.includes(one));
+  const missing = packages.filter((one) => !found.has(one));
+  if (unexpected.length + missing.length > 0)
     fail(
-      `the bundle of ${name} contains packages that scripts/bundled-packages.mjs does not list: ${unexpected}`,
+      `scripts/bundled-packages.mjs lists other packages than the bundle of ${name} contains: it lacks ${unexpected.join(", ") || "none"}, and has ${missing.join(", ") || "none"} too many`,
     );
-  const licences = BUNDLED_PACKAGES.map((one) => `${one}\n\n${readLicence(one)}`);
-  writeFileSync(join("dist", `${name}.licences.txt`), licences.join(`\n${"-".repeat(80)}\n\n`));
 }
 
-/** Reads the licence of a package; one that comes without its text has it in scripts/licences. */
+/** Reads the licence of a package; one that comes without its text has it in scripts/licences. Apache's is the same for all. */
 function readLicence(name) {
   const folder = join("node_modules", name);
+  const { license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
+  if (license === "Apache-2.0") return readFileSync("LICENSE", "utf8");
   return readFileSync(
     file === undefined ? join("scripts", "licences", `${name.replace("/", "+")}.txt`) : join(folder, file),
     "utf8",
@@ -132,10 +204,12 @@ async function describeCommandLine() {
 function removeOrphans() {
   if (!existsSync("dist")) return;
   const sources = new Set(listSourceFiles(root).map((file) => file.replace(/^src.|\.ts$/g, "")));
-  const written = readdirSync("dist", { recursive: true }).filter((file) => /\.(d\.ts|js|map)$/.test(file));
+  const written = readdirSync("dist", { recursive: true }).filter((file) =>
+    /\.(d\.ts|js|map|txt)$/.test(file),
+  );
   for (const file of written) {
     const source = file.replace(/^\.declarations./, "").replace(/\.(d\.ts|js)$/, "");
-    if (file !== "workflow-bundle.js" && !sources.has(source)) {
+    if (!GENERATED.includes(file) && !sources.has(source)) {
       rmSync(join("dist", file));
       rmSync(join("dist", ".tsbuildinfo"), { force: true });
     }

@@ -38,9 +38,9 @@ function buildPublishedSchema(): Record<string, unknown> {
   return { title: "An agent file of Holdfast", ...(removePrivateKeywords(schema) as object) };
 }
 
-/** Formats the published schema as the file in the package. */
+/** Formats the published schema as the file in the package, which only programs read. */
 export function formatPublishedSchema(): string {
-  return `${JSON.stringify(buildPublishedSchema(), undefined, 1)}\n`;
+  return `${JSON.stringify(buildPublishedSchema())}\n`;
 }
 
 function removePrivateKeywords(value: unknown, isNames = false): unknown {
