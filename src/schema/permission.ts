@@ -84,7 +84,9 @@ export const PermissionRule = z.strictObject({
    */
   host: oneOrMore(HostGlob).optional().describe("Hosts that the call reaches."),
   /** What happens to a call that matches. */
-  outcome: PermissionOutcome.describe("What happens to a call that matches: it runs, waits for approval, or fails."),
+  outcome: PermissionOutcome.describe(
+    "What happens to a call that matches: it runs, waits for approval, or fails.",
+  ),
   /** For the record, for the user who is asked, and for the model when the call is denied. */
   reason: z
     .string()

@@ -10,7 +10,10 @@ const isTable = (value: unknown): value is Schema => typeof value === "object" &
 
 /** Finds the description of a schema, or of the one that it refers to. */
 function findDescription(schema: Schema): unknown {
-  return schema["description"] ?? (typeof schema["$ref"] === "string" ? findDescription(resolve(schema["$ref"])) : undefined);
+  return (
+    schema["description"] ??
+    (typeof schema["$ref"] === "string" ? findDescription(resolve(schema["$ref"])) : undefined)
+  );
 }
 
 function resolve(reference: string): Schema {
@@ -21,7 +24,10 @@ function resolve(reference: string): Schema {
 }
 
 /** Lists the properties of all tables, wherever they stand in the schema. */
-function* listProperties(schema: unknown, place: string): Generator<readonly [place: string, property: Schema]> {
+function* listProperties(
+  schema: unknown,
+  place: string,
+): Generator<readonly [place: string, property: Schema]> {
   if (!isTable(schema)) return;
   for (const [key, inner] of Object.entries(schema)) {
     if (key !== "properties") yield* listProperties(inner, `${place}/${key}`);
@@ -38,7 +44,8 @@ test("every property of agent.schema.json has a description", () => {
   expect(properties.length).toBeGreaterThan(200);
   // A literal says what it is: it tells the forms of a union apart.
   const bare = properties.filter(
-    ([, property]) => property["const"] === undefined && String(findDescription(property) ?? "").trim() === "",
+    ([, property]) =>
+      property["const"] === undefined && String(findDescription(property) ?? "").trim() === "",
   );
   expect(bare.map(([place]) => place)).toEqual([]);
 });

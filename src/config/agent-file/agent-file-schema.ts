@@ -44,7 +44,10 @@ const Id = withExpected(z.string().min(1), "a name, or {{NAME}}, {{%NAME%}}, {{#
 const PROMPT =
   'The text, "file:PATH" (relative to the workspace), "{{system_prompt.NAME}}", or `{ text = … }` for a text that begins like one of these.';
 const PromptText = withExpected(
-  z.union([z.string(), z.strictObject({ text: describeRequiredKey(z.string(), "The text, which is taken as it is.") })]),
+  z.union([
+    z.string(),
+    z.strictObject({ text: describeRequiredKey(z.string(), "The text, which is taken as it is.") }),
+  ]),
   'a text, "file:PATH", {{system_prompt.NAME}}, or {text = …}',
 );
 const prompt = describeKey(PromptText, PROMPT);

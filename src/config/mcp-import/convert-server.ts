@@ -19,8 +19,8 @@ const SECRET_NAME =
 const SECRET_FLAG =
   /^--?(?:[a-z]+-)*(?:api[-_]?key|key|token|secret|password|passwd|passphrase|credentials?|pat)$/i;
 const ADDRESS_WITH_PASSWORD = /:\/\/[^/\s:@]*:[^/\s@]+@/;
-/** A long word of letters and digits is a key rather than a name. */
-const LONG_WORD = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_+=-]{24,}$/;
+/** A long word of letters and digits is a key rather than a name; with hyphens it may be a name. */
+const LONG_WORD = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+=]{24,}$/;
 
 /** Keys without an equivalent, with what to write instead. */
 const UNSUPPORTED: Readonly<Record<string, string>> = {

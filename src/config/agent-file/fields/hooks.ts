@@ -32,7 +32,10 @@ const policy = {
   ),
 };
 
-const HookName = describeRequiredKey(z.string().min(1), "The name under which the worker has registered the hook.");
+const HookName = describeRequiredKey(
+  z.string().min(1),
+  "The name under which the worker has registered the hook.",
+);
 
 const Use = withExpected(
   z.union([

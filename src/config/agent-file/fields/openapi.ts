@@ -26,10 +26,7 @@ const Auth = withExpected(
     z.strictObject({
       type: z.literal("api-key"),
       in: describeKey(z.enum(["header", "query"]), "Where the key is sent.", "header"),
-      name: describeRequiredKey(
-        z.string().min(1).max(200),
-        "The name of the header or the query parameter.",
-      ),
+      name: describeRequiredKey(z.string().min(1).max(200), "The name of the header or the query parameter."),
       value: describeRequiredKey(Secret, "The key."),
     }),
     z.strictObject({

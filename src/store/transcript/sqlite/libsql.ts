@@ -12,4 +12,6 @@ const loaded = await import("libsql").catch((error: NodeJS.ErrnoException) => {
   );
 });
 
+export type { libsql };
+
 export const Database: typeof libsql = loaded.default;

@@ -1,6 +1,5 @@
-import type libsql from "libsql";
 import type { EncryptedWork, Statement, Value } from "../sql/statement.ts";
-import { Database } from "./libsql.ts";
+import { Database, type libsql } from "./libsql.ts";
 
 const NO_ROWS: readonly unknown[] = [];
 
