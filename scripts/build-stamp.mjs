@@ -9,7 +9,7 @@ const BUILD_INPUTS = [
   "tsconfig.json",
   "tsconfig.build.json",
   "package-lock.json",
-  join("scripts", "blank-comments.mjs"),
+  join("scripts", "remove-blanks.mjs"),
   join("scripts", "build.mjs"),
   join("scripts", "bundled-packages.mjs"),
   join("scripts", "declarations.mjs"),

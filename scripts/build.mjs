@@ -4,23 +4,36 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
-import { blankComments } from "./blank-comments.mjs";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
-import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
+import { BUNDLED_PACKAGES, BUNDLES, EXTERNAL_PACKAGES } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
+import { removeBlanks } from "./remove-blanks.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
+
+/** The options of esbuild for modules. Names stay, because stack traces show them. */
+const SHORT = {
+  format: "esm",
+  target: "es2022",
+  legalComments: "none",
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 500,
+};
+
+/** Files of dist that have no source of the same name. */
+const GENERATED = ["bundled-licences.txt", "workflow-bundle.js"];
 
 const hash = hashSources(root);
 rmSync(BUILD_STAMP, { force: true });
 removeOrphans();
 compile();
-await removeComments();
+await shortenModules();
 writeDeclarations(root);
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
-await bundleTerminalLibrary();
+await bundleLibraries();
 await bundleWriterThread();
 await describeCommandLine();
 mkdirSync("dist", { recursive: true });
@@ -32,12 +45,15 @@ function compile() {
   if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see the errors above");
 }
 
-/** Removes the comments of the compiled modules, which are in the declarations too, and in the sources. */
-async function removeComments() {
+/**
+ * Removes comments and blanks from the compiled modules: the declarations and the sources have them too. Lines stay short, so
+ * that a stack trace points at a few statements.
+ */
+async function shortenModules() {
   for (const file of readdirSync("dist", { recursive: true })) {
     if (!file.endsWith(".js") || file === "workflow-bundle.js") continue;
     const code = readFileSync(join("dist", file), "utf8");
-    const { code: short } = await transform(code, { format: "esm", target: "es2022", legalComments: "none" });
+    const { code: short } = await transform(code, SHORT);
     if (short !== code) writeFileSync(join("dist", file), short);
   }
 }
@@ -60,25 +76,35 @@ async function bundleWorkflows() {
       optimization: { ...config.optimization, moduleIds: "deterministic" },
     }),
   });
-  writeFileSync("dist/workflow-bundle.js", shortenBundle(code));
+  writeFileSync("dist/workflow-bundle.js", removeBlanks(shortenSourceMap(code)));
 }
 
 /**
- * Removes the comments of the bundle, the copies of the sources from its source map, and this machine's folder from their
- * names. A worker reads the map to name files and lines in stack traces.
+ * Removes the copies of the sources from the bundle's source map, and this machine's folder from their names. A worker reads
+ * the map to name files and lines in stack traces.
  */
-function shortenBundle(code) {
+function shortenSourceMap(code) {
   const comment = /\/\/# sourceMappingURL=data:application\/json;[^,]*base64,(\S+)\s*$/.exec(code);
   if (comment === null) fail("the workflow bundle has no source map, which a worker requires");
   const map = JSON.parse(Buffer.from(comment[1], "base64").toString("utf8"));
   const sources = map.sources.map((source) => source.replace(`${root}/`, ""));
   const short = Buffer.from(JSON.stringify({ ...map, sources, sourcesContent: undefined }));
-  return `${blankComments(code.slice(0, comment.index))}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
+  return `${code.slice(0, comment.index)}//# sourceMappingURL=data:application/json;base64,${short.toString("base64")}\n`;
 }
 
-/** Replaces the module that re-exports the terminal library with the library itself, and writes the licences beside it. */
-async function bundleTerminalLibrary() {
-  const name = join("apps", "cli", "tui", "pi-tui");
+/** Replaces each module that re-exports a library with the library itself. */
+async function bundleLibraries() {
+  for (const [name, packages] of Object.entries(BUNDLES)) await bundleLibrary(name, packages);
+  const texts = new Map();
+  for (const one of BUNDLED_PACKAGES) {
+    const text = readLicence(one);
+    texts.set(text, [...(texts.get(text) ?? []), one]);
+  }
+  const licences = [...texts].map(([text, names]) => `${names.join(", ")}\n\n${text}`);
+  writeFileSync(join("dist", "bundled-licences.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+}
+
+async function bundleLibrary(name, packages) {
   const { metafile } = await build({
     entryPoints: [join("src", `${name}.ts`)],
     outfile: join("dist", `${name}.js`),
@@ -86,29 +112,36 @@ async function bundleTerminalLibrary() {
     platform: "node",
     format: "esm",
     target: "node20.19",
+    mainFields: ["module", "main"],
+    external: EXTERNAL_PACKAGES.flatMap((one) => [one, `${one}/*`]),
+    // CommonJS modules in a bundle require Node's own modules, and libsql its native library.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
     metafile: true,
     minify: true,
-    legalComments: "inline",
+    legalComments: "none",
     logLevel: "warning",
   });
-  const packages = new Set(
+  const found = new Set(
     Object.keys(metafile.inputs).flatMap(
-      (file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
+      (file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
     ),
   );
-  const unexpected = [...packages].filter((one) => !BUNDLED_PACKAGES.includes(one));
-  if (unexpected.length > 0)
+  const unexpected = [...found].filter((one) => !packages.includes(one));
+  const missing = packages.filter((one) => !found.has(one));
+  if (unexpected.length + missing.length > 0)
     fail(
-      `the bundle of ${name} contains packages that scripts/bundled-packages.mjs does not list: ${unexpected}`,
+      `scripts/bundled-packages.mjs lists other packages than the bundle of ${name} contains: it lacks ${unexpected.join(", ") || "none"}, and has ${missing.join(", ") || "none"} too many`,
     );
-  const licences = BUNDLED_PACKAGES.map((one) => `${one}\n\n${readLicence(one)}`);
-  writeFileSync(join("dist", `${name}.licences.txt`), licences.join(`\n${"-".repeat(80)}\n\n`));
 }
 
-/** Reads the licence of a package; one that comes without its text has it in scripts/licences. */
+/** Reads the licence of a package; one that comes without its text has it in scripts/licences. Apache's is the same for all. */
 function readLicence(name) {
   const folder = join("node_modules", name);
+  const { license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
+  if (license === "Apache-2.0") return readFileSync("LICENSE", "utf8");
   return readFileSync(
     file === undefined ? join("scripts", "licences", `${name.replace("/", "+")}.txt`) : join(folder, file),
     "utf8",
@@ -117,7 +150,7 @@ function readLicence(name) {
 
 /**
  * Puts the modules of the transcript's writer thread into one file, which halves the time that a thread takes to start.
- * The kill points stay a module of their own, which the crash tests arm.
+ * The kill points stay a module of their own, which the crash tests arm, and so does the bundle of libsql.
  */
 async function bundleWriterThread() {
   const name = join("store", "transcript", "sqlite", "writer-thread");
@@ -129,15 +162,18 @@ async function bundleWriterThread() {
     format: "esm",
     target: "node20.19",
     packages: "external",
-    plugins: [{ name: "kill-points", setup: keepKillPoints }],
+    plugins: [{ name: "modules-of-their-own", setup: keepSeparateModules }],
+    minifyWhitespace: true,
+    lineLimit: SHORT.lineLimit,
     legalComments: "none",
     logLevel: "warning",
   });
 }
 
-function keepKillPoints({ onResolve }) {
-  onResolve({ filter: /\/kill-point\.ts$/ }, () => ({
-    path: "../../../platform/kill-point.js",
+function keepSeparateModules({ onResolve }) {
+  const path = { "kill-point": "../../../platform/kill-point.js", libsql: "./libsql.js" };
+  onResolve({ filter: /\/(kill-point|libsql)\.ts$/ }, ({ path: source }) => ({
+    path: path[source.slice(source.lastIndexOf("/") + 1, -".ts".length)],
     external: true,
   }));
 }
@@ -161,10 +197,12 @@ async function describeCommandLine() {
 function removeOrphans() {
   if (!existsSync("dist")) return;
   const sources = new Set(listSourceFiles(root).map((file) => file.replace(/^src.|\.ts$/g, "")));
-  const written = readdirSync("dist", { recursive: true }).filter((file) => /\.(d\.ts|js|map)$/.test(file));
+  const written = readdirSync("dist", { recursive: true }).filter((file) =>
+    /\.(d\.ts|js|map|txt)$/.test(file),
+  );
   for (const file of written) {
     const source = file.replace(/^\.declarations./, "").replace(/\.(d\.ts|js)$/, "");
-    if (file !== "workflow-bundle.js" && !sources.has(source)) {
+    if (!GENERATED.includes(file) && !sources.has(source)) {
       rmSync(join("dist", file));
       rmSync(join("dist", ".tsbuildinfo"), { force: true });
     }

@@ -1,6 +1,53 @@
 /**
- * Packages whose code is part of dist, so that an install does not fetch them: the development dependencies that
- * `src/apps/cli/tui/pi-tui.ts` is bundled with (docs/decisions/0038-bundled-terminal-library.md). The build fails if the
- * bundle contains another package.
+ * The modules of dist that the build replaces with bundles of libraries, with all packages of each bundle. An install does not
+ * fetch these packages (docs/decisions/0038-bundled-terminal-library.md, 0041-bundled-vendor-libraries.md). The build fails if
+ * a bundle contains another package.
  */
-export const BUNDLED_PACKAGES = ["@mariozechner/pi-tui", "get-east-asian-width", "marked"];
+export const BUNDLES = {
+  "apps/cli/tui/pi-tui": ["@mariozechner/pi-tui", "get-east-asian-width", "marked"],
+  "apps/server/hono": ["@hono/node-server", "hono"],
+  "models/bedrock-converse/aws-credential-chain": [
+    "@aws-sdk/core",
+    "@aws-sdk/credential-provider-env",
+    "@aws-sdk/credential-provider-http",
+    "@aws-sdk/credential-provider-ini",
+    "@aws-sdk/credential-provider-login",
+    "@aws-sdk/credential-provider-node",
+    "@aws-sdk/credential-provider-process",
+    "@aws-sdk/credential-provider-sso",
+    "@aws-sdk/credential-provider-web-identity",
+    "@aws-sdk/nested-clients",
+    "@aws-sdk/signature-v4-multi-region",
+    "@aws-sdk/token-providers",
+    "@aws-sdk/xml-builder",
+    "@aws/lambda-invoke-store",
+    "@smithy/core",
+    "@smithy/credential-provider-imds",
+    "@smithy/node-http-handler",
+    "@smithy/signature-v4",
+    "@smithy/types",
+    "bowser",
+  ],
+  "models/bedrock-converse/aws-sdk": [
+    "@smithy/core",
+    "@smithy/eventstream-codec",
+    "@smithy/signature-v4",
+    "@smithy/types",
+  ],
+  "store/transcript/sqlite/libsql": ["@neon-rs/load", "detect-libc", "libsql"],
+  "testing/model-server/event-stream-codec": ["@smithy/core", "@smithy/eventstream-codec", "@smithy/types"],
+  "tools/sources/mcp/sdk/mcp-sdk": [
+    "@modelcontextprotocol/sdk",
+    "ajv-formats",
+    "content-type",
+    "eventsource-parser",
+    "pkce-challenge",
+    "zod-to-json-schema",
+  ],
+};
+
+/** Packages that bundles import: an application may use them too, or another package installs them anyway. */
+export const EXTERNAL_PACKAGES = ["ajv", "zod"];
+
+/** The names of all packages whose code is part of dist. */
+export const BUNDLED_PACKAGES = [...new Set(Object.values(BUNDLES).flat())].sort();

@@ -18,12 +18,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
+import { BUNDLES } from "./bundled-packages.mjs";
 import {
   buildBillOfMaterials,
   buildProvenance,
@@ -56,7 +57,8 @@ try {
   install(archive);
   checkHelp();
   checkExports();
-  checkTerminalLibrary();
+  checkBundles();
+  checkInstalledSize();
   checkTypes();
   await runExample(example);
   console.log("package: help, entry points, types and the README's example work in an empty folder");
@@ -135,16 +137,50 @@ function checkExports() {
   }
 }
 
-/** Checks that the terminal library is in the package, and that its packages are not installed. */
-function checkTerminalLibrary() {
+/** Packages that only bundles use, and an optional peer: an install must not fetch them. */
+const NOT_INSTALLED = [
+  "@aws-sdk/credential-provider-node",
+  "@mariozechner/pi-tui",
+  "@modelcontextprotocol/sdk",
+  "@smithy/core",
+  "google-auth-library",
+  "hono",
+  "koffi",
+  "libsql",
+];
+
+/** Checks that the bundled libraries are in the package and load, and that their packages are not installed. */
+function checkBundles() {
   const app = join(folder, "app");
-  const installed = [...BUNDLED_PACKAGES, "koffi"].filter((name) =>
-    existsSync(join(app, "node_modules", name)),
-  );
+  const installed = NOT_INSTALLED.filter((name) => existsSync(join(app, "node_modules", name)));
   if (installed.length > 0) throw new PackageError(`the install contains bundled packages: ${installed}`);
-  const file = join(app, "node_modules", "holdfast", "dist", "apps", "cli", "tui", "pi-tui.js");
-  const url = pathToFileURL(file).href;
-  run(process.execPath, ["--input-type=module", "-e", `await import(${JSON.stringify(url)})`], app);
+  for (const name of Object.keys(BUNDLES)) {
+    const url = pathToFileURL(join(app, "node_modules", "holdfast", "dist", `${name}.js`)).href;
+    run(process.execPath, ["--input-type=module", "-e", `await import(${JSON.stringify(url)})`], app);
+  }
+}
+
+/** The maximum size of an install on disk, in MiB. Temporal's packages alone are 263, and zod 8. */
+const MAX_INSTALLED_MIB = 310;
+/** File systems store files in blocks of this size, which is what `du` adds up. */
+const BLOCK_BYTES = 4096;
+
+/** Checks the size of all installed files as `du` reports it, without folders. */
+function checkInstalledSize() {
+  const modules = join(folder, "app", "node_modules");
+  let files = 0;
+  let blocks = 0;
+  for (const entry of readdirSync(modules, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const { size } = statSync(join(entry.parentPath, entry.name));
+    files += size;
+    blocks += Math.ceil(size / BLOCK_BYTES);
+  }
+  const toMib = (bytes) => (bytes / 1024 / 1024).toFixed(1);
+  const onDisk = blocks * BLOCK_BYTES;
+  console.log(`package: installed, ${toMib(onDisk)} MiB on disk, ${toMib(files)} MiB of files`);
+  if (onDisk > MAX_INSTALLED_MIB * 1024 * 1024)
+    throw new PackageError(`an install has ${toMib(onDisk)} MiB on disk, more than ${MAX_INSTALLED_MIB}`);
 }
 
 function readManifest() {

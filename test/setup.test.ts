@@ -16,7 +16,7 @@ beforeEach(async () => {
   for (const name of [
     "setup.mjs",
     "build-stamp.mjs",
-    "blank-comments.mjs",
+    "remove-blanks.mjs",
     "bundled-packages.mjs",
     "declarations.mjs",
   ])

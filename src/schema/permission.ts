@@ -63,28 +63,37 @@ const HostGlob = z
  */
 export const PermissionRule = z.strictObject({
   /** The tool's name, or a glob of names. */
-  tool: oneOrMore(NameGlob).optional(),
+  tool: oneOrMore(NameGlob).optional().describe("The tool's name, or a glob of names."),
   /** The agent's name, or a glob of names. */
-  agent: oneOrMore(NameGlob).optional(),
+  agent: oneOrMore(NameGlob).optional().describe("The agent's name, or a glob of names."),
   /** The tool's replay class: `pure` tools only read, `unsafe` ones must not run twice. */
-  replay: oneOrMore(ReplayClass).optional(),
+  replay: oneOrMore(ReplayClass)
+    .optional()
+    .describe("The tool's replay class: `pure` tools only read, `unsafe` ones must not run twice."),
   /**
    * Files that the call touches. `ask` and `deny` match when one of them matches. `allow` never matches a shell command by
    * this condition: a command touches more files than its redirects, which are the only ones that the facts contain.
    */
-  path: oneOrMore(PathGlob).optional(),
+  path: oneOrMore(PathGlob).optional().describe("Globs of files that the call touches."),
   /** How a shell command begins. Any words may follow; `ask` and `deny` also match the program by its last path part. */
-  command: oneOrMore(CommandPrefix).optional(),
+  command: oneOrMore(CommandPrefix).optional().describe("The first words of a shell command."),
   /**
    * Hosts that the call reaches: of MCP servers over HTTP, API operations, tools that report them, and addresses in shell
    * commands. `ask` and `deny` match when one of them may match; a program that may reach any host (`git push`) is matched
    * by `*`. `allow` matches when all of them match; of shell commands, only plain calls of curl and wget.
    */
-  host: oneOrMore(HostGlob).optional(),
+  host: oneOrMore(HostGlob).optional().describe("Hosts that the call reaches."),
   /** What happens to a call that matches. */
-  outcome: PermissionOutcome,
+  outcome: PermissionOutcome.describe(
+    "What happens to a call that matches: it runs, waits for approval, or fails.",
+  ),
   /** For the record, for the user who is asked, and for the model when the call is denied. */
-  reason: z.string().min(1).max(500).optional(),
+  reason: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe("For the record, for the user who is asked, and for the model when the call is denied."),
 });
 export type PermissionRule = z.infer<typeof PermissionRule>;
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   applyPermissionFlags,
   applyPermissionFlagsToMode,
+  findUnusedAllows,
   type PermissionFlags,
   refusesUnsafeCalls,
 } from "../../src/apps/cli/permission-flags.ts";
@@ -145,4 +146,15 @@ test.each([
   const { code, out, err } = await runHoldfast([...line, ...flags]);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err).toContain(hint);
+});
+
+test("--allow of a tool that neither the agent nor a sub-agent has is a warning", () => {
+  const helper = { name: "helper", agent: { ...agent(), tools: ["bash"] } };
+  const warnings = findUnusedAllows(
+    { ...agent(), tools: ["read_file"], subAgents: [helper] },
+    { allow: ["bash(npm test)", "read_file", "serch", "helper"] },
+  );
+  expect(warnings).toEqual([
+    '--allow "serch" has no effect: the agent does not have the tool. Add it with --tools.',
+  ]);
 });

@@ -9,6 +9,7 @@ export type FileContext = {
   readonly format?: SourceFormat;
   readonly knownTools?: readonly string[];
   readonly knownStrategies?: readonly string[];
+  readonly unknownModels?: "doubted";
   readonly name?: string;
 };
 
@@ -17,13 +18,22 @@ export const PROVIDER = '[provider]\nmodel = "claude-x"\napi_key = "${KEY}"\n';
 /** Loads a text as a file of /home/me/project. */
 export function load(
   text: string,
-  { env = {}, files = {}, format = "toml", knownTools, knownStrategies, name }: FileContext = {},
+  {
+    env = {},
+    files = {},
+    format = "toml",
+    knownTools,
+    knownStrategies,
+    unknownModels,
+    name,
+  }: FileContext = {},
 ) {
   return loadAgents(text, {
     name: name ?? `agent.${format}`,
     env,
     cwd: "/home/me/project",
     knownTools,
+    unknownModels,
     knownStrategies,
     readFile: (path) => {
       const found = files[path];

@@ -326,10 +326,7 @@ describe("warnings", () => {
   });
 
   test.each([
-    [
-      '[permissions]\nrules = [{ tool = "bash", comand = "rm", outcome = "allow" }]',
-      "permissions.rules[0].comand",
-    ],
+    ['[permissions]\nrules = [{ comand = "rm", outcome = "allow" }]', "permissions.rules[0].comand"],
     ["[execution]\nmax_cst = 3", "execution.max_cst"],
     ['[callbacks]\nbefor_turn = "x"', "callbacks.befor_turn"],
   ])("an unknown key is an error where ignoring it would weaken a restriction: %s", (text, field) => {

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { listToolNames, listUnusedTools } from "../../core/permission/unused-tools.ts";
 import { ProviderError } from "../../models/provider-error.ts";
 import { prepareSecrets, resolveHeaders, resolveSecrets } from "../../models/secrets.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
@@ -45,6 +46,18 @@ export async function checkDefinition(
   checkHooks(definition, dependencies);
   await checkWorkspace(definition.workspace);
   return { tools, warnings };
+}
+
+/** Logs a warning for each permission rule of a tool that the agent does not have. */
+export function logUnusedRules(definition: AgentDefinition, { log }: Pick<Dependencies, "log">): void {
+  const names = listToolNames(definition);
+  for (const rule of definition.permissions.rules) {
+    for (const tool of listUnusedTools(rule, names))
+      log.warn(
+        { agent: definition.name, tool },
+        "a permission rule names a tool that is off; it never applies",
+      );
+  }
 }
 
 /** Builds the terms of a loop that its definition does not contain. */

@@ -14,7 +14,7 @@ import { DefinitionError, toFailure } from "../step/failure.ts";
 import { resolveMessage } from "../step/resolve-outbox.ts";
 import { getCurrentStep } from "../step/step.ts";
 import { admitPrompts } from "./admit-prompts.ts";
-import { buildLoopTerms, checkDefinition } from "./check-definition.ts";
+import { buildLoopTerms, checkDefinition, logUnusedRules } from "./check-definition.ts";
 import { saveChildDefinitions } from "./child-definitions.ts";
 import { assertContinuable } from "./continuable.ts";
 import { readInitialView } from "./initial-view.ts";
@@ -35,6 +35,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const before = await readPreviousPins(step.session, dependencies);
     const pinning = await pinSources(given, before, dependencies);
     const { definition } = pinning;
+    logUnusedRules(given, dependencies);
     const { tools, warnings } = await checkDefinition(definition, dependencies, pinning.warnings);
     const definitionHash = await transcript.saveDefinition(definition);
     const children = await saveChildDefinitions(definition, transcript);

@@ -175,7 +175,7 @@ export const COMMAND_GROUPS = {
       load: async () => (await import("./commands/models.ts")).configureModelsCommand,
     },
     mcp: {
-      summary: "Inspect servers of the Model Context Protocol",
+      summary: "Inspect and import servers of the Model Context Protocol",
       load: async () => (await import("./commands/mcp.ts")).configureMcpCommand,
     },
     openapi: {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { AgentDefinitionInput, WorkMode } from "../../client/index.ts";
+import { listToolNames, listUnusedTools } from "../../core/permission/unused-tools.ts";
 import { type PermissionPolicyInput, PermissionRule } from "../../schema/permission.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -67,6 +68,22 @@ export function applyPermissionFlags(
           })),
         }),
   };
+}
+
+/** Returns a warning for each call of `--allow` whose tool neither the agent nor a sub-agent has. */
+export function findUnusedAllows(agent: AgentDefinitionInput, flags: PermissionFlags): readonly string[] {
+  const team = listTeam(agent).map(listToolNames);
+  const names = {
+    names: team.flatMap((one) => one.names),
+    prefixes: team.flatMap(({ prefixes }) => prefixes),
+  };
+  return (flags.allow ?? [])
+    .filter((call) => listUnusedTools(parseAllowed(call), names).length > 0)
+    .map((call) => `--allow "${call}" has no effect: the agent does not have the tool. Add it with --tools.`);
+}
+
+function listTeam(agent: AgentDefinitionInput): readonly AgentDefinitionInput[] {
+  return [agent, ...(agent.subAgents ?? []).flatMap((child) => listTeam(child.agent))];
 }
 
 /** Adds the rules of the flags to the policies of all agents of a job. Nobody at this terminal can answer for them. */

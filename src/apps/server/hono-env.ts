@@ -1,5 +1,4 @@
-import type { HttpBindings } from "@hono/node-server";
-import type { Context } from "hono";
+import type { Context, HttpBindings } from "./hono.ts";
 
 export type Env = { Bindings: HttpBindings };
 

@@ -44,7 +44,10 @@ const Id = withExpected(z.string().min(1), "a name, or {{NAME}}, {{%NAME%}}, {{#
 const PROMPT =
   'The text, "file:PATH" (relative to the workspace), "{{system_prompt.NAME}}", or `{ text = … }` for a text that begins like one of these.';
 const PromptText = withExpected(
-  z.union([z.string(), z.strictObject({ text: z.string() })]),
+  z.union([
+    z.string(),
+    z.strictObject({ text: describeRequiredKey(z.string(), "The text, which is taken as it is.") }),
+  ]),
   'a text, "file:PATH", {{system_prompt.NAME}}, or {text = …}',
 );
 const prompt = describeKey(PromptText, PROMPT);
@@ -266,9 +269,12 @@ export const AgentFile = z.strictObject({
   ),
   mode: defineSection(ModeSection, "How the agents of this file work together on a task."),
   system_prompt: defineSection(
-    z.strictObject({
-      instances: defineInstances(PromptInstance, "Prompts composed of blocks, each under its name."),
-    }),
+    withExpected(
+      z.strictObject({
+        instances: defineInstances(PromptInstance, "Prompts composed of blocks, each under its name."),
+      }),
+      "a table of named prompts; the text of the agent's own prompt is `system_prompt` in [agent]",
+    ),
     "Named prompts that agents refer to.",
   ),
   system_prompt_strategy: defineSection(

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { Path } from "../source/source-node.ts";
+import { TABLE_DESCRIPTIONS } from "./table-descriptions.ts";
 
 /** One field of an agent file, and its counterpart in the definition. */
 export type Field = {
@@ -85,8 +86,12 @@ function defineTextOrTable(text: z.ZodType, table: z.ZodType): z.ZodType {
   });
 }
 
-/** Builds the shape of the table that holds these fields, including nested tables. */
-export function buildShape(fields: readonly Field[]): Record<string, z.ZodType> {
+/**
+ * Builds the shape of the table that holds these fields, including nested tables.
+ *
+ * @param above - The path of the table, for the descriptions of nested ones.
+ */
+export function buildShape(fields: readonly Field[], above = ""): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = {};
   const inner = new Map<string, Field[]>();
   for (const { paths, ...rest } of fields) {
@@ -102,8 +107,13 @@ export function buildShape(fields: readonly Field[]): Record<string, z.ZodType> 
   }
   for (const [key, below] of inner) {
     const own = shape[key];
-    const table = z.strictObject(buildShape(below));
-    shape[key] = own === undefined ? table.optional() : defineTextOrTable(own, table);
+    const path = `${above}${key}`;
+    const table = z.strictObject(buildShape(below, `${path}.`));
+    const description = TABLE_DESCRIPTIONS[path];
+    shape[key] =
+      own === undefined
+        ? table.optional().meta({ ...omitUndefined({ description }) })
+        : defineTextOrTable(own, table);
   }
   return shape;
 }

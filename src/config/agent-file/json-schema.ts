@@ -14,6 +14,8 @@ export type JsonSchema = {
   readonly additionalProperties?: boolean | JsonSchema;
   readonly items?: JsonSchema;
   readonly required?: readonly string[];
+  readonly format?: string;
+  readonly minLength?: number;
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
@@ -36,9 +38,9 @@ function buildPublishedSchema(): Record<string, unknown> {
   return { title: "An agent file of Holdfast", ...(removePrivateKeywords(schema) as object) };
 }
 
-/** Formats the published schema as the file in the package. */
+/** Formats the published schema as the file in the package, which only programs read. */
 export function formatPublishedSchema(): string {
-  return `${JSON.stringify(buildPublishedSchema(), undefined, 1)}\n`;
+  return `${JSON.stringify(buildPublishedSchema())}\n`;
 }
 
 function removePrivateKeywords(value: unknown, isNames = false): unknown {
@@ -100,14 +102,22 @@ export function formatExpected(schema: JsonSchema): string {
     case "boolean":
       return "true or false";
     case "string":
-      return "a text";
+      if (schema.format === "uuid") return "a text that is a UUID";
+      return (schema.minLength ?? 0) > 0 ? "a text that is not empty" : "a text";
     case "array":
       return schema.items === undefined ? "a list" : `a list; each member ${formatExpected(schema.items)}`;
     case "object":
-      return "a table";
+      return `a table${formatKeys(Object.keys(schema.properties ?? {}))}`;
     default:
       return "any value";
   }
+}
+
+/** The maximum number of keys that a description of a table lists. */
+const MAX_KEYS = 8;
+
+function formatKeys(keys: readonly string[]): string {
+  return keys.length === 0 || keys.length > MAX_KEYS ? "" : ` with the keys ${keys.join(", ")}`;
 }
 
 /** Lists the alternatives of a schema; each value of an enum is one. */

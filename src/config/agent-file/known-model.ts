@@ -1,3 +1,5 @@
+import { computeEditDistance, findNearestName } from "../../platform/text/nearest-name.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { Catalogue } from "../catalogue/catalogue.ts";
 import type { CatalogueEntry } from "../catalogue/catalogue-entry.ts";
 import { toKnownModel } from "../catalogue/catalogue-entry.ts";
@@ -41,9 +43,20 @@ export function warnUnknownModel(
   if (missing.length === 0 || id === DEFAULT_MODEL || provider === "local") return;
   // The warning about the protocol takes precedence.
   if (getAt(value, ["api"]) === undefined && !/claude/i.test(id ?? "")) return;
+  const nearest = findNearestModel(loader.environment.catalogue ?? new Catalogue(), `${provider}/${id}`);
+  const hint = nearest === undefined ? "" : `did you mean ${nearest}? Otherwise `;
   loader.reportWarning(
     getAt(loader.source.value, modelPath) === undefined ? path : modelPath,
-    `${provider}/${id} is not in the catalogue: ${DEFAULT_FIELDS}; add ${missing.join(" and ")} if that is wrong`,
-    { expected: missing.join(", ") },
+    `${provider}/${id} is not in the catalogue: ${hint}${DEFAULT_FIELDS}; add ${missing.join(" and ")} if that is wrong`,
+    { expected: missing.join(", "), ...omitUndefined({ nearest }) },
   );
+}
+
+/** Models of one family differ by a digit, so that only a small difference is a slip. */
+const MAX_DISTANCE = 2;
+
+function findNearestModel(catalogue: Catalogue, name: string): string | undefined {
+  const names = catalogue.entries().map((entry) => entry.name);
+  const nearest = findNearestName(name, names);
+  return nearest !== undefined && computeEditDistance(name, nearest) <= MAX_DISTANCE ? nearest : undefined;
 }

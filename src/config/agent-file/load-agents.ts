@@ -13,6 +13,7 @@ import { addDefinitionWarnings } from "./definition-warnings.ts";
 import { findOriginAround } from "./draft.ts";
 import { listResolvedValues, type ResolvedValue } from "./list-resolved-values.ts";
 import { resolveMode } from "./resolve-mode.ts";
+import { warnUnusedRules } from "./rule-warnings.ts";
 import { toFilePath } from "./table-paths.ts";
 import { isSecretField, validateFile } from "./validate-file.ts";
 
@@ -59,6 +60,13 @@ export function loadAgents(text: string, options: LoadOptions): AgentFileResult 
   const errors = early.filter(({ severity }) => severity === "error");
   const checked = drafts.map((draft) => checkDraft(loader, draft, errors));
   const agents = checked.flatMap((agent) => (agent === undefined ? [] : [agent]));
+  warnUnusedRules(
+    loader,
+    drafts.flatMap(({ draft: { origins } }, index) => {
+      const agent = checked[index];
+      return agent === undefined ? [] : [{ definition: agent.definition, origins }];
+    }),
+  );
   const mode = agents.length === drafts.length ? resolveMode(loader, agents) : undefined;
   const problems = sortProblems([...source.problems, ...found, ...missing, ...loader.problems]);
   if (problems.some(({ severity }) => severity === "error")) return { agents: [], problems };

@@ -8,27 +8,15 @@ import { formatPath, type Path, type Step } from "../source/source-node.ts";
 import { AgentFile } from "./agent-file-schema.ts";
 import { isMcpReference } from "./fields/mcp.ts";
 import { AUTH_SECRETS } from "./fields/openapi.ts";
-import { findSchemaAt, formatExpected, listKeys } from "./json-schema.ts";
+import { findSchemaAt, formatExpected } from "./json-schema.ts";
 import { getAt, omitPaths } from "./table-paths.ts";
+import { createUnknownKeyProblem } from "./unknown-key.ts";
 
 export type Validated = {
   readonly problems: readonly Problem[];
   /** The file's value without its invalid parts. */
   readonly value: Record<string, unknown>;
 };
-
-/** Sections in which an unknown key is an error: ignoring it could give an agent more rights than intended. */
-const STRICT_SECTIONS = [
-  "permissions",
-  "approvals",
-  "callbacks",
-  "hooks",
-  "execution",
-  "delegation",
-  "mode",
-  "mcp",
-  "openapi",
-];
 
 /** Validates a file against the schema of its format and collects all problems. */
 export function validateFile(source: SourceFile): Validated {
@@ -88,21 +76,23 @@ function toProblems(issue: Issue, source: SourceFile): readonly Problem[] {
   }
   const found = getAt(source.value, path);
   const expected = describeExpected(path, issue);
-  if (found === undefined) {
-    const name = String(path.at(-1));
-    const message = `${name} is missing: ${expected}`;
-    return [source.createProblem(path, { kind: "invalid-field", severity: "error", expected, message })];
-  }
+  const about = { kind: "invalid-field", severity: "error", expected } as const;
+  // A rule about several keys says in its own words what is wrong.
+  if (issue.code === "custom" && !issue.message.startsWith("must "))
+    return [source.createProblem(path, { ...about, message: issue.message })];
+  if (found === undefined)
+    return [
+      source.createProblem(path, { ...about, message: `${String(path.at(-1))} is missing: ${expected}` }),
+    ];
   const schema = findSchemaAt(path);
   const nearest = typeof found === "string" ? findNearestName(found, listAllowedWords(schema)) : undefined;
   const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
-  const displayed = isSecretField(path) ? "" : `, found ${formatFound(found)}`;
+  const isHidden = isSecretField(path) || (typeof found === "object" && mayContainSecrets(path));
+  const displayed = isHidden ? "" : `, found ${formatFound(found)}`;
   return [
     source.createProblem(path, {
-      kind: "invalid-field",
-      severity: "error",
-      found,
-      expected,
+      ...about,
+      ...(isHidden ? {} : { found }),
       ...omitUndefined({ nearest }),
       message: `expected ${expected}${displayed}${hint}`,
     }),
@@ -114,7 +104,7 @@ function describeExpected(path: Path, issue: Issue): string {
   // A custom rule is more specific than a type.
   if (issue.code === "custom" || issue.message.startsWith("must "))
     return issue.message.replace(/^must be /, "");
-  return schema === undefined ? issue.message : formatExpected(schema);
+  return schema === undefined ? "a value that this field allows" : formatExpected(schema);
 }
 
 function listAllowedWords(schema: ReturnType<typeof findSchemaAt>): readonly string[] {
@@ -124,26 +114,9 @@ function listAllowedWords(schema: ReturnType<typeof findSchemaAt>): readonly str
   return [...literals, ...alternatives, ...named];
 }
 
-function createUnknownKeyProblem(source: SourceFile, path: Path, key: string): Problem {
-  const known = listKeys(findSchemaAt(path)).filter(
-    (name) => !(name in (getAt(source.value, path) as object)),
-  );
-  const nearest = findNearestName(key, known);
-  const strict = path.some((step) => STRICT_SECTIONS.includes(String(step))) || isRule(path);
-  const suggestion =
-    nearest === undefined ? `; known here: ${known.join(", ")}` : `; did you mean "${nearest}"?`;
-  return source.createProblem([...path, key], {
-    kind: "unknown-key",
-    severity: strict ? "error" : "warning",
-    path: "key",
-    expected: known.join(", "),
-    ...omitUndefined({ nearest }),
-    message: `unknown key${strict ? "" : ", not used"}${suggestion}`,
-  });
-}
-
-function isRule(path: Path): boolean {
-  return path.includes("rules");
+/** Checks whether a table of this section may contain secrets, so that problems do not display it. */
+function mayContainSecrets(path: Path): boolean {
+  return path.some((step) => ["provider", "fallbacks", "mcp", "openapi"].includes(String(step)));
 }
 
 /** Checks whether a field is a secret, or may contain one. */

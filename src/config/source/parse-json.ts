@@ -1,6 +1,7 @@
 import { type Node as JsonNode, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { createParseFailure, MAX_DEPTH, type ParseFunction } from "./parse-result.ts";
 import type { Scalar, SourceEntry, SourceNode } from "./source-node.ts";
+import { explainJsonError } from "./syntax-hints.ts";
 
 const OPTIONS = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
@@ -10,9 +11,10 @@ export const parseJson: ParseFunction = (text) => {
   if (errors.length > 0 || tree === undefined) {
     return {
       ok: false,
-      problems: errors.map(({ error, offset, length }) => ({
+      // Those after the first one usually follow from it.
+      problems: errors.slice(0, 1).map(({ error, offset, length }) => ({
         span: { start: offset, end: offset + length },
-        message: formatErrorCode(printParseErrorCode(error)),
+        message: explainJsonError(text, offset, printParseErrorCode(error)),
       })),
     };
   }
@@ -45,7 +47,10 @@ function toNode(node: JsonNode, depth: number): SourceNode {
   for (const { children } of node.children ?? []) {
     const [key, value] = children as [JsonNode, JsonNode];
     if (entries.has(key.value))
-      throw new UnsupportedValueError(key, `The key ${JSON.stringify(key.value)} occurs twice`);
+      throw new UnsupportedValueError(
+        key,
+        `The key ${JSON.stringify(key.value)} occurs twice in its table: remove one of them, or merge the two`,
+      );
     entries.set(key.value, { key: toSpan(key), node: toNode(value, depth + 1) });
   }
   return { type: "table", span, entries };
@@ -53,10 +58,4 @@ function toNode(node: JsonNode, depth: number): SourceNode {
 
 function toSpan({ offset, length }: JsonNode) {
   return { start: offset, end: offset + length };
-}
-
-/** Formats a code such as `CommaExpected` as "Comma expected". */
-function formatErrorCode(code: string): string {
-  const text = code.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after}`);
-  return text.charAt(0) + text.slice(1).toLowerCase();
 }

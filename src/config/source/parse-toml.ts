@@ -1,6 +1,7 @@
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
 import { createParseFailure, type ParseFunction } from "./parse-result.ts";
 import type { SourceEntry, SourceNode, Span } from "./source-node.ts";
+import { explainTomlError } from "./syntax-hints.ts";
 
 export const parseToml: ParseFunction = (text) => {
   try {
@@ -13,7 +14,8 @@ export const parseToml: ParseFunction = (text) => {
     return { ok: true, root };
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    return createParseFailure({ start: error.index, end: error.index }, error.message);
+    const hint = explainTomlError(text, error.index, error.message);
+    return createParseFailure({ start: error.index, end: error.index }, hint);
   }
 };
 

@@ -9,12 +9,16 @@ import {
 } from "yaml";
 import { createParseFailure, MAX_DEPTH, MAX_NODES, type ParseFunction } from "./parse-result.ts";
 import type { Scalar, SourceEntry, SourceNode, Span } from "./source-node.ts";
+import { explainYamlError } from "./syntax-hints.ts";
 
 export const parseYaml: ParseFunction = (text) => {
   const documents = parseAllDocuments(text, { prettyErrors: false });
   const [document, second] = "empty" in documents ? [] : documents;
   const problems = ("empty" in documents ? [] : documents).flatMap(({ errors }) =>
-    errors.map(({ pos: [start, end], message }) => ({ span: { start, end }, message })),
+    errors.map(({ pos: [start, end], code, message }) => ({
+      span: { start, end },
+      message: explainYamlError(text, start, { code, message }),
+    })),
   );
   if (problems.length > 0) return { ok: false, problems };
   if (second !== undefined) {

@@ -67,6 +67,8 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
     ok: false,
     problems: [{ ...excerpts.locate({ start: 0, end: 0 }), kind: "parse", severity: "error", message }],
   });
+  if (/^\uFFFD|\0/.test(text))
+    return createFailure("The file is not text in UTF-8: save it in that encoding");
   if (written.length > MAX_CHARS)
     return createFailure(`The file has more than ${MAX_CHARS} characters, the maximum`);
   if (hasMoreLinesThan(MAX_LINES, written)) {
@@ -86,7 +88,8 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
         const substitution = new Substitution(prepared, options, excerpts);
         return { ok: true, source: createSourceFile(parsed.root, substitution, { options, excerpts }) };
       }
-      const message = `The file must be a table of sections, found ${formatFound(toPlainValue(parsed.root))}`;
+      const found = formatFound(toPlainValue(parsed.root));
+      const message = `The file must be a table of sections, found ${found}: an agent file has at least [provider] with a model; \`holdfast init\` writes one`;
       refusal = [{ ...excerpts.locate({ start: 0, end: 0 }), kind: "parse", severity: "error", message }];
     } else if (refusal.length === 0) {
       refusal = parsed.problems.map(({ span, message }) => ({

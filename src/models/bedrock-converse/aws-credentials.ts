@@ -33,7 +33,7 @@ type CredentialChain = () => Promise<AwsCredentials>;
 export function createMachineCredentials(): CredentialChain {
   let chain: Promise<CredentialChain> | undefined;
   return async () => {
-    chain ??= import("@aws-sdk/credential-provider-node").then(({ defaultProvider }) => defaultProvider());
+    chain ??= import("./aws-credential-chain.ts").then(({ defaultProvider }) => defaultProvider());
     try {
       return await (await chain)();
     } catch (error) {

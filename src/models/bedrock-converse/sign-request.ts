@@ -1,7 +1,7 @@
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
-import { SignatureV4 } from "@smithy/signature-v4";
 import type { OutgoingRequest } from "../send-vendor-request.ts";
 import type { AwsCredentials } from "./aws-credentials.ts";
+import { SignatureV4 } from "./aws-sdk.ts";
 
 type Data = string | ArrayBuffer | ArrayBufferView;
 

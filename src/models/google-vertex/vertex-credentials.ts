@@ -79,8 +79,7 @@ export class VertexCredentials {
   }
 
   async #createClient({ account }: VertexTokenSource): Promise<AuthClient> {
-    // Loaded lazily: most workers never use Vertex.
-    const { GoogleAuth } = await import("google-auth-library");
+    const { GoogleAuth } = await loadGoogleAuth();
     const { fetch: fetchImplementation, timeoutMs = TOKEN_TIMEOUT_MS } = this.#options;
     const auth = new GoogleAuth({
       scopes: [SCOPE],
@@ -95,6 +94,20 @@ export class VertexCredentials {
       },
     });
     return await auth.getClient();
+  }
+}
+
+/** Loads the optional peer dependency: most workers never use Vertex, and it brings 13 MiB. */
+async function loadGoogleAuth(): Promise<typeof import("google-auth-library")> {
+  try {
+    return await import("google-auth-library");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new ProviderError(
+      "auth",
+      "a token for Vertex needs the package google-auth-library, which is not installed with Holdfast: run `npm install google-auth-library@10` where Holdfast is installed (with -g for a global install), then start the worker again",
+      { cause: error },
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { inspectServer, type ServerInspection } from "../../../tools/sources/mcp
 import { McpPool } from "../../../tools/sources/mcp/mcp-pool.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
+import { importMcpServers, type McpImportFlags } from "../mcp-import.ts";
 import { type McpFlags, parseMcpServers } from "../mcp-servers.ts";
 import { formatServer, formatServerCheck } from "../mcp-view.ts";
 import { readPackageVersion } from "../package-version.ts";
@@ -13,9 +14,11 @@ export function configureMcpCommand(mcp: Command, runAction: RunAction): void {
     "after",
     `
 Examples:
+  $ holdfast mcp import .mcp.json --into agent.toml
   $ holdfast mcp list --agent agent.toml
   $ holdfast mcp test --command "npx -y @modelcontextprotocol/server-filesystem ."`,
   );
+  configureImport(mcp, runAction);
   const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
   const withFlags = (command: Command): Command =>
     command
@@ -68,6 +71,42 @@ Exit codes: 0 all servers are usable, 1 at least one is not, 2 no server is spec
     )
     .action(async (flags: McpFlags) =>
       runAction((context) => inspectServers(context, flags, formatServerCheck)),
+    );
+}
+
+function configureImport(mcp: Command, runAction: RunAction): void {
+  mcp
+    .command("import")
+    .description("Convert the MCP servers of Claude, Cursor or VS Code")
+    .argument(
+      "<file>",
+      "claude_desktop_config.json, .mcp.json, ~/.claude.json, .cursor/mcp.json or .vscode/mcp.json",
+    )
+    .option("--into <file>", "add the servers to this agent file (default: print them)")
+    .option(
+      "--server <name>",
+      "import only this server; repeatable",
+      (name: string, before: readonly string[] = []) => [...before, name],
+    )
+    .option(
+      "--project <folder>",
+      "the project whose servers are read from ~/.claude.json (default: this folder)",
+    )
+    .option("--yaml", "print YAML instead of TOML")
+    .option("--dry-run", "write nothing")
+    .addHelpText(
+      "after",
+      `
+Secrets are not copied: a reference such as \${GITHUB_TOKEN} replaces each, and a message says which variable to set. Every
+field that Holdfast does not have is named. Disabled servers are left out.
+
+Examples:
+  $ holdfast mcp import .mcp.json
+  $ holdfast mcp import ~/.claude.json --server github --into agent.toml
+  $ holdfast mcp import .cursor/mcp.json --into agent.yaml --dry-run`,
+    )
+    .action(async (file: string, flags: McpImportFlags) =>
+      runAction((context) => importMcpServers(context, file, flags)),
     );
 }
 

@@ -16,6 +16,7 @@ import {
   addPermissionFlags,
   applyPermissionFlags,
   applyPermissionFlagsToMode,
+  findUnusedAllows,
   type PermissionFlags,
   refusesUnsafeCalls,
 } from "../permission-flags.ts";
@@ -103,7 +104,8 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
     throw new UsageError("The task is empty. Give a task that has text, or --attach FILE.");
   const prompt = buildPrompt(context, text, flags, task !== "-");
   const metadata = readMetadata(flags);
-  for (const warning of warnings) context.report(context.err.yellow(warning));
+  for (const warning of [...warnings, ...findUnusedAllows(agent, flags)])
+    context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   if (refusesUnsafeCalls(agent)) reportRefusal(context, flags);
   const stack = await openStack(context);

@@ -5,6 +5,7 @@ import {
   allowNone,
   defineField,
   describeKey,
+  describeRequiredKey,
   type Field,
   integerFrom,
   NONE_AS_NULL,
@@ -82,9 +83,9 @@ export function defineLimitFields(at: string, to: string, defaults: LimitDefault
 }
 
 const CacheParts = z.strictObject({
-  cache_system: z.boolean(),
-  cache_tools: z.boolean(),
-  cache_messages: z.boolean(),
+  cache_system: describeRequiredKey(z.boolean(), "Caches the system prompt."),
+  cache_tools: describeRequiredKey(z.boolean(), "Caches the tools."),
+  cache_messages: describeRequiredKey(z.boolean(), "Caches the messages."),
 });
 
 const defineQueueMode = (what: string) =>

@@ -5,6 +5,7 @@ import {
   allowNone,
   defineField,
   describeKey,
+  describeRequiredKey,
   type Field,
   integerFrom,
   NONE_AS_NULL,
@@ -24,17 +25,31 @@ const ALIASES: { readonly [P in HookPoint]?: string } = {
 };
 
 const policy = {
-  timeout_ms: integerFrom(1, 600_000).optional(),
-  on_failure: z.enum(["stop", "continue"]).optional(),
+  timeout_ms: describeKey(integerFrom(1, 600_000), "The limit of one call, in milliseconds.", 10_000),
+  on_failure: describeKey(
+    z.enum(["stop", "continue"]),
+    "What a failure means: by default `stop` before an event and `continue` after it.",
+  ),
 };
+
+const HookName = describeRequiredKey(
+  z.string().min(1),
+  "The name under which the worker has registered the hook.",
+);
 
 const Use = withExpected(
   z.union([
     z.string().min(1),
-    z.strictObject({ name: z.string().min(1), ...policy }),
-    z.strictObject({ command: z.union([z.string().min(1), z.array(z.string()).min(1)]), ...policy }),
+    z.strictObject({ name: HookName, ...policy }),
+    z.strictObject({
+      command: describeRequiredKey(
+        z.union([z.string().min(1), z.array(z.string()).min(1)]),
+        "The command, as one line or as words. No shell runs it.",
+      ),
+      ...policy,
+    }),
     // For a registered name that would be read as a command because it has a space or a slash.
-    z.strictObject({ hook: z.string().min(1) }),
+    z.strictObject({ hook: HookName }),
   ]),
   'a registered name ("audit", "plug::audit"), a command ("./check.sh", "python3 check.py"), {name = …} or {command = …}, both optionally with timeout_ms and on_failure ("stop" or "continue")',
 );

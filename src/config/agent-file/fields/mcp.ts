@@ -40,7 +40,7 @@ const Auth = z.strictObject({
   issuer: describeKey(Address, "The issuer whose published metadata contains the token address."),
 });
 
-const Server = z.strictObject({
+const ServerTable = z.strictObject({
   name: describeRequiredKey(
     withExpected(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/), "1 to 32 letters, digits, - or _"),
     "Its name for users, and the prefix of its tools.",
@@ -109,24 +109,34 @@ const Server = z.strictObject({
   elicitation: describeKey(z.boolean(), "The server may ask a user while a tool runs.", true),
 });
 
+const Server = ServerTable.superRefine(({ command, url }, context) => {
+  const [isProgram, usesHttp] = [command !== undefined, url !== undefined];
+  if (isProgram !== usesHttp) return;
+  context.addIssue({
+    code: "custom",
+    path: [isProgram ? "url" : "command"],
+    message: isProgram
+      ? "a server has one of `command`, `url`, and this one has both: remove `url` for a program that the worker starts, or `command` for a server that uses HTTP"
+      : "a server has one of `command`, `url`, and this one has neither: add `command` for a program that the worker starts, or `url` for a server that uses HTTP",
+  });
+});
+
+const Servers = withExpected(z.array(Server), "a list of servers, each in an [[mcp]] table with its `name`");
+
 export const MCP_FIELDS: readonly Field[] = [
-  defineField(
-    "mcp",
-    "mcp",
-    describeKey(z.array(Server), "Servers of the Model Context Protocol; see docs/mcp.md."),
-    {
-      read: (value) => (Array.isArray(value) ? value.map(parseServer) : value),
-      write: (value) => (value as readonly McpServer[]).map(formatServer),
-    },
-  ),
+  defineField("mcp", "mcp", describeKey(Servers, "Servers of the Model Context Protocol; see docs/mcp.md."), {
+    read: (value) => (Array.isArray(value) ? value.map(parseServer) : value),
+    write: (value) => (value as readonly McpServer[]).map(formatServer),
+  }),
 ];
 
 /** Keys whose references stay references: the worker inserts the values. */
 const WITH_REFERENCES = ["args", "env", "headers", "auth"];
 
 export function isMcpReference(path: Path): boolean {
-  const at = path.indexOf("mcp");
-  return at >= 0 && typeof path[at + 1] === "number" && WITH_REFERENCES.includes(String(path[at + 2]));
+  // `mcpServers` and tables instead of a list are mistakes, whose secrets are hidden all the same.
+  const at = path.findIndex((step) => step === "mcp" || step === "mcpServers");
+  return at >= 0 && WITH_REFERENCES.includes(String(path[at + 2]));
 }
 
 const STDIO = ["command", "args", "env", "cwd"];

@@ -22,14 +22,18 @@ const Name = withExpected(z.string().regex(/^[A-Za-z0-9_-]{1,40}$/), "1 to 40 le
 const Auth = withExpected(
   z.discriminatedUnion("type", [
     z.strictObject({ type: z.literal("none") }),
-    z.strictObject({ type: z.literal("bearer"), token: Secret }),
+    z.strictObject({ type: z.literal("bearer"), token: describeRequiredKey(Secret, "The token.") }),
     z.strictObject({
       type: z.literal("api-key"),
-      in: z.enum(["header", "query"]).optional(),
-      name: z.string().min(1).max(200),
-      value: Secret,
+      in: describeKey(z.enum(["header", "query"]), "Where the key is sent.", "header"),
+      name: describeRequiredKey(z.string().min(1).max(200), "The name of the header or the query parameter."),
+      value: describeRequiredKey(Secret, "The key."),
     }),
-    z.strictObject({ type: z.literal("basic"), username: z.string(), password: Secret.optional() }),
+    z.strictObject({
+      type: z.literal("basic"),
+      username: describeRequiredKey(z.string(), "The user: the value, or a reference to a variable."),
+      password: describeKey(Secret, "The password; an empty one by default."),
+    }),
   ]),
   '{ type = "none" }, { type = "bearer", token = "${NAME}" }, { type = "api-key", in = "header" or "query", name = …, value = "${NAME}" } or { type = "basic", username = …, password = "${NAME}" }',
 );

@@ -1,12 +1,12 @@
-import Database from "libsql";
 import type { EncryptedWork, Statement, Value } from "../sql/statement.ts";
+import { Database, type libsql } from "./libsql.ts";
 
 const NO_ROWS: readonly unknown[] = [];
 
 /** One connection with its prepared statements. Nothing waits: a statement that meets a lock throws at once. */
 export class SqliteConnection {
-  readonly #db: Database.Database;
-  readonly #statements = new Map<string, Database.Statement<unknown[]>>();
+  readonly #db: libsql.Database;
+  readonly #statements = new Map<string, libsql.Statement<unknown[]>>();
 
   /** @param location - A path or a `file:` URI. */
   constructor(location: string) {
@@ -55,7 +55,7 @@ export class SqliteConnection {
     this.#db.close();
   }
 
-  #prepareStatement(text: string): Database.Statement<unknown[]> {
+  #prepareStatement(text: string): libsql.Statement<unknown[]> {
     const known = this.#statements.get(text);
     if (known !== undefined) return known;
     const statement = this.#db.prepare(text);

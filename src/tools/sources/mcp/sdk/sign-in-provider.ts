@@ -1,10 +1,10 @@
-import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type {
   OAuthClientInformationMixed,
   OAuthClientMetadata,
+  OAuthClientProvider,
   OAuthTokens,
-} from "@modelcontextprotocol/sdk/shared/auth.js";
-import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
+} from "./mcp-sdk.ts";
 
 /** How the user signs in. */
 export type SignInOptions = {
