@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
-import { EventStreamCodec } from "@smithy/eventstream-codec";
+import type { EventStreamCodec } from "@smithy/eventstream-codec";
+import { loadEventStreamCodec } from "../../platform/lazy-packages.ts";
 import { createTooLargeError } from "../answer-size-limit.ts";
 import { createBrokenStreamError, type Vendor } from "../provider-error-from-response.ts";
 import { MAX_EVENT_CHARS } from "../sse-reader.ts";
@@ -15,10 +16,15 @@ const MIN_FRAME_BYTES = 16;
 const MAX_FRAME_BYTES = MAX_EVENT_CHARS;
 
 const decoder = new TextDecoder("utf-8", { fatal: false });
-const codec = new EventStreamCodec(
-  (bytes) => (typeof bytes === "string" ? bytes : decoder.decode(bytes)),
-  (text) => Buffer.from(text, "utf8"),
-);
+let codec: EventStreamCodec | undefined;
+
+function getCodec(): EventStreamCodec {
+  codec ??= new (loadEventStreamCodec().EventStreamCodec)(
+    (bytes) => (typeof bytes === "string" ? bytes : decoder.decode(bytes)),
+    (text) => Buffer.from(text, "utf8"),
+  );
+  return codec;
+}
 
 /** Reads bytes in slices of any size and returns events. Bytes that cannot be a frame end the answer. */
 export class FrameReader implements StreamReader {
@@ -95,7 +101,7 @@ export class FrameReader implements StreamReader {
 
   #decode(frame: Uint8Array) {
     try {
-      return codec.decode(frame);
+      return getCodec().decode(frame);
     } catch (error) {
       throw this.#createError(
         `a damaged frame: ${error instanceof Error ? error.message : String(error)}`,

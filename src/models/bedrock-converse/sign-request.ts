@@ -1,5 +1,5 @@
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
-import { SignatureV4 } from "@smithy/signature-v4";
+import { loadSignatureV4 } from "../../platform/lazy-packages.ts";
 import type { OutgoingRequest } from "../send-vendor-request.ts";
 import type { AwsCredentials } from "./aws-credentials.ts";
 
@@ -53,6 +53,7 @@ export async function signRequest(
 ): Promise<Readonly<Record<string, string>>> {
   const url = new URL(call.url);
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+  const { SignatureV4 } = loadSignatureV4();
   const signer = new SignatureV4({
     service: "bedrock",
     region,
