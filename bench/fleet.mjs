@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { createNullAgent, startAgent, startBare } from "./agents.mjs";
 import { openEnvironment, round } from "./environment.mjs";
 
-const TURNS = 10;
+export const TURNS = 10;
 
 /** How many agents start at a time, so that the client does not limit the result. */
 const STARTS_AT_ONCE = 50;
 
-export async function measure({ log, quick }) {
-  const agents = quick ? 50 : 1000;
+export async function measure({ log, quick, agents = quick ? 50 : 1000 }) {
   const stage = await openEnvironment();
   try {
     const { client } = stage;
@@ -42,7 +41,7 @@ export async function measure({ log, quick }) {
   }
 }
 
-async function measureFleet(what, count, start, worker, log) {
+export async function measureFleet(what, count, start, worker, log) {
   const idleMb = readResidentMb(worker.pid);
   let peakMb = idleMb;
   const watch = setInterval(() => {

@@ -5,7 +5,8 @@ const BENCHES = {
   history: "bytes and events a turn, around turn 10 and around turn 1,000",
   turn: "milliseconds a turn against a bare workflow of two null activities",
   sealed: "a turn with both encryptions against one with neither",
-  fleet: "1,000 agents of 10 turns on one worker against 1,000 bare workflows",
+  fleet: "1,000 agents of 10 turns on one worker against 1,000 bare workflows (--agents N)",
+  profile: "CPU by thread and by function: 200 agents of 10 turns beside bare workflows (--agents N)",
   recovery: "time from SIGKILL of the worker to the next step",
   tree: "a sub-agent call against a plain child workflow with the same activities; many concurrent calls",
   stream: "first token and tokens a second at watchers, and what the hub costs a run",
@@ -15,7 +16,7 @@ const BENCHES = {
   coldstart: "a worker process from its start to its first poll",
 };
 
-const USAGE = `Usage: npm run bench -- NAME [--json] [--quick]
+const USAGE = `Usage: npm run bench -- NAME [--json] [--quick] [--agents N]
 
 ${Object.entries(BENCHES)
   .map(([name, what]) => `  ${name.padEnd(11)}${what}`)
@@ -23,6 +24,7 @@ ${Object.entries(BENCHES)
 
   --json     the last line of standard output is one JSON object
   --quick    a smaller run that only checks that the benchmark works; its figures are not meaningful
+  --agents   how many agents run, for fleet and profile
 
 Examples:
   npm run bench -- turn
@@ -31,7 +33,12 @@ Examples:
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: "boolean" }, quick: { type: "boolean" }, help: { type: "boolean" } },
+  options: {
+    json: { type: "boolean" },
+    quick: { type: "boolean" },
+    agents: { type: "string" },
+    help: { type: "boolean" },
+  },
 });
 const [name] = positionals;
 if (values.help || name === undefined || !Object.hasOwn(BENCHES, name)) {
@@ -42,9 +49,15 @@ if (values.help || name === undefined || !Object.hasOwn(BENCHES, name)) {
   process.exit(values.help ? 0 : 2);
 }
 
+const agents = values.agents === undefined ? undefined : Number(values.agents);
+if (agents !== undefined && !(Number.isSafeInteger(agents) && agents > 0)) {
+  process.stderr.write(`--agents must be a whole number from 1, not "${values.agents}".\n\n${USAGE}`);
+  process.exit(2);
+}
+
 const log = (line) => process.stderr.write(`${line}\n`);
 const { measure } = await import(`./${name}.mjs`);
-const figures = await measure({ log, quick: values.quick ?? false });
+const figures = await measure({ log, quick: values.quick ?? false, agents });
 if (values.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
 else
   for (const [figure, value] of Object.entries(figures))

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
-import { Agent, type Dispatcher, request as send } from "undici";
+import type { Dispatcher } from "undici";
 import { decompress } from "../platform/decompress.ts";
+import { loadUndici } from "../platform/lazy-packages.ts";
 import { asObject, parseJson } from "../platform/text/json.ts";
 import { extractPageText } from "./extract-page-text.ts";
 import { ProviderError } from "./provider-error.ts";
@@ -70,7 +71,8 @@ export type HttpStream = {
 /** Sends a request once and returns the stream of its answer. Follows no redirects and retries nothing. */
 export class HttpClient {
   readonly #limits: HttpLimits;
-  readonly #dispatcher: Dispatcher;
+  /** The built-in connection pools open with the first request. */
+  #dispatcher: Dispatcher | undefined;
 
   constructor(options: HttpClientOptions = {}) {
     this.#limits = {
@@ -79,9 +81,7 @@ export class HttpClient {
       bodyTimeoutMs: options.bodyTimeoutMs ?? HTTP_LIMITS.bodyTimeoutMs,
       stallTimeoutMs: options.stallTimeoutMs ?? HTTP_LIMITS.stallTimeoutMs,
     };
-    this.#dispatcher =
-      options.dispatcher ??
-      new Agent({ connect: { timeout: this.#limits.connectTimeoutMs }, keepAliveTimeout: KEEP_ALIVE_MS });
+    this.#dispatcher = options.dispatcher;
   }
 
   get limits(): HttpLimits {
@@ -112,12 +112,17 @@ export class HttpClient {
 
   /** Closes idle connections, and waits for active ones. */
   async close(): Promise<void> {
-    await this.#dispatcher.close();
+    await this.#dispatcher?.close();
   }
 
   async #send(call: HttpRequest): Promise<Dispatcher.ResponseData> {
+    const { Agent, request } = loadUndici();
+    this.#dispatcher ??= new Agent({
+      connect: { timeout: this.#limits.connectTimeoutMs },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    });
     try {
-      return await send(call.url, {
+      return await request(call.url, {
         method: "POST",
         headers: call.headers,
         body: call.body,

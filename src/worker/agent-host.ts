@@ -84,7 +84,7 @@ export function prepareAgentHost(options: AgentHostOptions, place: WorkerPlace):
     connection: place.connectionOptions ?? {},
   });
   const unmasked = options.log ?? createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
-  const log = createMaskedLog(unmasked, (text) => createMask(getKnownValues())(text));
+  const log = createMaskedLog(unmasked, () => createMask(getKnownValues()));
   if (options.hideEnvironment === true) warnOfExposedNames(hideEnvironment(), log);
   const encryption = resolveEncryption(options.encryption);
   const secrets = addKnownValues(

@@ -8,11 +8,20 @@ import type { Logger } from "../platform/log.ts";
 /** Logged values are nested no deeper. */
 const MAX_DEPTH = 6;
 
-/** Creates a log that masks its messages and fields. */
-export function createMaskedLog(log: Logger, mask: Mask): Logger {
+/** What a logger of pino has: masking a line that is not written would be wasted. */
+type LeveledLogger = Logger & { readonly isLevelEnabled?: (level: string) => boolean };
+
+/**
+ * Creates a log that masks its messages and fields.
+ *
+ * @param createMask - Called for each line that is written.
+ */
+export function createMaskedLog(log: LeveledLogger, createMask: () => Mask): Logger {
   const write =
     (level: keyof Logger) =>
     (...args: readonly unknown[]): void => {
+      if (log.isLevelEnabled?.(level) === false) return;
+      const mask = createMask();
       (log[level] as (...args: readonly unknown[]) => void).call(
         log,
         ...args.map((arg) => maskValue(arg, mask, MAX_DEPTH)),

@@ -39,16 +39,28 @@ export function listOwnSecrets({
     ...listConnectionSecrets(connection),
     ...listEnvironmentSecrets({ HOLDFAST_DATABASE_URL: database }),
   ];
-  let examined: { readonly variables: string; readonly secrets: readonly string[] } | undefined;
+  let examined: { readonly variables: Variables; readonly secrets: readonly string[] } | undefined;
   return () => {
-    const current = { ...env };
-    const variables = JSON.stringify(current);
-    if (examined?.variables !== variables) {
-      const found = new Set([...fixed, ...listEnvironmentSecrets(current)]);
+    const variables = readVariables(env);
+    if (examined === undefined || !areEqual(examined.variables, variables)) {
+      const found = new Set([...fixed, ...listEnvironmentSecrets(Object.fromEntries(variables))]);
       examined = { variables, secrets: [...found].filter((value) => !PLAIN_WORD.test(value)) };
     }
     return examined.secrets;
   };
+}
+
+type Variables = ReadonlyMap<string, string | undefined>;
+
+/** Reads each variable once: every access of a process's environment is a call into the system's library. */
+function readVariables(env: NodeJS.ProcessEnv): Variables {
+  return new Map((Reflect.ownKeys(env) as string[]).map((name) => [name, env[name]]));
+}
+
+function areEqual(left: Variables, right: Variables): boolean {
+  if (left.size !== right.size) return false;
+  for (const [name, value] of right) if (left.get(name) !== value || !left.has(name)) return false;
+  return true;
 }
 
 function listEnvironmentSecrets(env: NodeJS.ProcessEnv): readonly string[] {

@@ -15,7 +15,7 @@ import { buildTaskMessage } from "../core/machine/task.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { createApprovalTimers } from "./approval-timers.ts";
 import { buildChildSession, runChild } from "./child.ts";
-import { runStep, runTool, type UntimedEvent } from "./perform.ts";
+import { awaitEvent, startStep, startTool, type UntimedEvent } from "./perform.ts";
 import { checkRequest } from "./request-shapes.ts";
 import { continueRunAsNew, shouldRotate } from "./rotate.ts";
 import { chooseRuleSet } from "./rule-set.ts";
@@ -79,7 +79,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
         if (isCancellable(command)) {
           work = new CancellationScope();
           await work.run(runCancellableCommands);
-        } else report(await runStep(command, state.pinned?.model));
+        } else report(await awaitEvent(startStep(command, state.pinned?.model)));
     }
   }
 
@@ -96,10 +96,33 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   async function runCancellableCommands(): Promise<void> {
     do {
       const command = takeCommand();
-      if (command.type === "call-tools") await callAll(command);
-      else if (isCancellable(command)) report(await runStep(command, state.pinned?.model));
-      else return;
+      if (!isCancellable(command)) return;
+      const call = getOnlyCall(command);
+      if (command.type === "call-tools" && call === undefined) {
+        await callAll(command);
+        continue;
+      }
+      // In place of further functions and their promises: nearly all commands of a run are executed here.
+      const started =
+        call === undefined ? startStep(command as RetryableCommand, state.pinned?.model) : startTool(call);
+      let happening: UntimedEvent;
+      try {
+        happening = started.toEvent(await started.result);
+      } catch (error) {
+        happening = started.toFailedEvent(error);
+      }
+      report(happening);
+      const rest = call === undefined ? undefined : continueCall(call);
+      if (rest !== undefined) await rest;
     } while (state.stop === undefined);
+  }
+
+  /** Returns the call of a command that runs nothing beside it. */
+  function getOnlyCall(command: Command): CallToolCommand | undefined {
+    if (command.type !== "call-tools" || command.recordCommand !== undefined) return undefined;
+    const [call, ...others] = command.calls;
+    const isAlone = others.length === 0 && call?.child === undefined;
+    return isAlone && listPendingApprovals(state).length === 0 ? call : undefined;
   }
 
   function callAll({ calls, recordCommand }: CallToolsCommand): Promise<unknown> {
@@ -110,13 +133,15 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
 
   /** Writes records while sub-agents run, because these may run for long. A stop does not interrupt the write. */
   function writeRecords(command: RecordCommand): Promise<void> {
-    return CancellationScope.nonCancellable(() => runStep(command, undefined)).then((happening) => {
-      report(happening);
-      const now = next(state);
-      return now.type === "call-tools" && now.recordCommand !== undefined
-        ? writeRecords(now.recordCommand)
-        : undefined;
-    });
+    return CancellationScope.nonCancellable(() => awaitEvent(startStep(command, undefined))).then(
+      (happening) => {
+        report(happening);
+        const now = next(state);
+        return now.type === "call-tools" && now.recordCommand !== undefined
+          ? writeRecords(now.recordCommand)
+          : undefined;
+      },
+    );
   }
 
   /** Runs calls until none is in flight. A call that the user approves meanwhile starts while the others run. */
@@ -144,21 +169,26 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   function completeCall(call: CallToolCommand): Promise<void> {
     return startCall(call).then((happening) => {
       report(happening);
-      const findAgain = () => findRunningCall(next(state), call.call);
-      const continueCall = () => {
-        const command = findAgain();
-        return command === undefined ? undefined : completeCall(command);
-      };
-      if (!listPendingApprovals(state).some(({ toolCallId }) => toolCallId === call.toolCallId))
-        return continueCall();
-      // The tool asks the user a question. The call runs again beside its siblings, or waits until they have ended.
-      const canContinue = () => findAgain() !== undefined || next(state).type !== "call-tools";
-      return CancellationScope.nonCancellable(() => condition(canContinue)).then(continueCall);
+      return continueCall(call);
     });
   }
 
+  /** Continues a call whose execution has ended, if the machine dispatches it again. */
+  function continueCall(call: CallToolCommand): Promise<void> | undefined {
+    const findAgain = () => findRunningCall(next(state), call.call);
+    const dispatchAgain = () => {
+      const command = findAgain();
+      return command === undefined ? undefined : completeCall(command);
+    };
+    if (!listPendingApprovals(state).some(({ toolCallId }) => toolCallId === call.toolCallId))
+      return dispatchAgain();
+    // The tool asks the user a question. The call runs again beside its siblings, or waits until they have ended.
+    const canContinue = () => findAgain() !== undefined || next(state).type !== "call-tools";
+    return CancellationScope.nonCancellable(() => condition(canContinue)).then(dispatchAgain);
+  }
+
   function startCall(call: CallToolCommand): Promise<UntimedEvent> {
-    if (call.child === undefined) return runTool(call);
+    if (call.child === undefined) return awaitEvent(startTool(call));
     const child = buildChildSession(session);
     report({ type: "child-started", call: call.call, session: child });
     return runChild(call, call.child, child, settings);

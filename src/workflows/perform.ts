@@ -19,11 +19,23 @@ export type UntimedEvent = RunEvent extends infer Event
     : never
   : never;
 
-// No `async` here: for each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which is
-// most of the cost of a short activation.
+// For each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which is most of the cost of a
+// short activation. A driver that awaits `result` itself needs no other promise.
 
-/** Runs one step through its activity, and returns the resulting event. */
-export function runStep(command: StepCommand, model: string | undefined): Promise<UntimedEvent> {
+/** An activity that has started, and the events to which its result and its failure are converted. */
+export type StartedActivity = {
+  readonly result: Promise<unknown>;
+  readonly toEvent: (digest: unknown) => UntimedEvent;
+  readonly toFailedEvent: (error: unknown) => UntimedEvent;
+};
+
+/** Returns the event of a started activity. */
+export function awaitEvent({ result, toEvent, toFailedEvent }: StartedActivity): Promise<UntimedEvent> {
+  return result.then(toEvent, toFailedEvent);
+}
+
+/** Starts one step through its activity. */
+export function startStep(command: StepCommand, model: string | undefined): StartedActivity {
   const { activity, retry, done, failed, label } = STEPS[command.type];
   const {
     type,
@@ -33,32 +45,37 @@ export function runStep(command: StepCommand, model: string | undefined): Promis
   // The row has the command's own type, which TypeScript cannot infer here.
   const summary = (label as (command: StepCommand, model: string | undefined) => string)(command, model);
   const options = retry === "write" ? buildWriteOptions(summary) : buildModelOptions(maxAttempts, summary);
-  return scheduleActivity(
-    activity,
-    [type === "open-loop" ? { ...input, ...getFirstRun() } : input],
-    options,
-  ).then(
-    (digest) => ({ type: done, digest }) as UntimedEvent,
-    (error) => ({ type: failed, failure: toStepFailure(error, false) }),
-  );
+  return {
+    result: scheduleActivity(
+      activity,
+      [type === "open-loop" ? { ...input, ...getFirstRun() } : input],
+      options,
+    ),
+    toEvent: (digest) => ({ type: done, digest }) as UntimedEvent,
+    toFailedEvent: (error) => ({ type: failed, failure: toStepFailure(error, false) }),
+  };
 }
 
 /**
- * Runs one tool call. The activity's type is the tool's own name, which the timeline and the metrics display, unless
+ * Starts one tool call. The activity's type is the tool's own name, which the timeline and the metrics display, unless
  * the worker that opened the loop has no activity of that name.
  */
-export function runTool(command: CallToolCommand): Promise<UntimedEvent> {
+export function startTool(command: CallToolCommand): StartedActivity {
   const { isLocal, timeoutMs, queue, summary, toolName, isUnregistered, ...own } = omitOwnSession(command);
   const [activity, input, name] =
     isUnregistered === true ? [CALL_TOOL, { ...own, tool: toolName }, toolName] : [toolName, own, ""];
   const label = [`turn ${command.turn}`, name, summary].filter((text) => text !== "").join(" · ");
-  const result = isLocal
-    ? scheduleLocalActivity<ToolDigest>(activity, [input], buildLocalOptions(label))
-    : scheduleActivity<ToolDigest>(activity, [input], buildToolOptions(timeoutMs, queue, label));
-  return result.then(
-    (digest) => ({ type: "tool-finished", call: command.call, digest }),
-    (error) => ({ type: "tool-failed", call: command.call, failure: toStepFailure(error, isLocal) }),
-  );
+  return {
+    result: isLocal
+      ? scheduleLocalActivity(activity, [input], buildLocalOptions(label))
+      : scheduleActivity(activity, [input], buildToolOptions(timeoutMs, queue, label)),
+    toEvent: (digest) => ({ type: "tool-finished", call: command.call, digest: digest as ToolDigest }),
+    toFailedEvent: (error) => ({
+      type: "tool-failed",
+      call: command.call,
+      failure: toStepFailure(error, isLocal),
+    }),
+  };
 }
 
 /** Removes the session from an activity's input unless its workflow has another id. */

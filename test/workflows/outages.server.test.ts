@@ -108,7 +108,7 @@ test("a claim whose reply is lost belongs to the process that made it: the call 
 
 test("a store that becomes unavailable between the claim and the call is waited for under the same claim", async () => {
   const { told, executions } = await paid({
-    readWriters: async ({ ask }, nth) => {
+    readContinuation: async ({ ask }, nth) => {
       if (nth <= 3) throw away();
       return await ask();
     },
@@ -139,7 +139,7 @@ test("a worker that shuts down before it began a call releases the step, so that
       }
       return await ask();
     },
-    readWriters: async ({ ask }, nth) => {
+    readContinuation: async ({ ask }, nth) => {
       if (nth === 1) throw ApplicationFailure.nonRetryable("The worker shut down", "released");
       return await ask();
     },

@@ -136,57 +136,40 @@ export class Conversations {
   }
 
   async readMessage(session: string, branch: string, position: number): Promise<AgentMessage | undefined> {
-    const { cached } = await this.#getCached(session, branch, position + 1);
-    const known = cached.entries[position];
-    if (known !== undefined) return known.message;
+    if (this.#cache.has(buildKey(session, branch))) {
+      return (await this.#update(session, branch, position + 1)).entries[position]?.message;
+    }
     const [entry] = await this.#transcript.readEntries(session, branch, position, position + 1, "reference");
     return entry?.message;
   }
 
   async #readUpTo(session: string, branch: string, to: number): Promise<readonly Entry[]> {
-    const name = buildKey(session, branch);
-    const { cached, writer } = await this.#getCached(session, branch, to);
-    if (cached.entries.length < to) {
-      const found = await this.#transcript.readEntries(
-        session,
-        branch,
-        cached.entries.length,
-        to,
-        "reference",
-      );
-      // Another turn may have read the same entries meanwhile.
-      const added = found.slice(Math.max(0, cached.entries.length - (found[0]?.position ?? 0)));
-      const size = added.reduce((sum, entry) => sum + countCharacters(entry.message), 0);
-      cached.entries.push(...added);
-      cached.characters += size;
-      if (cached.entries.length === to) cached.writer = writer;
-      if (this.#cache.get(name) === cached) this.#characters += size;
-    }
-    if (cached.entries.length < to) {
-      const found = `branch ${branch} of session ${session} has ${cached.entries.length} of the ${to} entries`;
+    const { entries } = await this.#update(session, branch, to);
+    if (entries.length < to) {
+      const found = `branch ${branch} of session ${session} has ${entries.length} of the ${to} entries`;
       throw new StoreError("behind", `The transcript is behind: ${found} that the run expects.`);
     }
+    return entries;
+  }
+
+  /** Reads what the cache does not have of a branch before `to`. */
+  async #update(session: string, branch: string, to: number): Promise<CachedBranch> {
+    const name = buildKey(session, branch);
+    const kept = this.#cache.get(name);
+    const known = { count: kept?.entries.length ?? 0, writer: kept?.writer };
+    const { follows, entries, writer } = await this.#transcript.readContinuation(session, branch, known, to);
+    const isValid = kept !== undefined && follows;
+    const cached: CachedBranch = isValid ? kept : { entries: [], characters: 0, writer: undefined };
     this.#evict(name);
+    // Another turn may have read the same entries meanwhile.
+    const added = entries.slice(cached.entries.length - (isValid ? known.count : 0));
+    cached.characters += added.reduce((sum, entry) => sum + countCharacters(entry.message), 0);
+    cached.entries.push(...added);
+    if (added.length > 0) cached.writer = writer;
     this.#cache.set(name, cached);
     this.#characters += cached.characters;
     this.#evictOldest(name);
-    return cached.entries;
-  }
-
-  /** Returns the cached entries of a branch if they are still valid, and the writer of the entry before `to`. */
-  async #getCached(
-    session: string,
-    branch: string,
-    to: number,
-  ): Promise<{ readonly cached: CachedBranch; readonly writer: string | undefined }> {
-    const name = buildKey(session, branch);
-    const kept = this.#cache.get(name);
-    const { entries, writer: before } = kept ?? { entries: [], writer: undefined };
-    const places = [to - 1, entries.length - 1];
-    const [writer, now] = await this.#transcript.readWriters(session, branch, places);
-    if (kept !== undefined && now !== undefined && now === before) return { cached: kept, writer };
-    if (kept !== undefined && this.#cache.get(name) === kept) this.#evict(name);
-    return { cached: { entries: [], characters: 0, writer: undefined }, writer };
+    return cached;
   }
 
   #evictOldest(newest: string): void {

@@ -1,4 +1,5 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { loadAjv2020 } from "../lazy-packages.ts";
 import { omitUndefined } from "../text/omit-undefined.ts";
 import type { JsonSchema } from "../text/schema-type.ts";
 
@@ -14,15 +15,21 @@ const AJV_OPTIONS = {
 } as const;
 
 type SchemaValidator = {
-  readonly ajv: Ajv2020;
+  readonly getAjv: () => Ajv2020;
   readonly compiled: WeakMap<object, ValidateFunction | "unusable">;
 };
 
-const allErrorsValidator: SchemaValidator = {
-  ajv: new Ajv2020({ ...AJV_OPTIONS, allErrors: true }),
-  compiled: new WeakMap(),
-};
-const firstErrorValidator: SchemaValidator = { ajv: new Ajv2020(AJV_OPTIONS), compiled: new WeakMap() };
+const allErrorsValidator = createValidator({ ...AJV_OPTIONS, allErrors: true });
+const firstErrorValidator = createValidator(AJV_OPTIONS);
+
+function createValidator(options: typeof AJV_OPTIONS & { readonly allErrors?: true }): SchemaValidator {
+  let ajv: Ajv2020 | undefined;
+  const getAjv = () => {
+    ajv ??= new (loadAjv2020().Ajv2020)(options);
+    return ajv;
+  };
+  return { getAjv, compiled: new WeakMap() };
+}
 
 /** The limit in members of one value. All errors of a larger value may exceed the memory of a process. */
 const MAX_FULLY_VALIDATED = 10_000;
@@ -31,11 +38,11 @@ const MAX_FULLY_VALIDATED = 10_000;
 function getValidateFunction(
   schema: JsonSchema,
   root: JsonSchema,
-  { ajv, compiled }: SchemaValidator,
+  { getAjv, compiled }: SchemaValidator,
 ): ValidateFunction | undefined {
   let known = compiled.get(schema);
   if (known === undefined) {
-    known = compile(schema, root, ajv) ?? "unusable";
+    known = compile(schema, root, getAjv()) ?? "unusable";
     compiled.set(schema, known);
   }
   return known === "unusable" ? undefined : known;

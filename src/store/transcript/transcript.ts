@@ -3,6 +3,7 @@ import type { LoopEvent } from "../../schema/loop-event.ts";
 import type { Content } from "../../schema/message.ts";
 import type { Entry, LoopStatus, SessionTitle } from "../../schema/record.ts";
 import type { Archive } from "./archive.ts";
+import type { Continuation, KnownEntries } from "./continuation.ts";
 import type {
   EvaluationClosing,
   EvaluationOpening,
@@ -131,12 +132,8 @@ export interface Transcript {
     to: number,
     data?: "whole" | "reference",
   ): Promise<readonly Entry[]>;
-  /** Reads the runs that wrote the entries at these positions of a branch, including those of ancestors. */
-  readWriters(
-    session: string,
-    branch: string,
-    positions: readonly number[],
-  ): Promise<readonly (string | undefined)[]>;
+  /** Reads the entries before `to` that follow known ones, with references in place of the data of images and files. */
+  readContinuation(session: string, branch: string, known: KnownEntries, to: number): Promise<Continuation>;
   /** Counts the entries of a branch, including those of ancestors. */
   countEntries(session: string, branch: string): Promise<number>;
   /** Reads a loop's events from `from` up to the first gap. */

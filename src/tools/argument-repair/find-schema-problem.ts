@@ -1,4 +1,5 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Ajv2020 } from "ajv/dist/2020.js";
+import { loadAjv2020 } from "../../platform/lazy-packages.ts";
 import type { JsonSchema } from "../../platform/text/schema-type.ts";
 
 const MAX_REASON_CHARS = 300;
@@ -9,7 +10,7 @@ const known = new WeakMap<JsonSchema, { readonly problem: string | undefined }>(
 const settings = { strict: false, validateFormats: false, logger: false } as const;
 
 /** Compiles the meta-schema once. */
-const ofSchemas = new Ajv2020(settings);
+let ofSchemas: Ajv2020 | undefined;
 
 /** Returns the reason why a JSON Schema (2020-12) cannot be used, or `undefined` if it can. */
 export function findSchemaProblem(schema: JsonSchema): string | undefined {
@@ -20,6 +21,8 @@ export function findSchemaProblem(schema: JsonSchema): string | undefined {
 
 function compileProblem(schema: JsonSchema): string | undefined {
   const { $schema: _, $id: __, ...bare } = schema;
+  const { Ajv2020 } = loadAjv2020();
+  ofSchemas ??= new Ajv2020(settings);
   try {
     if (ofSchemas.validateSchema(bare) !== true)
       return truncateReason(ofSchemas.errorsText(ofSchemas.errors, { dataVar: "schema" }));

@@ -3,7 +3,7 @@ import { type BranchRow, createBranch, findBranch, formatRevertBranchId, readLen
 import { adoptMissing, resolveRunBranch } from "./conflict-forks.ts";
 import { createBehindError } from "./consistency-errors.ts";
 import { putEntries } from "./entries.ts";
-import { addRun, putEvents, readNewestOrdinal } from "./events.ts";
+import { addRun, type LoopRun, putEvents, readNewestOrdinal } from "./events.ts";
 import { continueLoop } from "./reopen-after-reset.ts";
 import { exec, get, type Work } from "./statement.ts";
 
@@ -15,7 +15,8 @@ export type AppendRequest = {
   readonly events: readonly NewEvent[];
 };
 
-type LoopRow = { readonly ref: number; readonly branch: string };
+/** A loop, and its run if that has written to it. */
+type LoopRow = { readonly ref: number; readonly branch: string } & (LoopRun | { readonly run: null });
 
 /**
  * Writes entries and events of one run, and returns the branch on which the run continues.
@@ -26,13 +27,18 @@ type LoopRow = { readonly ref: number; readonly branch: string };
 export function* appendToBranch(write: AppendRequest): Work<string> {
   const { session, run, target } = write;
   const branch = yield* resolveBranch(write);
-  const loop = yield* get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", target.loopId);
+  const loop = yield* get<LoopRow>(
+    `SELECT ref, branch, ordinal, run, first_sequence, end_sequence
+     FROM loops LEFT JOIN loop_runs ON loop = ref AND run = ? WHERE loop_id = ?`,
+    run,
+    target.loopId,
+  );
   if (loop === undefined) {
     if (write.events.length > 0)
       throw createBehindError(`it does not contain loop ${target.loopId}, whose events this run writes`);
     return branch;
   }
-  const writer = yield* addRun(loop.ref, run);
+  const writer: LoopRun = loop.run === null ? yield* addRun(loop.ref, run) : loop;
   if (writer.isNew === true && writer.ordinal > 0) yield* continueLoop(session, loop.ref, loop.branch);
   yield* putEvents(loop.ref, writer, write.events);
   if (loop.branch !== branch && writer.ordinal === (yield* readNewestOrdinal(loop.ref))) {

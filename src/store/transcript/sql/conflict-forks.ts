@@ -27,12 +27,34 @@ export function* resolveRunBranch(
   entries: readonly NewEntry[],
 ): Work<BranchRow> {
   let branch = start;
+  if (!(yield* mayHaveConflict(branch, run, base, entries))) return branch;
   for (;;) {
     const fork = yield* findConflictBranch(branch, run, base);
     if (fork !== undefined) branch = fork;
     else if (!(yield* isTakenByOthers(branch, run, base, entries))) return branch;
     else return yield* createFork(session, branch, run, base);
   }
+}
+
+/** Checks in one statement what is true of almost every write: no run has forked or written here except this one. */
+function* mayHaveConflict(
+  branch: BranchRow,
+  run: string,
+  base: number,
+  entries: readonly NewEntry[],
+): Work<boolean> {
+  if (branch.parent !== null && entries.some(({ position }) => position < branch.position)) return true;
+  const found = yield* get(
+    `SELECT 1 AS there WHERE EXISTS (SELECT 1 FROM branches WHERE parent = ? AND run = ? AND position <= ?)
+       OR EXISTS (SELECT 1 FROM entries WHERE branch = ? AND position >= ? AND run <> ?)`,
+    branch.ref,
+    run,
+    base,
+    branch.ref,
+    base,
+    run,
+  );
+  return found !== undefined;
 }
 
 function* isTakenByOthers(

@@ -2,7 +2,7 @@ import { estimateMessage } from "../../../core/view/estimate.ts";
 import type { AgentMessage } from "../../../schema/message.ts";
 import type { Entry, EntryOrigin } from "../../../schema/record.ts";
 import type { NewEntry } from "../store-write.ts";
-import { type BranchRange, type BranchRow, findBranch, findRanges } from "./branches.ts";
+import type { BranchRange, BranchRow } from "./branches.ts";
 import { decodeMessage, encodeMessage } from "./checksums.ts";
 import { createAheadError } from "./consistency-errors.ts";
 import { putContent, readText } from "./contents.ts";
@@ -34,7 +34,7 @@ export function* putEntries(
     }
     if (existing === undefined) branch = yield* insertEntry(session, branch, run, entry);
   }
-  return yield* advanceEnd(branch, start);
+  return entries.length === 0 ? branch : yield* advanceEnd(branch, start);
 }
 
 function* insertEntry(session: string, branch: BranchRow, run: string, entry: NewEntry): Work<BranchRow> {
@@ -96,7 +96,7 @@ export function* advanceEnd(branch: BranchRow, written: BranchRow = branch): Wor
   return { ...branch, length, tokens };
 }
 
-type EntryRow = {
+export type EntryRow = {
   run: string;
   position: number;
   origin: EntryOrigin;
@@ -120,36 +120,22 @@ export function* readEntryRows(range: BranchRange, from: number, limit: number):
 
 /** @param data - `reference`: images and files have references in place of their data. */
 export function* toEntry(row: EntryRow, data: "whole" | "reference" = "whole"): Work<Entry> {
-  const stored = JSON.parse(decodeMessage(row) ?? (yield* readText(row.content!))!) as AgentMessage;
-  const isWhole = row.content !== null && data === "whole";
+  if (row.content === null) return toInlineEntry(row);
+  const stored = JSON.parse((yield* readText(row.content))!) as AgentMessage;
+  return buildEntry(row, data === "whole" ? yield* loadMessageData(stored) : stored);
+}
+
+/** Converts a row whose message is not stored in `contents`. */
+export function toInlineEntry(row: EntryRow): Entry {
+  return buildEntry(row, JSON.parse(decodeMessage(row)!) as AgentMessage);
+}
+
+function buildEntry(row: EntryRow, message: AgentMessage): Entry {
   return {
     position: row.position,
     origin: row.origin,
-    message: isWhole ? yield* loadMessageData(stored) : stored,
+    message,
     tokens: row.tokens,
     ...(row.message_id === null ? {} : { messageId: row.message_id }),
   };
-}
-
-/** Reads the runs that wrote the entries of a branch at these positions. */
-export function* readWriters(
-  session: string,
-  id: string,
-  positions: readonly number[],
-): Work<readonly (string | undefined)[]> {
-  const branch = yield* findBranch(session, id);
-  const found: (string | undefined)[] = [];
-  for (const position of positions) {
-    const [holder] = branch === undefined ? [] : yield* findRanges(branch, position, position + 1);
-    const row =
-      holder === undefined
-        ? undefined
-        : yield* get<{ run: string }>(
-            "SELECT run FROM entries WHERE branch = ? AND position = ?",
-            holder.branch,
-            position,
-          );
-    found.push(row?.run);
-  }
-  return found;
 }

@@ -34,25 +34,30 @@ export function* readNewestOrdinal(loop: number): Work<number> {
   return (yield* get<{ n: number | null }>(text, loop))?.n ?? -1;
 }
 
+/** The most events in one statement. Statements are prepared once for each number of events. */
+const EVENTS_AT_ONCE = 16;
+
 /** Writes events. An event that this run has already written is unchanged. */
 export function* putEvents(loop: number, writer: LoopRun, events: readonly NewEvent[]): Work<void> {
   if (events.length === 0) return;
-  for (const event of events) {
+  for (let from = 0; from < events.length; from += EVENTS_AT_ONCE) {
+    const some = events.slice(from, from + EVENTS_AT_ONCE);
     yield* exec(
-      `INSERT INTO events (loop, ordinal, sequence, at_ms, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-      loop,
-      writer.ordinal,
-      event.sequence,
-      event.atMs,
-      markForEncryption(json(event.body), "events.body", loop, writer.ordinal, event.sequence),
+      `INSERT INTO events (loop, ordinal, sequence, at_ms, body) VALUES ${some.map(() => "(?, ?, ?, ?, ?)").join(", ")}
+       ON CONFLICT DO NOTHING`,
+      ...some.flatMap(({ sequence, atMs, body }) => [
+        loop,
+        writer.ordinal,
+        sequence,
+        atMs,
+        markForEncryption(json(body), "events.body", loop, writer.ordinal, sequence),
+      ]),
     );
   }
-  const firstSequence = Math.min(
-    writer.first_sequence ?? Number.POSITIVE_INFINITY,
-    ...events.map((event) => event.sequence),
-  );
+  const sequences = new Set(events.map(({ sequence }) => sequence));
+  const firstSequence = Math.min(writer.first_sequence ?? Number.POSITIVE_INFINITY, ...sequences);
   let endSequence = firstSequence === writer.first_sequence ? writer.end_sequence! : firstSequence;
-  while (yield* hasEvent(loop, writer.ordinal, endSequence)) endSequence += 1;
+  while (sequences.has(endSequence) || (yield* hasEvent(loop, writer.ordinal, endSequence))) endSequence += 1;
   yield* exec(
     "UPDATE loop_runs SET first_sequence = ?, end_sequence = ? WHERE loop = ? AND ordinal = ?",
     firstSequence,

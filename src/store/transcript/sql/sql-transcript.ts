@@ -3,6 +3,7 @@ import type { LoopEvent } from "../../../schema/loop-event.ts";
 import type { Content } from "../../../schema/message.ts";
 import type { Entry, LoopStatus, SessionTitle } from "../../../schema/record.ts";
 import type { Archive } from "../archive.ts";
+import type { Continuation, KnownEntries } from "../continuation.ts";
 import type {
   EvaluationClosing,
   EvaluationOpening,
@@ -23,11 +24,10 @@ import { readText } from "./contents.ts";
 import { findCurrentSession } from "./create-session.ts";
 import { isAccepted, readDefinition } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
-import { readWriters } from "./entries.ts";
 import { readEvaluations } from "./evaluations.ts";
 import { countInbox, readInbox } from "./inbox.ts";
 import { readData, readParts } from "./message-data.ts";
-import { readEntries, readEvents, readPages } from "./paged-reads.ts";
+import { readContinuation, readEntries, readEvents, readPages } from "./paged-reads.ts";
 import { findDeadProcessWork, listProcesses } from "./processes.ts";
 import { findSessions, readBranches, readLoopPage, readSession, readStepPage } from "./read-records.ts";
 import type { RekeyCursor, RekeyPage } from "./rekey-page.ts";
@@ -217,12 +217,8 @@ export class SqlTranscript implements Transcript {
     return readEntries(this.#engine, session, branch, from, to, data);
   }
 
-  readWriters(
-    session: string,
-    branch: string,
-    positions: readonly number[],
-  ): Promise<readonly (string | undefined)[]> {
-    return this.#engine.read(() => readWriters(session, branch, positions));
+  readContinuation(session: string, branch: string, known: KnownEntries, to: number): Promise<Continuation> {
+    return readContinuation(this.#engine, session, branch, known, to);
   }
 
   countEntries(session: string, branch: string): Promise<number> {

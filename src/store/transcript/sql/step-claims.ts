@@ -85,9 +85,12 @@ export function* claimStep(step: Step, target: WriteTarget, outbox: Outbox, atMs
  */
 export function* storeStep(write: StoreWrite, also?: (branch: string) => Work<void>): Work<StoreResult> {
   const { step, atMs } = write;
-  const earlier = yield* findStoredResult(write);
-  if (earlier !== undefined) return earlier;
   const row = yield* findStep(step);
+  if (row !== undefined && row.stored_at_ms !== null) {
+    const branch = yield* resolveBranch(step, write, write.outbox, row);
+    return { branch, result: readResult(row, step) };
+  }
+  if (row !== undefined && !canStore(step, row)) throw createFencedError(step, row);
   const branch = yield* appendToBranch({
     session: step.session,
     run: step.run,
@@ -99,18 +102,6 @@ export function* storeStep(write: StoreWrite, also?: (branch: string) => Work<vo
   if (row === undefined || !isHeldBy(step, row)) yield* takeStep(step, write.loopId, atMs, row);
   yield* finishStep(step, branch, write.result, atMs);
   return { branch, result: write.result };
-}
-
-/** Finds the result of an earlier execution. Throws if this one may not write. */
-function* findStoredResult(write: StoreWrite): Work<StoreResult | undefined> {
-  const row = yield* findStep(write.step);
-  if (row === undefined) return undefined;
-  if (row.stored_at_ms !== null) {
-    const branch = yield* resolveBranch(write.step, write, write.outbox, row);
-    return { branch, result: readResult(row, write.step) };
-  }
-  if (!canStore(write.step, row)) throw createFencedError(write.step, row);
-  return undefined;
 }
 
 /** Reads a step's stored result. Throws if this step may not write one. For steps without a write target. */

@@ -55,21 +55,15 @@ export class Committer {
     }
   }
 
-  /**
-   * Writes everything in one transaction, with one fsync at its end.
-   *
-   * @param more - Called after the lock is acquired; returns operations that arrived during the wait, which join the commit.
-   */
-  commit(first: readonly Work[], more: () => readonly Work[]): Answer[] {
-    let count = first.length;
+  /** Writes everything in one transaction, with one fsync at its end. */
+  commit(works: readonly Work[]): Answer[] {
     try {
       const sql = this.#getConnection();
       reachKillPoint("commit:begin");
       this.#beginWrite(sql);
-      const answers: Answer[] = first.map((work) => this.#attempt(sql, work));
-      const lateWork = more();
-      count += lateWork.length;
-      answers.push(...lateWork.map((work) => this.#attempt(sql, work)));
+      const answers = works.map((work, nth) =>
+        nth === 0 ? this.#attemptAlone(sql, work) : this.#attempt(sql, work),
+      );
       reachKillPoint("commit:end");
       sql.exec("COMMIT");
       reachKillPoint("commit:done");
@@ -77,7 +71,7 @@ export class Committer {
     } catch (failure) {
       const error = toStoreError(failure, this.#path);
       this.#abandon(error);
-      return Array.from({ length: count }, () => ({ ok: false, error }));
+      return works.map(() => ({ ok: false, error }));
     }
   }
 
@@ -96,6 +90,18 @@ export class Committer {
     this.#sql = undefined;
   }
 
+  /** Runs the first work of a transaction, which needs no savepoint: nothing else is written yet. */
+  #attemptAlone(sql: SqliteConnection, work: Work): Answer {
+    try {
+      return { ok: true, value: work(sql) };
+    } catch (failure) {
+      const error = this.#assertOwnFault(sql, failure);
+      sql.exec("ROLLBACK");
+      this.#beginWrite(sql);
+      return { ok: false, error };
+    }
+  }
+
   #attempt(sql: SqliteConnection, work: Work): Answer {
     sql.run("SAVEPOINT work");
     try {
@@ -103,13 +109,18 @@ export class Committer {
       sql.run("RELEASE work");
       return { ok: true, value };
     } catch (failure) {
-      const error = toStoreError(failure, this.#path);
-      // A fault of the file affects all operations: SQLite may have already rolled back the transaction.
-      if (!sql.inTransaction || (error instanceof StoreError && !WRITE_PRAGMAS.has(error.fault))) throw error;
+      const error = this.#assertOwnFault(sql, failure);
       sql.run("ROLLBACK TO work");
       sql.run("RELEASE work");
       return { ok: false, error };
     }
+  }
+
+  /** Throws a fault of the file, which affects all operations: SQLite may have already rolled back the transaction. */
+  #assertOwnFault(sql: SqliteConnection, failure: unknown): Error {
+    const error = toStoreError(failure, this.#path);
+    if (!sql.inTransaction || (error instanceof StoreError && !WRITE_PRAGMAS.has(error.fault))) throw error;
+    return error;
   }
 
   #abandon(error: Error): void {

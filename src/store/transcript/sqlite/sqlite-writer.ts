@@ -4,16 +4,24 @@ import { StoreError } from "../store-error.ts";
 import { toError } from "./thread-error.ts";
 import type { Close, Reply, Request, ThreadData, ThreadOpened } from "./writer-thread.ts";
 
+/** The most operations in one commit: about 20 ms of work. */
+const BATCH = 256;
+
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
 /**
  * The main thread's end of the writer: sends operations and returns their answers after they are on disk.
+ *
+ * Operations that are requested during a commit wait for its answer, and are sent together: each message wakes the other
+ * thread, and their commit shares one fsync.
  *
  * The thread keeps the process alive only while an answer is pending.
  */
 export class SqliteWriter {
   readonly #data: ThreadData;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #unsent: Request[] = [];
+  #isCommitting = false;
   #thread: Worker | undefined;
   #starting: Promise<void> | undefined;
   #nextId = 0;
@@ -47,6 +55,7 @@ export class SqliteWriter {
     const thread = this.#thread;
     if (thread === undefined) return;
     thread.ref();
+    while (this.#unsent.length > 0) this.#sendBatch(thread);
     const ended = new Promise<void>((resolve) => {
       thread.once("exit", () => resolve());
     });
@@ -63,10 +72,27 @@ export class SqliteWriter {
     }
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      thread.postMessage({ id, name, values } satisfies Request);
       if (this.#waiting.size === 0) thread.ref();
       this.#waiting.set(id, { resolve, reject });
+      this.#unsent.push({ id, name, values });
+      if (!this.#isCommitting) this.#sendBatch(thread);
     });
+  }
+
+  #sendBatch(thread: Worker): void {
+    this.#isCommitting = this.#unsent.length > 0 && this.#post(thread, this.#unsent.splice(0, BATCH));
+  }
+
+  /** Returns whether an answer will come. An operation with a value that cannot be sent fails alone. */
+  #post(thread: Worker, requests: readonly Request[]): boolean {
+    try {
+      thread.postMessage(requests);
+      return true;
+    } catch (error) {
+      if (requests.length > 1) return requests.filter((request) => this.#post(thread, [request])).length > 0;
+      for (const { id } of requests) this.#settle(id, (waiting) => waiting.reject(error as Error));
+      return false;
+    }
   }
 
   #getThread(): Promise<void> {
@@ -87,6 +113,7 @@ export class SqliteWriter {
           return;
         }
         this.#thread = thread;
+        this.#isCommitting = false;
         thread.on("message", (replies: Reply[]) => this.#settleReplies(thread, replies));
         thread.unref();
         resolve();
@@ -107,18 +134,26 @@ export class SqliteWriter {
   }
 
   #settleReplies(thread: Worker, replies: readonly Reply[]): void {
+    this.#sendBatch(thread);
     for (const reply of replies) {
-      const waiting = this.#waiting.get(reply.id);
-      this.#waiting.delete(reply.id);
-      if ("failure" in reply) waiting?.reject(toError(reply.failure));
-      else waiting?.resolve(reply.value);
+      this.#settle(reply.id, ({ resolve, reject }) => {
+        if ("failure" in reply) reject(toError(reply.failure));
+        else resolve(reply.value);
+      });
     }
-    if (this.#waiting.size === 0 && !this.#closed) thread.unref();
+  }
+
+  #settle(id: number, settle: (waiting: Waiting) => void): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (waiting !== undefined) settle(waiting);
+    if (this.#waiting.size === 0 && !this.#closed) this.#thread?.unref();
   }
 
   #rejectAll(error: Error): void {
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
+    this.#unsent.length = 0;
   }
 }
 

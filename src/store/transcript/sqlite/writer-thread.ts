@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import {
   type EncryptionOptions,
   resolveEncryption,
@@ -9,7 +9,7 @@ import { type Answer, Committer, type Work } from "./committer.ts";
 import { runWork } from "./sqlite-connection.ts";
 import { type ThreadFailure, toThreadFailure } from "./thread-error.ts";
 
-// The writer's thread: collects pending operations, writes them in one commit, and answers.
+// The writer's thread: writes the operations of each message in one commit, and answers.
 
 export type Request = {
   readonly id: number;
@@ -28,9 +28,6 @@ export type ThreadData = {
   readonly encryption: EncryptionOptions;
 };
 
-/** The maximum number of requests in one commit: about 20 ms of work. */
-const BATCH = 256;
-
 function serveWrites(port: MessagePort, { path, busyMs, encryption }: ThreadData): void {
   const columns = new EncryptedColumns(resolveEncryption(encryption));
   const toWork =
@@ -47,32 +44,14 @@ function serveWrites(port: MessagePort, { path, busyMs, encryption }: ThreadData
   }
   port.postMessage({ opened: true } satisfies ThreadOpened);
 
-  port.on("message", (first: Request | Close) => {
-    const requests: Request[] = [];
-    let closing = false;
-    const receive = (message: Request | Close): void => {
-      if ("close" in message) closing = true;
-      else requests.push(message);
-    };
-    const receiveAll = (): Work[] => {
-      const firstNew = requests.length;
-      while (!closing && requests.length < BATCH) {
-        const received = receiveMessageOnPort(port);
-        if (received === undefined) break;
-        receive(received.message);
-      }
-      return requests.slice(firstNew).map(toWork);
-    };
-    receive(first);
-    const known = [...requests.map(toWork), ...receiveAll()];
-    if (known.length > 0) {
-      const answers = committer.commit(known, receiveAll);
-      port.postMessage(requests.map((request, index) => postReply(request, answers[index]!)));
-    }
-    if (closing) {
+  port.on("message", (message: readonly Request[] | Close) => {
+    if ("close" in message) {
       committer.close();
       port.close();
+      return;
     }
+    const answers = committer.commit(message.map(toWork));
+    port.postMessage(message.map((request, index) => postReply(request, answers[index]!)));
   });
 }
 

@@ -1,5 +1,5 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ErrorObject, ValidateFunction } from "ajv";
+import { loadAjv, loadAjv2020 } from "../../../platform/lazy-packages.ts";
 import { asObject } from "../../../platform/text/json.ts";
 import type { ParsedArguments } from "../../tool.ts";
 
@@ -48,7 +48,8 @@ function compileSchema(schema: Readonly<Record<string, unknown>>): ValidateFunct
   const { $schema: dialect, $id: _, ...bare } = schema;
   const old = typeof dialect === "string" && /draft-0[4-7]/.test(dialect);
   try {
-    return (old ? new Ajv(AJV_OPTIONS) : new Ajv2020(AJV_OPTIONS)).compile(bare);
+    const { Ajv } = old ? loadAjv() : { Ajv: loadAjv2020().Ajv2020 };
+    return new Ajv(AJV_OPTIONS).compile(bare);
   } catch {
     return undefined;
   }

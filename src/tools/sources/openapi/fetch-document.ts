@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { Agent, request } from "undici";
 import { decompress } from "../../../platform/decompress.ts";
+import { loadUndici } from "../../../platform/lazy-packages.ts";
 import { ToolSourceError } from "../tool-source.ts";
 import { isPrivateHost, lookupPublic } from "./public-address.ts";
 import { readBounded } from "./read-body.ts";
@@ -53,6 +53,7 @@ async function fetchOnce(address: string, maxBytes: number, trusted: string): Pr
     const connect = isTrusted
       ? { timeout: CONNECT_TIMEOUT_MS }
       : { timeout: CONNECT_TIMEOUT_MS, lookup: lookupPublic };
+    const { Agent, request } = loadUndici();
     const dispatcher = new Agent({ connect });
     try {
       const { statusCode, headers, body } = await request(url, {

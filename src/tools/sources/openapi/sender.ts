@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher, request as send } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { decompress } from "../../../platform/decompress.ts";
+import { loadUndici } from "../../../platform/lazy-packages.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { ToolError } from "../../tool.ts";
 import type { ApiRequest } from "./prepare-request.ts";
@@ -28,8 +29,8 @@ const MAX_REDIRECTS = 5;
 
 /** Sends requests of all APIs of a worker, each once. */
 export class Sender {
-  readonly #agent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
-  readonly #publicAgent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS, lookup: lookupPublic } });
+  /** For all hosts, and for public ones only. */
+  #agents: { readonly all: Agent; readonly public: Agent } | undefined;
 
   /** Sends a request. Follows redirects within the origin for requests that only read. Rejects with a `ToolError`. */
   async send(request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
@@ -46,19 +47,28 @@ export class Sender {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#agent.destroy(), this.#publicAgent.destroy()]);
+    await Promise.all([this.#agents?.all.destroy(), this.#agents?.public.destroy()]);
+  }
+
+  #getAgents() {
+    const { Agent } = loadUndici();
+    this.#agents ??= {
+      all: new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } }),
+      public: new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS, lookup: lookupPublic } }),
+    };
+    return this.#agents;
   }
 
   async #followRedirects(request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
     const { method, headers, body } = request;
     let url = request.url;
     for (let hops = 0; ; hops += 1) {
-      const response = await send(url, {
+      const response = await loadUndici().request(url, {
         method: method as Dispatcher.HttpMethod,
         headers,
         ...omitUndefined({ body }),
         signal: options.signal,
-        dispatcher: options.publicOnly ? this.#publicAgent : this.#agent,
+        dispatcher: this.#getAgents()[options.publicOnly ? "public" : "all"],
         headersTimeout: options.timeoutMs,
         bodyTimeout: options.timeoutMs,
       });
