@@ -43,6 +43,14 @@ describe("results that the machine writes itself", () => {
   });
 });
 
+test("the end event of a call has the position of its result, whether the call ran or not", async () => {
+  const run = await play({ replies: [calls("bash", "edit", "nothing")] }).settle();
+  const ends = bodies(run).flatMap((body) =>
+    body.type === "ToolExecutionEnd" ? [`${body.toolName} ${body.position}`] : [],
+  );
+  expect(ends.toSorted()).toEqual(["bash 2", "edit 3", "nothing 4"]);
+});
+
 describe("the permission decision of a call", () => {
   const DENIED = { outcome: "deny", rule: 0 };
   const ASKED = { outcome: "ask", rule: 1, answer: "approved" };
