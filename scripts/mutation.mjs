@@ -3,11 +3,12 @@
 //   npm run mutation                          all parts below, one after another
 //   npm run mutation -- tags budget           these parts
 //   npm run mutation -- --list                names the parts with their files and tests
+//   npm run mutation -- --unmeasured          names the files with code that docs/testing.md has no figures of
 //
 // Prints a row of the table in docs/testing.md for each file, and the mutants that survived. Stryker's own report of the
 // last part is in coverage/mutation.json. Runs with the lowest priority, because it takes hours.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,12 +38,24 @@ const PARTS = {
     tests: ["job*", "rounds", "team*", "evaluation*"],
   },
   teams: { files: ["src/core/job/team*.ts"], tests: ["team*", "job*"] },
+  calls: {
+    files: ["src/core/machine/call-batches.ts", "src/core/machine/call-results.ts"],
+    tests: (
+      "call-results tools hooks tool-questions steering stop approvals permission repeated-failures parallel-limits " +
+      "children structured text-only prune apply-reverts revert-tags view-tools compacting loop last-answer handover " +
+      "units released-steps"
+    ).split(" "),
+  },
+  turns: {
+    files: ["src/conversation/compaction/turns.ts", "src/conversation/compaction/turn-summary.ts"],
+    tests: ["compact*", "clip", "overflow"],
+  },
 };
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: "boolean", default: false } },
+  options: { list: { type: "boolean", default: false }, unmeasured: { type: "boolean", default: false } },
 });
 const unknown = positionals.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0) {
@@ -55,6 +68,10 @@ const wanted = positionals.length === 0 ? Object.keys(PARTS) : positionals;
 if (values.list) {
   for (const name of wanted)
     console.log(`${name}: ${PARTS[name].files.join(" ")}; tests: ${PARTS[name].tests.join(" ")}`);
+  process.exit(0);
+}
+if (values.unmeasured) {
+  for (const file of listUnmeasured()) console.log(file);
   process.exit(0);
 }
 
@@ -85,4 +102,19 @@ function printRows() {
     const percent = survived === 0 ? "100 %" : `${score.toFixed(2)} %`;
     console.log(`| \`${file}\` | ${killed + survived} | ${killed} | ${survived} | ${percent} |`);
   }
+}
+
+/** Returns the files of the core and of conversations that the documentation does not name, except those of types only. */
+function listUnmeasured() {
+  const documented = readFileSync(join(root, "docs", "testing.md"), "utf8");
+  return ["src/core", "src/conversation"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => `${folder}/${name}`)
+      .filter((file) => !documented.includes(`\`${file}\``))
+      .filter((file) =>
+        /^(export )?(async )?(function|const|class)\b/m.test(readFileSync(join(root, file), "utf8")),
+      )
+      .sort(),
+  );
 }
