@@ -136,6 +136,9 @@ describe("the budget of sub-agents", () => {
     const words = (): readonly HookResult[] => [no, { type: "yes" }];
     const refused = await play({ ...setting, hooks: ["before-tool"], words }).until("call-tools");
     expect(called(refused).map(({ child }) => child?.allocation.turns)).toEqual([6]);
+    const permissions = { rules: [{ tool: "scout", outcome: "ask" as const }] };
+    const asking = await play({ ...setting, permissions }).until("call-tools");
+    expect(called(asking).map(({ child }) => child?.allocation.turns)).toEqual([6]);
   });
 
   test("ends the caller's loop with a message when they have used all of it [SUB-03.3]", async () => {
