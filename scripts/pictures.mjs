@@ -133,7 +133,7 @@ async function takePictures() {
     texts.indexOf(BEGINNING),
     texts.findLastIndex((text) => text !== "") + 1,
   );
-  writeFileSync(join(images, "terminal.svg"), drawTerminal(chat.screen, rows));
+  writeFileSync(join(images, "terminal.svg"), drawTerminal(chat.screen, rows, "holdfast chat at a terminal"));
   chat.process.stdin.write("y\r");
   await waitForText(/Mended and committed/);
   await takeTimeline(readRun());

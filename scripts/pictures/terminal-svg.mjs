@@ -11,13 +11,14 @@ const MARGIN = 14;
 const FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 
 /** Draws rows of a terminal of @xterm/headless as an SVG. @param rows - The numbers of the rows in the buffer. */
-export function drawTerminal(terminal, rows) {
+export function drawTerminal(terminal, rows, title) {
   const { active } = terminal.buffer;
   const lines = rows.map((row) => listRuns(active.getLine(row), terminal.cols));
   const width = Math.ceil(terminal.cols * CELL.width + 2 * MARGIN);
   const height = Math.ceil(rows.length * CELL.height + 2 * MARGIN);
   const body = lines.flatMap((runs, row) => runs.map((run) => drawRun(run, row)));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
+<title>${title}</title>
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
 <g font-family="${FONT}" font-size="14" xml:space="preserve">
 ${body.filter((one) => one !== "").join("\n")}
