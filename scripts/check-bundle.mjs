@@ -32,7 +32,7 @@ process.exit(problems.length === 0 ? 0 : 1);
 function findBundleProblems(bundle) {
   const { code, sources } = splitSourceMap(bundle);
   // The bundler writes a comment with the module's path, or the builtin's bare name, before each module.
-  const ids = [...code.matchAll(/^ {2}!\*{3} (.+) \*{3}!$/gm)].map((match) => match[1]);
+  const ids = [...code.matchAll(/^ *!\*{3} (.+) \*{3}!$/gm)].map((match) => match[1]);
   const found = [];
   if (ids.length === 0) found.push("it contains no module ids, so nothing can be checked");
   const zod = [...ids, ...sources].find((id) => /(^|\/)node_modules\/zod\//.test(id));
