@@ -13,13 +13,18 @@ import { findKnownField, findShape, getFieldSchema, hasKnownFields } from "./obj
 import { readBareValue } from "./read-bare-value.ts";
 import { endsWithinKey, type ReadKey, readKey } from "./read-key.ts";
 import { beginsQuoted, readQuoted } from "./read-quoted.ts";
+import { spend } from "./step-budget.ts";
 
 // Reads what a model meant as JSON. Nothing that it wrote is skipped but comments and punctuation: a text that would lose
 // a word is BROKEN.
 
 export type LooseRead = unknown | typeof BROKEN | typeof MISSING;
 
+/** What stands around a value and its name is looked at. */
+const STEPS_OF_VALUE = 50;
+
 export function readLooseValue(source: LooseSource, schema: unknown): LooseRead {
+  if (!spend(source.budget, STEPS_OF_VALUE)) return BROKEN;
   skipSpace(source);
   if (isAtEnd(source)) {
     markCut(source);

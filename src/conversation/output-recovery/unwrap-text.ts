@@ -1,0 +1,89 @@
+import { parseJson } from "../../platform/text/json.ts";
+import { removeLineMarks } from "./line-marks.ts";
+import { removeColours } from "./terminal-colours.ts";
+
+// Takes an answer out of what programs have put around it: JSON within a JSON text, a page, colours, marks of lines.
+
+export type Unwrapped = { readonly text: string; readonly repairs: readonly string[] };
+
+type Layer = { readonly text: string; readonly repair: string };
+
+/** Returns the text within a layer, nothing if there is no such layer, or "doubtful" if it can be read in two ways. */
+type RemoveLayer = (text: string) => Layer | "doubtful" | undefined;
+
+const LAYERS: readonly RemoveLayer[] = [
+  removeJsonText,
+  (text) => {
+    const inner = removeColours(text);
+    if (inner === "doubtful") return inner;
+    return inner === text ? undefined : { text: inner, repair: "colours of a terminal removed" };
+  },
+  (text) => {
+    const inner = removeLineMarks(text);
+    return inner === undefined ? undefined : { text: inner, repair: "marks before lines removed" };
+  },
+  decodeEntities,
+];
+
+const MAX_LAYERS = 5;
+
+/** Returns `undefined` where a layer can be read in two ways. */
+export function unwrapText(text: string): Unwrapped | undefined {
+  const repairs: string[] = [];
+  let inner = text;
+  while (repairs.length < MAX_LAYERS) {
+    const layer = findLayer(inner);
+    if (layer === "doubtful") return undefined;
+    if (layer === undefined) break;
+    inner = layer.text;
+    repairs.push(layer.repair);
+  }
+  return { text: inner, repairs };
+}
+
+function findLayer(text: string): Layer | "doubtful" | undefined {
+  for (const remove of LAYERS) {
+    const layer = remove(text);
+    if (layer !== undefined) return layer;
+  }
+  return undefined;
+}
+
+/** An object whose quotes are all escaped. */
+const ESCAPED_OBJECT = /^\{(?:\s|\\[nrt])*\\"/;
+
+/** A backslash, or an escape that is escaped itself. */
+const BACKSLASH_OR_ESCAPE = /(?<!\\)\\\\[bfrtu]/;
+
+function removeJsonText(text: string): Layer | "doubtful" | undefined {
+  const trimmed = text.trim();
+  const isEscaped = ESCAPED_OBJECT.test(trimmed);
+  const inner = trimmed.startsWith('"') ? parseJson(trimmed) : isEscaped ? parseJson(`"${trimmed}"`) : undefined;
+  if (typeof inner !== "string") return undefined;
+  // Only the quotes may be escaped, and not the backslashes.
+  if (isEscaped && BACKSLASH_OR_ESCAPE.test(trimmed) && parseJson(trimmed.replaceAll('\\"', '"')) !== undefined)
+    return "doubtful";
+  return { text: inner, repair: "JSON text within the answer read" };
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  quot: '"',
+  "#34": '"',
+  "#39": "'",
+  apos: "'",
+  lt: "<",
+  gt: ">",
+  amp: "&",
+};
+const ENTITY = /&(quot|#34|#39|apos|lt|gt|amp);/g;
+
+function decodeEntities(text: string): Layer | "doubtful" | undefined {
+  if (text.includes('"') || !/&(?:quot|#34);/.test(text)) return undefined;
+  // Where some characters are not encoded, entities of others may be the author's.
+  const isPartlyEncoded = /[<>]/.test(text) && /&(?:lt|gt|amp);/.test(text);
+  if (isPartlyEncoded || (/&(?!#?\w+;)/.test(text) && text.includes("&amp;"))) return "doubtful";
+  return {
+    text: text.replace(ENTITY, (_, name: string) => ENTITIES[name]!),
+    repair: "entities of HTML decoded",
+  };
+}
