@@ -43,6 +43,21 @@ const PROGRAMS = "examples/first-programs";
 const KNOWN_ERRORS = {
   exactOptionalPropertyTypes: [/^node_modules\/@temporalio\/client\/lib\/schedule-client\.d\.ts\(.*TS2344/],
 };
+/** Packages that only bundles use, and an optional peer: an install must not fetch them. */
+const NOT_INSTALLED = [
+  "@aws-sdk/credential-provider-node",
+  "@mariozechner/pi-tui",
+  "@modelcontextprotocol/sdk",
+  "@smithy/core",
+  "google-auth-library",
+  "hono",
+  "koffi",
+  "libsql",
+];
+/** The maximum size of an install on disk, in MiB. Temporal's packages alone are 263, and zod 8. */
+const MAX_INSTALLED_MIB = 310;
+/** File systems store files in blocks of this size, which is what `du` adds up. */
+const BLOCK_BYTES = 4096;
 const MARKER = /<!--\s*example: run\s*-->\s*```(?:ts|typescript)[^\n]*\n([\s\S]*?)\n```/;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -137,18 +152,6 @@ function checkExports() {
   }
 }
 
-/** Packages that only bundles use, and an optional peer: an install must not fetch them. */
-const NOT_INSTALLED = [
-  "@aws-sdk/credential-provider-node",
-  "@mariozechner/pi-tui",
-  "@modelcontextprotocol/sdk",
-  "@smithy/core",
-  "google-auth-library",
-  "hono",
-  "koffi",
-  "libsql",
-];
-
 /** Checks that the bundled libraries are in the package and load, and that their packages are not installed. */
 function checkBundles() {
   const app = join(folder, "app");
@@ -159,11 +162,6 @@ function checkBundles() {
     run(process.execPath, ["--input-type=module", "-e", `await import(${JSON.stringify(url)})`], app);
   }
 }
-
-/** The maximum size of an install on disk, in MiB. Temporal's packages alone are 263, and zod 8. */
-const MAX_INSTALLED_MIB = 310;
-/** File systems store files in blocks of this size, which is what `du` adds up. */
-const BLOCK_BYTES = 4096;
 
 /** Checks the size of all installed files as `du` reports it, without folders. */
 function checkInstalledSize() {
