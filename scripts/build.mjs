@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
 import ts from "typescript";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
-import { BUNDLED_PACKAGES, BUNDLES, EXTERNAL_PACKAGES } from "./bundled-packages.mjs";
+import { BUNDLED_PACKAGES, BUNDLES } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -150,7 +150,6 @@ async function bundleLibrary(name, packages) {
     format: "esm",
     target: "node20.19",
     mainFields: ["module", "main"],
-    external: EXTERNAL_PACKAGES.flatMap((one) => [one, `${one}/*`]),
     // CommonJS modules in a bundle require Node's own modules, and libsql its native library.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',

@@ -1,4 +1,4 @@
-// SQLite. The build replaces this module with a bundle (docs/decisions/0040-bundled-vendor-libraries.md).
+// SQLite. The build replaces this module with a bundle (docs/decisions/0041-bundled-vendor-libraries.md).
 // The native library stays a package: an optional dependency for each platform on which Temporal's worker runs.
 
 import type libsql from "libsql";
