@@ -5,13 +5,14 @@
 
 const ALL = "^node_modules/";
 const BUNDLED_MODULES = [
+  "apps/cli/diff",
   "apps/cli/tui/pi-tui",
-  "apps/server/hono",
   "models/bedrock-converse/aws-credential-chain",
   "models/bedrock-converse/aws-sdk",
   "store/transcript/sqlite/libsql",
   "testing/model-server/event-stream-codec",
-  "tools/sources/mcp/sdk/mcp-sdk",
+  "tools/argument-repair/jsonrepair",
+  "tools/sources/openapi/json-schema-ref-parser",
   "models/google-vertex/vertex-credentials",
 ];
 const TEMPORAL = "^node_modules/@temporalio/";

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
-import { BUNDLED_PACKAGES, BUNDLES, EXTERNAL_PACKAGES } from "./bundled-packages.mjs";
+import { BUNDLED_PACKAGES, BUNDLES } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 import { removeBlanks } from "./remove-blanks.mjs";
 
@@ -113,7 +113,6 @@ async function bundleLibrary(name, packages) {
     format: "esm",
     target: "node20.19",
     mainFields: ["module", "main"],
-    external: EXTERNAL_PACKAGES.flatMap((one) => [one, `${one}/*`]),
     // CommonJS modules in a bundle require Node's own modules, and libsql its native library.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',

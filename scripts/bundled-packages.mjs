@@ -4,8 +4,8 @@
  * a bundle contains another package.
  */
 export const BUNDLES = {
+  "apps/cli/diff": ["diff"],
   "apps/cli/tui/pi-tui": ["@mariozechner/pi-tui", "get-east-asian-width", "marked"],
-  "apps/server/hono": ["@hono/node-server", "hono"],
   "models/bedrock-converse/aws-credential-chain": [
     "@aws-sdk/core",
     "@aws-sdk/credential-provider-env",
@@ -36,18 +36,9 @@ export const BUNDLES = {
   ],
   "store/transcript/sqlite/libsql": ["@neon-rs/load", "detect-libc", "libsql"],
   "testing/model-server/event-stream-codec": ["@smithy/core", "@smithy/eventstream-codec", "@smithy/types"],
-  "tools/sources/mcp/sdk/mcp-sdk": [
-    "@modelcontextprotocol/sdk",
-    "ajv-formats",
-    "content-type",
-    "eventsource-parser",
-    "pkce-challenge",
-    "zod-to-json-schema",
-  ],
+  "tools/argument-repair/jsonrepair": ["jsonrepair"],
+  "tools/sources/openapi/json-schema-ref-parser": ["@apidevtools/json-schema-ref-parser", "js-yaml"],
 };
-
-/** Packages that bundles import: an application may use them too, or another package installs them anyway. */
-export const EXTERNAL_PACKAGES = ["ajv", "zod"];
 
 /** The names of all packages whose code is part of dist. */
 export const BUNDLED_PACKAGES = [...new Set(Object.values(BUNDLES).flat())].sort();

@@ -1,4 +1,4 @@
-import { diffArrays } from "diff";
+import { diffArrays } from "./diff.ts";
 
 /** One line of a comparison: in both texts, only in the first or only in the second; or a number of omitted lines. */
 export type LineChange =

@@ -1,8 +1,8 @@
+import { Hono, type MiddlewareHandler } from "hono";
 import type { Holdfast } from "../../client/index.ts";
 import { createChatRoutes } from "./chat-routes.ts";
 import { type Codec, handleCodec } from "./codec.ts";
 import { createHostGuard, createOriginGuard, createTokenGuard, type GuardOptions } from "./guards.ts";
-import { Hono, type MiddlewareHandler } from "./hono.ts";
 import { describeTarget, type Env } from "./hono-env.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { buildOpenApi } from "./openapi/document.ts";

@@ -1,7 +1,7 @@
+import type { Context } from "hono";
 import type { ZodType, z } from "zod";
 import { parseJsonOrThrow } from "../../platform/text/json.ts";
 import { check } from "../../schema/check.ts";
-import type { Context } from "./hono.ts";
 import { ServerProblem } from "./problem.ts";
 
 /** A message has at most 10 MiB; JSON makes some of its characters longer. */

@@ -1,7 +1,7 @@
+import { Hono } from "hono";
 import { MAX_MESSAGE_BODY_BYTES, readJsonBody } from "./body.ts";
 import { type Chat, handleChat, resumeChat } from "./chat.ts";
 import { ChatRequest } from "./chat-request.ts";
-import { Hono } from "./hono.ts";
 import { createDrop, describeTarget, type Env } from "./hono-env.ts";
 import { buildUiHistory } from "./ui-history.ts";
 

@@ -1,6 +1,6 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import { readJsonBody } from "./body.ts";
-import type { Context } from "./hono.ts";
 import { ServerProblem } from "./problem.ts";
 
 // A codec server for the Temporal UI and CLI: payloads as JSON, their bytes in base64.

@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "./hono.ts";
+import type { MiddlewareHandler } from "hono";
 import { ServerProblem } from "./problem.ts";
 import type { Token } from "./token.ts";
 

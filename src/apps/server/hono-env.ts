@@ -1,4 +1,5 @@
-import type { Context, HttpBindings } from "./hono.ts";
+import type { HttpBindings } from "@hono/node-server";
+import type { Context } from "hono";
 
 export type Env = { Bindings: HttpBindings };
 

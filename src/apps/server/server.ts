@@ -1,8 +1,8 @@
 import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
 import type { AppOptions } from "./app.ts";
 import { createApp } from "./app.ts";
-import { getRequestListener } from "./hono.ts";
 import { DEFAULT_LIMITS, OpenStreams, type StreamLimits } from "./open-streams.ts";
 import { createProblemResponse, ServerProblem, toProblem } from "./problem.ts";
 import { Token } from "./token.ts";

@@ -1,10 +1,10 @@
+import { Hono } from "hono";
 import type { ZodType, z } from "zod";
 import type { Holdfast, Session } from "../../client/index.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
 import { MAX_MESSAGE_BODY_BYTES, readJsonBody } from "./body.ts";
 import { streamEvents } from "./event-stream.ts";
-import { Hono } from "./hono.ts";
 import { createDrop, describeTarget, type Env } from "./hono-env.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { ServerProblem } from "./problem.ts";

@@ -1,6 +1,6 @@
-import { jsonrepair } from "jsonrepair";
 import { isObject, parseJson } from "../../platform/text/json.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../platform/text/json-depth.ts";
+import { jsonrepair } from "./jsonrepair.ts";
 import { preservesText, scan } from "./preserves-text.ts";
 
 export type LooseJsonResult =

@@ -1,6 +1,6 @@
+import { discoverAuthorizationServerMetadata } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { Fetch } from "../http/server-fetch.ts";
 import { findErrorReason, McpError } from "../mcp-error.ts";
-import { discoverAuthorizationServerMetadata } from "./mcp-sdk.ts";
 
 /** Finds the token endpoint that an issuer publishes (RFC 8414, OpenID Connect Discovery). */
 export async function discoverTokenUrl(issuer: string, fetch: Fetch): Promise<string> {

@@ -1,8 +1,10 @@
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { raceTimeout } from "../../../../platform/async/race.ts";
 import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { ServerFetch } from "../http/server-fetch.ts";
-import type { JSONRPCMessage, Transport, TransportSendOptions } from "./mcp-sdk.ts";
-import { StreamableHTTPClientTransport, UnauthorizedError } from "./mcp-sdk.ts";
 import type { SignInProvider } from "./sign-in-provider.ts";
 
 /** The longest wait for a server's answer to the end of a session. */

@@ -1,10 +1,11 @@
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { RequestOptions as SdkOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import { z } from "zod";
 import { asBoolean, asList, asObject, asText, type JsonObject } from "../../../../platform/text/json.ts";
 import { isValueTooDeep } from "../../../../platform/text/json-depth.ts";
 import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 import type { RemotePrompt, RemoteResource, RemoteResourceTemplate, RemoteTool } from "../mcp-connection.ts";
 import { McpError } from "../mcp-error.ts";
-import type { Client, RequestOptions as SdkOptions } from "./mcp-sdk.ts";
 
 /** More pages than anyone reads. The listing of a server that never ends stops here. */
 const MAX_PAGES = 50;

@@ -1,6 +1,7 @@
+import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
 import { asNumber, asObject, asText } from "../../../../platform/text/json.ts";
 import type { McpFault } from "../mcp-error.ts";
-import type { JSONRPCMessage, MessageExtraInfo, Transport, TransportSendOptions } from "./mcp-sdk.ts";
 
 // Invariants
 //   T1. Requests on the wire are numbered from 1 upward (MCP-02). The library counts from 0, which some servers treat

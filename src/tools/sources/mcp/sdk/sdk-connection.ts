@@ -1,3 +1,15 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { RequestOptions as SdkOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ErrorCode,
+  LoggingMessageNotificationSchema,
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+  McpError as SdkError,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { asList, asNumber, asObject, asText, type JsonObject } from "../../../../platform/text/json.ts";
 import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
@@ -16,18 +28,6 @@ import {
   toRemoteResourceTemplate,
   toRemoteTool,
 } from "./listings.ts";
-import type { RequestOptions as SdkOptions } from "./mcp-sdk.ts";
-import {
-  Client,
-  CreateMessageRequestSchema,
-  ElicitRequestSchema,
-  ErrorCode,
-  LoggingMessageNotificationSchema,
-  PromptListChangedNotificationSchema,
-  ResourceListChangedNotificationSchema,
-  McpError as SdkError,
-  ToolListChangedNotificationSchema,
-} from "./mcp-sdk.ts";
 import type { RequestTrackingTransport } from "./request-tracking-transport.ts";
 import { toMcpError } from "./to-mcp-error.ts";
 

@@ -1,10 +1,10 @@
-import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
+import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import type {
   OAuthClientInformationMixed,
   OAuthClientMetadata,
-  OAuthClientProvider,
   OAuthTokens,
-} from "./mcp-sdk.ts";
+} from "@modelcontextprotocol/sdk/shared/auth.js";
+import { omitUndefined } from "../../../../platform/text/omit-undefined.ts";
 
 /** How the user signs in. */
 export type SignInOptions = {

@@ -1,7 +1,7 @@
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 import { asObject } from "../../../../platform/text/json.ts";
 import type { ProcessEvents, ServerProcess } from "../stdio/server-process.ts";
-import type { Transport } from "./mcp-sdk.ts";
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "./mcp-sdk.ts";
 
 export type StdioEvents = {
   /** Receives a line that is not a message: servers print things. */

@@ -1,6 +1,8 @@
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ErrorCode, McpError as SdkError } from "@modelcontextprotocol/sdk/types.js";
 import { asObject, asText } from "../../../../platform/text/json.ts";
 import { findErrorReason, McpError, type McpFault } from "../mcp-error.ts";
-import { ErrorCode, McpError as SdkError, StreamableHTTPError, UnauthorizedError } from "./mcp-sdk.ts";
 import { LOCAL_FAULT_KEY } from "./request-tracking-transport.ts";
 
 const MAX_QUOTED_CHARS = 500;
