@@ -146,6 +146,19 @@ module.exports = {
       },
     },
     {
+      // Git work is an application like those of strangers: it has what the package exports, and nothing else of ours.
+      name: "git-work-uses-the-public-entry-points",
+      severity: "error",
+      from: { path: pathOf("apps/git") },
+      to: {
+        path: "^src/",
+        pathNot: [
+          pathOf("apps/git"),
+          ...["client/index", "schema/index", "worker", "tools/tool"].map((door) => `^src/${door}\\.ts$`),
+        ],
+      },
+    },
+    {
       // Each protocol has a folder of several words; what they share has one word, or no folder.
       name: "no-protocol-imports-another",
       severity: "error",
