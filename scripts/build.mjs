@@ -1,11 +1,20 @@
 // Builds dist: compiled modules, declarations, and the workflow bundle that workers load.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
-import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
+import { BUNDLED_PACKAGES, GRAMMARS } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -20,6 +29,7 @@ writeDeclarations(root);
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
 await bundleTerminalLibrary();
+copyGrammars();
 await describeCommandLine();
 mkdirSync("dist", { recursive: true });
 writeFileSync(BUILD_STAMP, hash);
@@ -99,8 +109,22 @@ async function bundleTerminalLibrary() {
     fail(
       `the bundle of ${name} contains packages that scripts/bundled-packages.mjs does not list: ${unexpected}`,
     );
-  const licences = BUNDLED_PACKAGES.map((one) => `${one}\n\n${readLicence(one)}`);
-  writeFileSync(join("dist", `${name}.licences.txt`), licences.join(`\n${"-".repeat(80)}\n\n`));
+  writeLicences(join("dist", `${name}.licences.txt`), BUNDLED_PACKAGES);
+}
+
+/** Copies the grammars of languages beside the module that loads them. */
+function copyGrammars() {
+  const folder = join("dist", "apps", "git", "map", "grammars");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, files] of Object.entries(GRAMMARS))
+    for (const file of files) copyFileSync(join("node_modules", name, file), join(folder, file));
+  writeLicences(join(folder, "licences.txt"), Object.keys(GRAMMARS));
+}
+
+function writeLicences(file, packages) {
+  const licences = packages.map((one) => `${one}\n\n${readLicence(one)}`);
+  writeFileSync(file, licences.join(`\n${"-".repeat(80)}\n\n`));
 }
 
 /** Reads the licence of a package; one that comes without its text has it in scripts/licences. */

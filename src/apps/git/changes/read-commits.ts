@@ -63,7 +63,10 @@ function parseCommit(record: string): Commit {
     author,
     email,
     date,
-    subject: subject.replace(/\s*\n\s*/g, " ").trim(),
+    subject: subject
+      .split("\n")
+      .map((line) => line.trim())
+      .join(" "),
     body: body.trim(),
   };
 }

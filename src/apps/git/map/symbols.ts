@@ -18,6 +18,9 @@ const MAX_SIGNATURE_CHARS = 120;
 
 /** Shortens the line of a definition to what says what it is. */
 export function toSignature(line: string): string {
-  const text = line.trim().replace(/\s*[{:(]?\s*$/, "");
+  const text = line
+    .trim()
+    .slice(0, 2 * MAX_SIGNATURE_CHARS)
+    .replace(/\s*[{:(]?\s*$/, "");
   return text.length > MAX_SIGNATURE_CHARS ? `${text.slice(0, MAX_SIGNATURE_CHARS)}...` : text;
 }

@@ -1,6 +1,8 @@
 import type { Commit } from "../changes/read-commits.ts";
 import { toVisibleText } from "../text/visible-text.ts";
 
+const MAX_LINE_CHARS = 1_000;
+
 /** Formats a commit: one line, and its body indented below. */
 export function formatCommit({ id, author, date, subject, body }: Commit, maxBodyChars: number): string {
   const head = `${id.slice(0, 12)} ${date.slice(0, 10)} ${oneLine(author)}: ${oneLine(subject)}`;
@@ -10,5 +12,5 @@ export function formatCommit({ id, author, date, subject, body }: Commit, maxBod
 }
 
 export function oneLine(text: string): string {
-  return toVisibleText(text.replace(/\s*\n\s*/g, " "));
+  return toVisibleText(text.slice(0, MAX_LINE_CHARS).replace(/\n/g, " "));
 }
