@@ -1,5 +1,16 @@
 import { constants } from "node:fs";
-import { lstat, mkdir, mkdtemp, open, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  copyFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { GitFolders } from "./find-git-folder.ts";
@@ -9,7 +20,8 @@ import { RepositoryError } from "./repository-error.ts";
 // Invariants
 //   G1. Git never reads the repository's configuration. It works on a git folder of ours, whose objects and references
 //       are the repository's own, and whose configuration has only the settings below.
-//   G2. A setting is copied from the repository only if its value is one of a closed set that says how files are stored.
+//   G2. Git never writes to the repository: `git diff` refreshes the index, of which it gets a copy.
+//   G3. A setting is copied from the repository only if its value is one of a closed set that says how files are stored.
 //
 // So a setting that runs a program has no effect, known or unknown to us: filters, textconv, fsmonitor, external diffs,
 // aliases, pagers, signers, credential helpers, includes. What is not there cannot be forgotten.
@@ -54,16 +66,22 @@ const OWN_SETTINGS = [
 
 const MAX_HEAD_BYTES = 4 * 1024;
 
-/** Creates the git folder that git works on. The caller removes it. */
+/**
+ * Creates the git folder that git works on. The caller removes it.
+ *
+ * @param index - The file of the index, of which it gets a copy.
+ */
 export async function createIsolatedGitFolder(
   { gitFolder, commonFolder }: GitFolders,
   config: GitConfig,
+  index: string,
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-git-"));
   try {
     await writeFile(join(folder, "HEAD"), await readHead(join(gitFolder, "HEAD")));
     await writeFile(join(folder, "config"), formatConfig(config));
     await mkdir(join(folder, "info"));
+    await copyIndex(index, join(folder, "index"));
     const shared = SHARED_PARTS.map((name) => [join(commonFolder, name), join(folder, name)] as const);
     const exclude = [join(commonFolder, "info", "exclude"), join(folder, "info", "exclude")] as const;
     const parts = (await readdir(gitFolder)).filter((name) => name.startsWith("sharedindex."));
@@ -76,6 +94,19 @@ export async function createIsolatedGitFolder(
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
+}
+
+/**
+ * Copies the index with its time, rounded down: git reads a file again that is as new as the index, since it may have
+ * changed after it was added. Without an index nothing is staged.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  const stats = await lstat(from).catch(() => undefined);
+  if (stats === undefined) return;
+  if (!stats.isFile()) throw new RepositoryError("unsafe", `${from} is no regular file`);
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  const mtime = Math.floor(stats.mtimeMs) / 1000;
+  await utimes(to, mtime, mtime);
 }
 
 /** Reads where HEAD is. A HEAD that is a link, or names anything but a branch or a commit, is refused. */

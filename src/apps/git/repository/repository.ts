@@ -37,14 +37,14 @@ export async function withRepository<Result>(
   const folders = await findGitFolder(folder);
   if (!isTrusted) await checkBorders(folders);
   const config = await readConfigFile(join(folders.commonFolder, "config"), folders.top);
-  const isolated = await createIsolatedGitFolder(folders, config);
+  const { index = join(folders.gitFolder, "index") } = options;
+  const isolated = await createIsolatedGitFolder(folders, config, index);
   try {
     const environment = {
       ...buildGitEnvironment(isolated),
       GIT_DIR: isolated,
       GIT_WORK_TREE: folders.top,
       GIT_OBJECT_DIRECTORY: join(folders.commonFolder, "objects"),
-      GIT_INDEX_FILE: options.index ?? join(folders.gitFolder, "index"),
     };
     return await work({ ...folders, config, isTrusted, git: findGit(folders.top), environment, signal });
   } finally {

@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { type ExecutableTool, ToolError } from "../../../tools/tool.ts";
@@ -134,6 +134,11 @@ async function resolveFolder(top: string, path = "."): Promise<string> {
     throw new RepositoryError("unsafe", `${JSON.stringify(path)} is outside the work tree`);
   }
   if (real === undefined) throw new RepositoryError("unknown-path", `${JSON.stringify(path)} does not exist`);
+  // A pipe would be read until somebody ends it.
+  const stats = await stat(real);
+  if (!stats.isFile() && !stats.isDirectory()) {
+    throw new RepositoryError("unknown-path", `${JSON.stringify(path)} is neither a file nor a folder`);
+  }
   return `./${real.slice(top.length + 1)}`;
 }
 

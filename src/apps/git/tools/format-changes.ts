@@ -85,13 +85,15 @@ export async function formatDiffs(
     for (const { id } of file.hunks) {
       nth += 1;
       const text = texts.get(id);
-      if (nth < firstHunk || text === undefined || (room < text.chars && shown.length > 0)) continue;
+      const hasText = parts.length + body.length > 0;
+      if (nth < firstHunk || text === undefined || (room < text.chars && hasText)) continue;
       const lines = text.lines.join("\n");
       body.push(lines.length > room ? `${lines.slice(0, room)}\n[... hunk cut]` : lines);
       if (!text.isCut && lines.length <= room) shown.push(id);
       room -= text.chars;
     }
-    if (body.length === 0 && file.hunks.length > 0) continue;
+    if (body.length === 0 && (file.hunks.length > 0 || room <= 0)) continue;
+    room -= FILE_CHARS + file.path.length;
     if (body.length === 0) body.push(file.isBinary ? "(binary)" : "(no changed lines)");
     parts.push(`--- ${toVisibleName(file.path)} [${relevance.percent}% relevance]`, ...body);
   }
@@ -100,7 +102,11 @@ export async function formatDiffs(
   return { text: ["=== DIFFS ===", ...parts, ...describeLeft(left, ids)].join("\n"), hunks: { shown, left } };
 }
 
-/** Chooses the files whose hunks may have room: a hunk has at least a character a line. */
+/** What a file and a hunk take at least, beside their names and lines. */
+const FILE_CHARS = 25;
+const HUNK_CHARS = 12;
+
+/** Chooses the files whose hunks may have room. */
 function chooseFiles(files: readonly RankedFile[], firstHunk: number): readonly RankedFile[] {
   const chosen: RankedFile[] = [];
   let chars = 0;
@@ -111,7 +117,8 @@ function chooseFiles(files: readonly RankedFile[], firstHunk: number): readonly 
     if (hunks.length === 0 || nth < firstHunk) continue;
     if (chars > MAX_DIFF_CHARS) break;
     chosen.push(ranked);
-    chars += hunks.reduce((sum, { oldLines, newLines }) => sum + Math.max(oldLines, newLines), 0);
+    const sizes = hunks.map(({ oldLines, newLines }) => HUNK_CHARS + Math.max(oldLines, newLines));
+    chars += sizes.reduce((sum, size) => sum + size, FILE_CHARS + ranked.file.path.length);
   }
   return chosen;
 }

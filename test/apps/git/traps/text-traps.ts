@@ -1,6 +1,7 @@
 import { closeSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { isThorough } from "../../../support/test-depth.ts";
 import type { Trap, TrapPlace } from "./trap.ts";
 
 // Names, messages and sizes that confuse a reader, a terminal or a parser.
@@ -116,9 +117,9 @@ export const TEXT_TRAPS: readonly Trap[] = [
     check: (text) => expect(text).toContain("+diff --git a/y b/y"),
   },
   {
-    name: "a line of 32 MB",
+    name: "a line that never ends",
     set: (place) => {
-      writeLongLine(join(place.top, "long.ts"), 32);
+      writeLongLine(join(place.top, "long.ts"), isThorough ? 1024 : 16);
       place.git(["add", "long.ts"]);
     },
     calls: [
@@ -128,19 +129,19 @@ export const TEXT_TRAPS: readonly Trap[] = [
     ],
   },
   {
-    name: "a sparse file of 200 MB in place of a small one",
+    name: "a huge sparse file in place of a small one",
     set: (place) => {
       const handle = openSync(join(place.top, "f.txt"), "w");
-      ftruncateSync(handle, 200 * 1024 ** 2);
+      ftruncateSync(handle, (isThorough ? 1024 : 32) * 1024 ** 2);
       closeSync(handle);
     },
     calls: [["code_search", { query: "x", path: "f.txt" }]],
   },
   {
-    name: "a tag of 20 MB",
+    name: "a huge tag",
     set: (place) => {
       const head = place.git(["rev-parse", "HEAD"]);
-      const text = `object ${head}\ntype commit\ntag big\ntagger A <a@example.com> 1700000000 +0000\n\n${"m".repeat(20_000_000)}\n`;
+      const text = `object ${head}\ntype commit\ntag big\ntagger A <a@example.com> 1700000000 +0000\n\n${"m".repeat(isThorough ? 100_000_000 : 5_000_000)}\n`;
       const id = place.git(["hash-object", "-t", "tag", "-w", "--stdin"], { input: text });
       place.git(["update-ref", "refs/tags/big", id]);
     },
@@ -151,18 +152,20 @@ export const TEXT_TRAPS: readonly Trap[] = [
     check: (text) => expect(text).not.toContain("mmmm"),
   },
   {
-    name: "a commit message of 5 MB",
+    name: "a huge commit message",
     set: (place) => {
-      place.git(["commit", "--quiet", "--file=-"], { input: `long\n\n${"word ".repeat(1_000_000)}` });
+      place.git(["commit", "--quiet", "--file=-"], {
+        input: `long\n\n${"word ".repeat(isThorough ? 1_000_000 : 100_000)}`,
+      });
     },
   },
   {
-    name: "a tree of 20,000 files",
+    name: "a tree of very many files",
     set: (place) =>
       importFiles(
         place,
         (function* () {
-          for (let nth = 0; nth < 20_000; nth += 1) yield `many/file-${nth}.ts`;
+          for (let nth = 0; nth < (isThorough ? 20_000 : 3_000); nth += 1) yield `many/file-${nth}.ts`;
         })(),
       ),
     calls: [["git_diff", { from: "HEAD~1", detail: "standard" }]],

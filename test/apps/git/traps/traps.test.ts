@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createGitTools, toVisibleJson } from "../../../../src/apps/git/index.ts";
 import { type ExecutableTool, ToolError } from "../../../../src/tools/tool.ts";
+import { isThorough } from "../../../support/test-depth.ts";
 import { createContext } from "../../../tools/tool-context.ts";
 import { BORDER_TRAPS } from "./border-traps.ts";
 import { PROGRAM_TRAPS } from "./program-traps.ts";
@@ -58,7 +59,10 @@ describe("a hostile repository", () => {
       rmSync(place.canary, { force: true });
       const files = listFiles(place.folder);
       const texts: string[] = [];
-      for (const [name, parameters] of [...ORDINARY_CALLS, ...(trap.calls ?? [])]) {
+      // The map runs no other command of git than the diffs do.
+      const isMapped = isThorough || !PROGRAM_TRAPS.includes(trap);
+      const ordinary = ORDINARY_CALLS.filter(([name]) => isMapped || name !== "repo_map");
+      for (const [name, parameters] of [...ordinary, ...(trap.calls ?? [])]) {
         texts.push(await call(place, name, parameters));
       }
       const text = texts.join("\n");
