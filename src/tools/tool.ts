@@ -13,7 +13,7 @@ import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 import type { AskUser } from "../schema/user-question.ts";
 import type { TeamAction } from "./builtin/team-tools.ts";
 
-export type { FileContent, ImageContent, TextContent } from "../schema/message.ts";
+export type { Content, FileContent, ImageContent, TextContent } from "../schema/message.ts";
 export type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 export type { AskUser, UserAnswer, UserQuestion, UserValues } from "../schema/user-question.ts";
 export type { SpawnedGroup, TeamAction };
