@@ -54,7 +54,10 @@ describe("a grammar finds what a file defines and imports", () => {
   });
 
   test("a file that is not finished still has definitions, and an unknown language has none", async () => {
-    expect((await findByGrammar("a.ts", "function run() {}\nfunction stop() {\n  if (x {\n"))?.definitions[0]?.name).toBe("run");
+    expect(
+      (await findByGrammar("a.ts", "function run() {}\nfunction stop() {\n  if (x {\n"))?.definitions[0]
+        ?.name,
+    ).toBe("run");
     expect(await findByGrammar("a.rb", "def run\nend\n")).toBeUndefined();
   });
 

@@ -242,3 +242,30 @@ test("git_status lists what git status lists, in every state of a file", async (
   expect(found.toSorted()).toEqual(own.toSorted());
   expect(total).toBe(own.length);
 });
+
+test("a conflict is listed as unmerged, and the other files with their counts", async () => {
+  const built = await buildRepository({ commits: 40, lastFiles: 10, seed: 3 });
+  made.push(built);
+  const { folder } = built;
+  const file = join(folder, "bulk/part-5/file-5.ts");
+  const identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+  for (const [branch, text] of [
+    ["theirs", "theirs\n"],
+    ["ours", "ours\n"],
+  ] as const) {
+    git(folder, "checkout", "--quiet", "-b", branch, "main");
+    writeFileSync(file, text);
+    git(folder, ...identity, "commit", "--quiet", "--all", "-m", branch);
+  }
+  expect(() => git(folder, ...identity, "merge", "--quiet", "theirs")).toThrow();
+  const [before, after] = [4, 6].map((at) => `bulk/part-${at}/file-${at}.ts`) as [string, string];
+  for (const path of [before, after]) appendFileSync(join(folder, path), "x\n");
+  const list = async (from: string) =>
+    (await ask(folder, "git_diff", { from, detail: "standard" })).files
+      .map(({ path, change, added }: Record<string, string>) => `${change} ${path} ${added}`)
+      .toSorted();
+  const unmerged = "unmerged bulk/part-5/file-5.ts 0";
+  expect(await list("unstaged")).toEqual([`modified ${before} 1`, `modified ${after} 1`, unmerged]);
+  git(folder, "add", before, after);
+  expect(await list("staged")).toEqual([`modified ${before} 1`, `modified ${after} 1`, unmerged]);
+});

@@ -42,6 +42,8 @@ export class DiffReader {
   #patchesLeft = 0;
   #hunk: OpenHunk | undefined;
   #counted = 0;
+  /** The places of files that git neither counts nor shows: their two sides differ from the work tree in their own ways. */
+  readonly #combined = new Set<number>();
 
   constructor(onLine?: PatchLines) {
     this.#onLine = onLine;
@@ -82,9 +84,15 @@ export class DiffReader {
       this.#inPatches = true;
       return;
     }
+    // A conflict in the work tree has a mode, an id and a letter for each side.
+    if (record.startsWith("::")) {
+      this.#combined.add(this.#files.length);
+      this.#readRaw("", "", "U");
+      return;
+    }
     const raw = /^:(\d+) (\d+) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*$/.exec(record);
     if (raw !== null) {
-      this.#readRaw(raw);
+      this.#readRaw(raw[1] ?? "", raw[2] ?? "", raw[3] ?? "");
       return;
     }
     const counts = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(record);
@@ -93,7 +101,7 @@ export class DiffReader {
     this.#readCounts(counts);
   }
 
-  #readRaw([, oldMode = "", newMode = "", letter = ""]: RegExpExecArray): void {
+  #readRaw(oldMode: string, newMode: string, letter: string): void {
     const needed = letter === "R" || letter === "C" ? 2 : 1;
     const use = ([first = "", second]: readonly string[]) => {
       this.#files.push({
@@ -112,10 +120,10 @@ export class DiffReader {
     this.#pending = { needed, paths: [], use };
   }
 
-  /** The records with counts follow in the order of the others, without unmerged files. */
+  /** The records with counts follow in the order of the others, without those of conflicts in the work tree. */
   #readCounts([, added = "", deleted = "", path = ""]: RegExpExecArray): void {
     const use = () => {
-      while (this.#files[this.#counted]?.change === "unmerged") this.#counted += 1;
+      while (this.#combined.has(this.#counted)) this.#counted += 1;
       const file = this.#files[this.#counted];
       this.#counted += 1;
       if (file === undefined) throw new TypeError("git counted more files than it named");
