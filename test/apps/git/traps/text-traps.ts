@@ -132,7 +132,7 @@ export const TEXT_TRAPS: readonly Trap[] = [
     name: "a huge sparse file in place of a small one",
     set: (place) => {
       const handle = openSync(join(place.top, "f.txt"), "w");
-      ftruncateSync(handle, (isThorough ? 1024 : 32) * 1024 ** 2);
+      ftruncateSync(handle, (isThorough ? 256 : 32) * 1024 ** 2);
       closeSync(handle);
     },
     calls: [["code_search", { query: "x", path: "f.txt" }]],
