@@ -157,6 +157,19 @@ module.exports = {
       },
     },
     {
+      // Git work is an application like those of strangers: it has what the package exports, and nothing else of ours.
+      name: "git-work-uses-the-public-entry-points",
+      severity: "error",
+      from: { path: pathOf("apps/git") },
+      to: {
+        path: "^src/",
+        pathNot: [
+          pathOf("apps/git"),
+          ...["client/index", "schema/index", "worker", "tools/tool"].map((door) => `^src/${door}\\.ts$`),
+        ],
+      },
+    },
+    {
       // Each protocol has a folder of several words; what they share has one word, or no folder.
       name: "no-protocol-imports-another",
       severity: "error",
@@ -185,7 +198,8 @@ module.exports = {
       // The build bundles the packages of these files (scripts/bundled-packages.mjs); the last one loads an optional peer.
       name: "no-development-packages",
       severity: "error",
-      from: { path: "^src/", pathNot: BUNDLED_MODULES.map((name) => `^src/${name}\\.ts$`) },
+      // The package does not contain the application for git work yet.
+      from: { path: "^src/", pathNot: [...BUNDLED_MODULES.map((name) => `^src/${name}\\.ts$`), pathOf("apps/git")] },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] },
     },
     { name: "no-unresolvable", severity: "error", from: { path: "^src/" }, to: { couldNotResolve: true } },

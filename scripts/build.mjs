@@ -1,11 +1,20 @@
 // Builds dist: compiled modules, declarations, and the workflow bundle that workers load.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
-import { BUNDLED_PACKAGES, BUNDLES } from "./bundled-packages.mjs";
+import { BUNDLED_PACKAGES, BUNDLES, GRAMMARS } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
 import { removeBlanks } from "./remove-blanks.mjs";
 
@@ -35,6 +44,7 @@ if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o75
 await bundleWorkflows();
 await bundleLibraries();
 await bundleWriterThread();
+copyGrammars();
 await describeCommandLine();
 mkdirSync("dist", { recursive: true });
 writeFileSync(BUILD_STAMP, hash);
@@ -95,13 +105,7 @@ function shortenSourceMap(code) {
 /** Replaces each module that re-exports a library with the library itself. */
 async function bundleLibraries() {
   for (const [name, packages] of Object.entries(BUNDLES)) await bundleLibrary(name, packages);
-  const texts = new Map();
-  for (const one of BUNDLED_PACKAGES) {
-    const text = readLicence(one);
-    texts.set(text, [...(texts.get(text) ?? []), one]);
-  }
-  const licences = [...texts].map(([text, names]) => `${names.join(", ")}\n\n${text}`);
-  writeFileSync(join("dist", "bundled-licences.txt"), licences.join(`\n${"-".repeat(80)}\n\n`));
+  writeLicences(join("dist", "bundled-licences.txt"), BUNDLED_PACKAGES);
 }
 
 async function bundleLibrary(name, packages) {
@@ -133,6 +137,27 @@ async function bundleLibrary(name, packages) {
     fail(
       `scripts/bundled-packages.mjs lists other packages than the bundle of ${name} contains: it lacks ${unexpected.join(", ") || "none"}, and has ${missing.join(", ") || "none"} too many`,
     );
+}
+
+/** Copies the grammars of languages beside the module that loads them. */
+function copyGrammars() {
+  const folder = join("dist", "apps", "git", "map", "grammars");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, files] of Object.entries(GRAMMARS))
+    for (const file of files) copyFileSync(join("node_modules", name, file), join(folder, file));
+  writeLicences(join(folder, "licences.txt"), Object.keys(GRAMMARS));
+}
+
+/** Writes the licences of packages, each text once. */
+function writeLicences(file, packages) {
+  const texts = new Map();
+  for (const one of packages) {
+    const text = readLicence(one);
+    texts.set(text, [...(texts.get(text) ?? []), one]);
+  }
+  const licences = [...texts].map(([text, names]) => `${names.join(", ")}\n\n${text}`);
+  writeFileSync(file, licences.join(`\n${"-".repeat(80)}\n\n`));
 }
 
 /** Reads the licence of a package; one that comes without its text has it in scripts/licences. Apache's is the same for all. */

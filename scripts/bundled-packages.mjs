@@ -42,3 +42,14 @@ export const BUNDLES = {
 
 /** The names of all packages whose code is part of dist. */
 export const BUNDLED_PACKAGES = [...new Set(Object.values(BUNDLES).flat())].sort();
+
+/** The packages whose grammars are part of dist/apps/git/map/grammars, with the files that the build copies. */
+export const GRAMMARS = {
+  "tree-sitter-typescript": ["tree-sitter-typescript.wasm", "tree-sitter-tsx.wasm"],
+  "tree-sitter-javascript": ["tree-sitter-javascript.wasm"],
+  "tree-sitter-python": ["tree-sitter-python.wasm"],
+  "tree-sitter-go": ["tree-sitter-go.wasm"],
+  "tree-sitter-rust": ["tree-sitter-rust.wasm"],
+  "tree-sitter-java": ["tree-sitter-java.wasm"],
+  "tree-sitter-c": ["tree-sitter-c.wasm"],
+};

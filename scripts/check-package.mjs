@@ -171,9 +171,9 @@ function checkInstalledSize() {
   let files = 0;
   let blocks = 0;
   for (const entry of readdirSync(modules, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() && !entry.isDirectory()) continue;
+    if (!entry.isFile()) continue;
     const { size } = statSync(join(entry.parentPath, entry.name));
-    if (entry.isFile()) files += size;
+    files += size;
     blocks += Math.ceil(size / BLOCK_BYTES);
   }
   const toMib = (bytes) => (bytes / 1024 / 1024).toFixed(1);

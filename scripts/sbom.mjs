@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BUNDLED_PACKAGES } from "./bundled-packages.mjs";
+import { BUNDLED_PACKAGES, GRAMMARS } from "./bundled-packages.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -30,7 +30,9 @@ export function buildBillOfMaterials(folder = root) {
 /** Lists the packages that an install brings along on any platform, and those whose code is in dist, as package URLs. */
 export function listProductionPackages(folder = root) {
   const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
-  const bundled = new Set(BUNDLED_PACKAGES.map((name) => `node_modules/${name}`));
+  const bundled = new Set(
+    [...BUNDLED_PACKAGES, ...Object.keys(GRAMMARS)].map((name) => `node_modules/${name}`),
+  );
   const entries = Object.entries(packages).filter(
     ([path, entry]) => path !== "" && (entry.dev !== true || bundled.has(path)),
   );

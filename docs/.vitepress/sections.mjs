@@ -24,6 +24,7 @@ export const SECTIONS = [
       ["MCP servers", "/mcp"],
       ["OpenAPI", "/openapi"],
       ["Skills", "/skills"],
+      ["Git work", "/git"],
       ["Hooks", "/hooks"],
       ["Permissions and approvals", "/approvals"],
       ["Structured output", "/structured-output"],

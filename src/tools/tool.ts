@@ -8,12 +8,12 @@ import { z } from "zod";
 import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
 import type { SpawnedGroup } from "../platform/process/process-group.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
-import type { FileContent, ImageContent, TextContent } from "../schema/message.ts";
+import type { Content, FileContent, ImageContent, TextContent } from "../schema/message.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 import type { AskUser } from "../schema/user-question.ts";
 import type { TeamAction } from "./builtin/team-tools.ts";
 
-export type { FileContent, ImageContent, TextContent } from "../schema/message.ts";
+export type { Content, FileContent, ImageContent, TextContent } from "../schema/message.ts";
 export type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 export type { AskUser, UserAnswer, UserQuestion, UserValues } from "../schema/user-question.ts";
 export type { SpawnedGroup, TeamAction };
@@ -61,10 +61,25 @@ export type ToolContext = {
    */
   readonly memo?: CallMemo | undefined;
   /**
+   * Reads what the earlier calls of this tool have returned in the conversation, the oldest first: not those that failed, and
+   * not those of the same answer. A tool can keep its state in its `details` this way: it survives a crash, and a fork has
+   * the state of its branch. Absent where the call is not recorded.
+   */
+  readonly earlierResults?: (() => Promise<readonly EarlierResult[]>) | undefined;
+  /**
    * Asks the user. If the user has not answered yet, it rejects, `signal` aborts, and the call is retried with the answer
    * under another `idempotencyKey`. Absent where no user can be asked.
    */
   readonly askUser?: AskUser | undefined;
+};
+
+/** What an earlier call of the same tool has returned. */
+export type EarlierResult = {
+  readonly toolCallId: string;
+  /** What the model has read. */
+  readonly content: readonly Content[];
+  /** The data for users and programs. */
+  readonly details?: unknown;
 };
 
 /** A note about one call that survives the worker. */

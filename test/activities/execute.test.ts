@@ -45,6 +45,7 @@ function running(
     questions: [],
     signal: options.signal ?? new AbortController().signal,
     log: options.log ?? silent,
+    readEarlierResults: async () => [],
     mask: (text) => text.replaceAll("hunter22", "***"),
   });
   return { execution, published };

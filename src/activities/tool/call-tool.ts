@@ -18,6 +18,7 @@ import { buildIdempotencyKey, getCurrentStep } from "../step/step.ts";
 import { runStoredStep, type StepResult, storeStep } from "../step/stored-step.ts";
 import { createCallSignal } from "./call-signal.ts";
 import { fetchSecrets, listDefinitionSecrets } from "./definition-secrets.ts";
+import { listEarlierResults } from "./earlier-results.ts";
 import { execute } from "./execute.ts";
 import { buildErrorExecution } from "./execution.ts";
 import { createMaskedOutput, createOutputMask } from "./live-mask.ts";
@@ -189,6 +190,11 @@ async function runTool(
         createHookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
       claim: own === undefined ? undefined : dependencies.transcript,
       begin,
+      readEarlierResults: async () =>
+        listEarlierResults(
+          tool,
+          await dependencies.conversations.readEntriesBefore(step.session, input.branch, input.answer),
+        ),
       questions: input.questions ?? [],
       signal,
       log: dependencies.log,

@@ -10,7 +10,7 @@ import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 import type { Step } from "../../store/transcript/step.ts";
 import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
-import { type CallMemo, type ExecutableTool, ToolError } from "../../tools/tool.ts";
+import { type CallMemo, type EarlierResult, type ExecutableTool, ToolError } from "../../tools/tool.ts";
 import { NotBegunError } from "../step/failure.ts";
 import { buildIdempotencyKey } from "../step/step.ts";
 import { admitFiles } from "./admit-files.ts";
@@ -37,6 +37,8 @@ export type ExecutionContext = {
   readonly claim: Transcript | undefined;
   /** Called in the same turn of the event loop in which the tool begins. If it throws, the tool does not begin. */
   readonly begin: () => void;
+  /** Reads the results of the tool's earlier calls. */
+  readonly readEarlierResults: () => Promise<readonly EarlierResult[]>;
   /** The questions that the tool has asked the user before. */
   readonly questions: readonly QuestionRecord[];
   readonly signal: AbortSignal;
@@ -91,6 +93,7 @@ async function startTool(
         reachKillPoint("group:noted");
       },
       memo: claim === undefined ? undefined : buildCallMemo(claim, context.step, limit.outside),
+      earlierResults: () => limit.outside(context.readEarlierResults),
       askUser: claim === undefined ? undefined : people.ask,
     });
     const output = await Promise.race([work, limit.passed]);

@@ -1,0 +1,24 @@
+// Git work: tools that read a repository, safely even if it is a stranger's. Capabilities, commands and pages stand on these.
+
+export { type ArtifactChange, applyArtifactChange } from "./artifacts/artifact-change.ts";
+export type { ChangedFile, ChangeSet, ChangeSource, Hunk } from "./changes/change-set.ts";
+export {
+  type Coverage,
+  formatCoverage,
+  type Ledger,
+  openLedger,
+  recordCoverage,
+  recordLostAgent,
+  summarizeCoverage,
+} from "./changes/coverage-ledger.ts";
+export { hashEmptyTree, readChangeSet } from "./changes/read-change-set.ts";
+export { type Commit, readCommits } from "./changes/read-commits.ts";
+export { type Relevance, scoreRelevance } from "./changes/relevance.ts";
+export { classifySize, describeGuidance, type SizeClass } from "./changes/size-class.ts";
+export { type OpenOptions, type Repository, withRepository } from "./repository/repository.ts";
+export { RepositoryError, type RepositoryFault } from "./repository/repository-error.ts";
+export { resolveCommit } from "./repository/resolve-commit.ts";
+export { type Trust, TrustStore } from "./repository/trust-store.ts";
+export { toVisibleJson, toVisibleName, toVisibleText } from "./text/visible-text.ts";
+export type { GitToolOptions } from "./tools/define-git-tool.ts";
+export { createGitTools, DELEGATION_TOOLS, type GitTools } from "./tools/registry.ts";
