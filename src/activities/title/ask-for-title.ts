@@ -39,9 +39,9 @@ const END = /[\s"'“”‘’«»」』`*_.,;:。]+$/u;
 
 /** Cleans a model's answer to a title of one line without quotation marks; nothing if no word is left. */
 export function toModelTitle(answer: string): string | undefined {
-  const lines = answer.split(/[\r\n\u2028\u2029]+/u).map((line) =>
-    cleanTitle(line).replace(LABEL, "").replace(BEGINNING, "").replace(END, ""),
-  );
+  const lines = answer
+    .split(/[\r\n\u2028\u2029]+/u)
+    .map((line) => cleanTitle(line).replace(LABEL, "").replace(BEGINNING, "").replace(END, ""));
   const title = lines.find((line) => /[\p{L}\p{N}]/u.test(line));
   return title === undefined ? undefined : truncateAtWord(title, MAX_DERIVED_TITLE_CHARS);
 }

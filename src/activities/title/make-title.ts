@@ -46,7 +46,10 @@ export async function makeTitle(input: MakeTitleInput, dependencies: Dependencie
     const failure = toFailure(error);
     if (!signal.aborted) {
       const { session } = step;
-      log.warn({ session, loopId: input.loopId, error: failure.message }, "The model gave the session no title");
+      log.warn(
+        { session, loopId: input.loopId, error: failure.message },
+        "The model gave the session no title",
+      );
     }
     throw failure;
   }
@@ -59,7 +62,12 @@ async function readExchange(
   { session, branch, from, answer }: ExchangePosition,
   { transcript }: Pick<Dependencies, "transcript">,
 ): Promise<Exchange> {
-  const opening = await transcript.readEntries(session, branch, from, Math.min(from + OPENING_MESSAGES, answer));
+  const opening = await transcript.readEntries(
+    session,
+    branch,
+    from,
+    Math.min(from + OPENING_MESSAGES, answer),
+  );
   const prompt = opening.find(({ message }) => message.role === "user");
   const [last] = await transcript.readEntries(session, branch, answer, answer + 1);
   const getText = (entry: typeof last) =>

@@ -22,7 +22,11 @@ export function finishTitling(state: State, phase: PhaseOf<"titling">, digest: T
 /** Dispatches the step again after a lost worker, which may have stored a title; otherwise the first one stays. */
 export function handleTitleFailure(state: State, phase: PhaseOf<"titling">, failure: StepFailure): State {
   const isLost = failure.type === "lost" || failure.type === "not-local";
-  if (isLost && state.stop === undefined && countLostWorkers(phase.dispatch.lostWorkers, failure) < MAX_LOST_IN_A_ROW)
+  if (
+    isLost &&
+    state.stop === undefined &&
+    countLostWorkers(phase.dispatch.lostWorkers, failure) < MAX_LOST_IN_A_ROW
+  )
     return { ...state, phase: { ...phase, dispatch: redispatch(phase.dispatch, failure) } };
   return closeLoop(state, phase.outcome);
 }

@@ -60,7 +60,9 @@ function buildStepEvent(
 
 /** The title is the same for every session. */
 function makeTitle(branch: string): Made {
-  return { happening: { type: "title-made", digest: { branch, usage: NO_USAGE, costUsd: 0, title: "A title" } } };
+  return {
+    happening: { type: "title-made", digest: { branch, usage: NO_USAGE, costUsd: 0, title: "A title" } },
+  };
 }
 
 async function closeLoop(stage: Stage, command: CloseLoopCommand, branch: string): Promise<Made> {
