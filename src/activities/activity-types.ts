@@ -26,6 +26,7 @@ export type CompactInput = StepInput<"compact">;
 export type RunHookInput = StepInput<"run-hook">;
 export type FilterInputStepInput = StepInput<"filter-input">;
 export type UpdateDefinitionInput = StepInput<"update-definition">;
+export type MakeTitleInput = StepInput<"make-title">;
 export type CloseLoopInput = StepInput<"close-loop">;
 export type RecordInput = StepInput<"record">;
 

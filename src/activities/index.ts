@@ -18,6 +18,7 @@ import { redactAnswer, redactResult } from "./redact-content.ts";
 import { applyRetention } from "./retain/apply-retention.ts";
 import { prepareAgent, storeMessage } from "./start-agent/prepare-agent.ts";
 import { withHeartbeat } from "./step/heartbeat.ts";
+import { makeTitle } from "./title/make-title.ts";
 import { callTool } from "./tool/call-tool.ts";
 import { updateDefinition } from "./update-definition/update-definition.ts";
 
@@ -35,6 +36,7 @@ export function createActivities(
     "run-hook": (input) => runHook(input, dependencies),
     "filter-input": (input) => filterInput(input, dependencies),
     "update-definition": (input) => withHeartbeat(getNoDetails, () => updateDefinition(input, dependencies)),
+    "make-title": (input) => makeTitle(input, dependencies),
     "close-loop": (input) => withHeartbeat(getNoDetails, () => closeLoop(input, dependencies)),
     "inspect-child": (input) => withHeartbeat(getNoDetails, () => inspectChild(input, dependencies)),
     "terminate-part": (input) => withHeartbeat(getNoDetails, () => terminatePart(input)),

@@ -295,6 +295,11 @@ export const AgentDefinition = z
     snapshots: z.enum(["git"]).optional(),
     /** `persistent`: retention policies skip its sessions, unless a session overrides it (`keep`). Absent: they apply. */
     sessionScope: z.enum(["ephemeral", "persistent"]).optional(),
+    /**
+     * What a session is called: the first words of its first prompt, which is the default, or what the model makes of the
+     * first answered loop, for one more small request.
+     */
+    titles: z.enum(["first-words", "model"]).optional(),
     /** The limits at which a run ends. */
     limits: Limits.default(() => Limits.parse({})),
     /** How calls to the vendor are retried. */

@@ -458,9 +458,10 @@ ${SPARE}`);
 describe("sections", () => {
   test("tools, and how their calls run [CFG-19, CFG-20.1]", () => {
     const text =
-      '[session]\nscope = "persistent"\n[tools]\nenabled = ["file_read"]\ntool_strategy = "batched"\nstrict = true\ntimeout_ms = 5\n';
+      '[session]\nscope = "persistent"\ntitles = "model"\n[tools]\nenabled = ["file_read"]\ntool_strategy = "batched"\nstrict = true\ntimeout_ms = 5\n';
     expect(loadAgent(text)).toMatchObject({
       sessionScope: "persistent",
+      titles: "model",
       tools: ["file_read"],
       toolStrategy: { type: "batched", size: 3 },
       strict: true,

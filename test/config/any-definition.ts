@@ -365,6 +365,7 @@ const fields = {
   workspace: optional(fc.constantFrom("/home/me/project", "/a b/ü", "/")),
   snapshots: optional(fc.constant("git")),
   sessionScope: optional(fc.constantFrom("ephemeral", "persistent")),
+  titles: optional(fc.constantFrom("first-words", "model")),
   redact: optional(object({ toolOutput: fc.boolean() })),
   limits: optional(limits),
   retry: optional(

@@ -20,12 +20,19 @@ const isAlwaysAccepted = (event: string) => (ALWAYS_ACCEPTED as readonly string[
 /** Runs in which every user message is filtered. */
 const filtering = settings.map((setting): Setting => ({ ...setting, judges: () => undefined }));
 
+/** Runs whose sessions get their titles from the model. */
+const titled = settings.map((setting): Setting => ({ ...setting, titles: "model" }));
+
 /** Returns the rows that random runs use, and checks each of them against the table. */
 async function walk(numRuns: number): Promise<ReadonlySet<string>> {
   const walked = new Set<string>();
   await fc.assert(
     asyncProperty(
-      oneof({ arbitrary: settings, weight: 4 }, { arbitrary: filtering, weight: 1 }),
+      oneof(
+        { arbitrary: settings, weight: 4 },
+        { arbitrary: filtering, weight: 1 },
+        { arbitrary: titled, weight: 1 },
+      ),
       anyActions,
       async (setting, actions) => {
         for (const move of (await playAll({ ...setting, light: true }, actions)).seen.moves) {
@@ -52,7 +59,7 @@ test("each step's phase has transitions for its success and its failure", () => 
 });
 
 test("the machine follows the transition table", async () => {
-  expect(table.size).toBe(39);
+  expect(table.size).toBe(41);
   expect((await walk(400)).size).toBeGreaterThan(20);
 }, 120_000);
 

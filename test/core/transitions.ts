@@ -52,6 +52,7 @@ export const TRANSITIONS: {
       "recording",
       "rotating",
       "closing",
+      "titling",
       "updating-definition",
     ],
     "model-failed": ["calling-model", "compacting", "running-hooks", "closing", "updating-definition"],
@@ -177,6 +178,7 @@ export const TRANSITIONS: {
       "recording",
       "rotating",
       "closing",
+      "titling",
       "waiting",
       "ended",
       "updating-definition",
@@ -222,6 +224,10 @@ export const TRANSITIONS: {
       "rotating",
       "ended",
     ],
+  },
+  titling: {
+    "title-made": ["closing", "updating-definition"],
+    "title-failed": ["titling", "closing", "updating-definition"],
   },
   closing: {
     "loop-closed": [

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import type { Matcher, ScriptedConversation } from "../../src/testing/model-server/script.ts";
+import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
 import { connectClient, runCommandLine } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 let stage: TestEnvironment;
 let holdfast: Holdfast;
@@ -74,6 +77,75 @@ test("a user's title stays, is displayed by the open run when it changes, and fi
   await holdfast.session(session.id).stop();
   await session.readResult();
   expect((await findListed(session.id))?.title).toBe("Notes of marigold");
+});
+
+/** Begins a session whose model also answers requests for a title. */
+function createTitled(
+  replies: ScriptedConversation["replies"],
+  titles: Pick<ScriptedConversation, "replies" | "faults">,
+  agent: TestAgentOptions = {},
+): TestSession {
+  const session = stage.session({ agent: { titles: "model", ...agent } });
+  const match: Matcher = ({ conversation }) => conversation === session.id;
+  const matchTitle: Matcher = ({ conversation, system }) =>
+    conversation === session.id && isTitleRequest({ system });
+  stage.model.script({
+    conversations: [
+      { match: matchTitle, ...titles },
+      { match, ...(replies === undefined ? {} : { replies }) },
+    ],
+  });
+  return session;
+}
+
+const isTitleRequest = ({ system }: { readonly system: string }) => system.includes("You name conversations");
+
+const countTitleRequests = (session: TestSession) =>
+  session
+    .listRequests()
+    .filter(({ body }) => isTitleRequest({ system: JSON.stringify(body?.["system"] ?? "") })).length;
+
+test("a model gives the title after the first answer, once, and its cost counts", async () => {
+  const usage = { input: 10, output: 5 };
+  const session = createTitled(
+    [{ text: "One." }, { text: "Two." }],
+    { replies: [{ text: '"Tests that fail at night"', usage }] },
+    { model: { cost: { input: 0, output: 1e6 } } },
+  );
+  await holdfast.start({
+    agent: session.definition,
+    prompt: "Fix the flaky tests. They fail at night.",
+    session: session.id,
+    mode: "interactive",
+  });
+  await eventually(async () => (await session.readStatus()).status === "waiting");
+  expect((await session.readStatus()).title).toBe("Tests that fail at night");
+  await holdfast.session(session.id).prompt("And now?");
+  await eventually(async () => {
+    const { status, turns } = await session.readStatus();
+    return status === "waiting" && turns === 2;
+  });
+  await holdfast.session(session.id).stop();
+  await session.readResult();
+  expect((await readLabels(session.id)).title).toEqual(["Tests that fail at night"]);
+  expect((await findListed(session.id))?.title).toBe("Tests that fail at night");
+  expect(countTitleRequests(session)).toBe(1);
+  const [first] = await stage.transcript.readLoops(session.id);
+  const answers = (await session.readEntries()).flatMap(({ message }) =>
+    message.role === "assistant" ? [message.usage.output] : [],
+  );
+  expect(first?.usage?.output).toBe((answers[0] ?? 0) + usage.output);
+  expect(first?.costUsd).toBe((answers[0] ?? 0) + usage.output);
+});
+
+thoroughTest("a request for a title that fails leaves the answer and the first words", async () => {
+  const session = createTitled([{ text: "One." }], {
+    faults: [{ fault: "server-error", status: 500, times: 9 }],
+  });
+  await holdfast.start({ agent: session.definition, prompt: "Count the lilies", session: session.id });
+  expect(await session.readResult()).toMatchObject({ text: "One.", outcome: { type: "answered" } });
+  expect(countTitleRequests(session)).toBe(1);
+  expect((await findListed(session.id))?.title).toBe("Count the lilies");
 });
 
 test("a title without text or of more than 120 characters is rejected before anything starts", async () => {

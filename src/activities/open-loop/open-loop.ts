@@ -86,6 +86,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     return {
       ...reported,
       ...omitUndefined({ view, title: input.showsTitle === true ? title : undefined }),
+      ...(asksForTitle(input, runs.definition, title) ? { asksForTitle: true } : {}),
       ...buildPinnedDigest(runs.definition, kept, runs.tools, children, {
         continuation,
         registeredTools: dependencies.registeredTools,
@@ -101,6 +102,15 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
 function toUserTitle(title: string | undefined): SessionTitle | undefined {
   const text = title === undefined ? "" : truncateAtWord(cleanTitle(title), MAX_TITLE_CHARS);
   return text === "" ? undefined : { text, by: "user" };
+}
+
+/** Reports whether the model is to replace the session's first words. Runs that work for others keep their titles. */
+function asksForTitle(
+  { part, isPart }: OpenLoopInput,
+  { titles }: AgentDefinition,
+  title: SessionTitle | undefined,
+): boolean {
+  return titles === "model" && part === undefined && isPart !== true && title?.by === "prompt";
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { WrittenDigest } from "../../core/machine/state/digest.ts";
 import { reachKillPoint } from "../../platform/kill-point.ts";
+import type { SessionTitle } from "../../schema/record.ts";
 import type { ClaimResult, Step } from "../../store/transcript/step.ts";
 import type { NewEntry, Outbox, SessionDefinition } from "../../store/transcript/store-write.ts";
 import type { CallModelInput } from "../activity-types.ts";
@@ -12,6 +13,8 @@ export type StepResult<Digest> = {
   readonly entries: readonly NewEntry[];
   /** The session continues with another definition. `terms`: what its model is offered, as a text. */
   readonly definition?: SessionDefinition & { readonly terms: string };
+  /** The title that the model gives the session. */
+  readonly title?: SessionTitle;
 };
 
 /** The claim already wrote the outbox. */
@@ -39,12 +42,13 @@ export async function runStoredStep<Digest extends WrittenDigest>(
 export async function storeStep<Digest extends WrittenDigest>(
   step: Step,
   { loopId, base, branch }: Pick<CallModelInput, "loopId" | "base" | "branch">,
-  { result, entries, definition }: StepResult<Digest>,
+  { result, entries, definition, title }: StepResult<Digest>,
   { transcript }: Pick<StepDependencies, "transcript">,
 ): Promise<Digest> {
   const made = { step, loopId, base, branch, outbox: EMPTY_OUTBOX, entries, result };
   const write = () => {
     const now = { ...made, atMs: Date.now() };
+    if (title !== undefined) return transcript.storeTitle(now, title);
     if (definition === undefined) return transcript.store(now);
     const { terms, ...pinned } = definition;
     return transcript.storeDefinition(now, pinned, terms);

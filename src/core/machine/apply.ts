@@ -29,6 +29,7 @@ import {
   handleStepFailure,
 } from "./step-failures.ts";
 import { addWaitedTime, computeWaitedMs } from "./time-waited.ts";
+import { finishTitling, handleTitleFailure } from "./title-result.ts";
 import { applyToolListChange } from "./tool-list-change.ts";
 import { applyModelReply, continueAfterFilters } from "./turn.ts";
 import { finishCompaction, handleCompactionStepFailure } from "./turn-compaction.ts";
@@ -113,6 +114,10 @@ function fold(state: State, event: RunEvent): State {
         requirePhase(state, "updating-definition", event.type),
         event.failure,
       );
+    case "title-made":
+      return finishTitling(state, requirePhase(state, "titling", event.type), event.digest);
+    case "title-failed":
+      return handleTitleFailure(state, requirePhase(state, "titling", event.type), event.failure);
     case "loop-closed":
       return finishClosing(state, requirePhase(state, "closing", event.type), event.digest);
     case "close-failed":

@@ -7,6 +7,7 @@ import { addTaskTotals } from "./children.ts";
 import { sumChildrenCost } from "./children-summary.ts";
 import { startDefinitionUpdate } from "./definition-update.ts";
 import { completeDispatch, dispatch } from "./dispatch.ts";
+import { startTitling, wantsTitle } from "./make-title.ts";
 import { openLoop } from "./open-loop.ts";
 import { emit } from "./outbox.ts";
 import { type PhaseOf, requireLoop } from "./phase.ts";
@@ -19,10 +20,11 @@ import type { State } from "./state/state.ts";
 import { getOutputRepairs } from "./structured-output.ts";
 
 /**
- * Emits the loop's terminal event, once, however the loop ends (X-01); `close-loop` carries it. A requested definition
- * update is applied first; after rejected prompts it is applied when the loop has ended.
+ * Emits the loop's terminal event, once, however the loop ends (X-01); `close-loop` carries it. A title is requested
+ * and a requested definition update is applied first; after rejected prompts it is applied when the loop has ended.
  */
 export function closeLoop(state: State, outcome: Outcome): State {
+  if (wantsTitle(state, outcome)) return startTitling(state, outcome);
   if (state.requestedUpdate !== undefined && outcome.type !== "rejected")
     return startDefinitionUpdate(state, state.requestedUpdate.hash, { type: "close", outcome });
   const emitted = emitPromptEvents(state);

@@ -55,6 +55,7 @@ export const TAKES_EFFECT = {
   workspace: TURN,
   snapshots: TURN,
   sessionScope: LOOP,
+  titles: LOOP,
   limits: TURN,
   retry: TURN,
   cache: TURN,

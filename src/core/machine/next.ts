@@ -8,6 +8,7 @@ import { getAllocation } from "./child-shares.ts";
 import { buildReport, getChildCommand, hasChild } from "./children.ts";
 import { countContextTokens } from "./compact-view.ts";
 import { getMessagesToFilter } from "./filter-input.ts";
+import { buildTitleRequest } from "./make-title.ts";
 import { EMPTY_OUTBOX, findBasePosition, takeOutbox } from "./outbox.ts";
 import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
 import { buildHookRequest, hasHook, isTextOnly } from "./run-hooks.ts";
@@ -125,6 +126,13 @@ export function next(state: State): Command {
         limits,
       };
     }
+    case "titling":
+      return {
+        type: "make-title",
+        ...buildWriteFields(state, phase.dispatch, state.length),
+        session: state.session,
+        ...buildTitleRequest(state),
+      };
     case "closing": {
       const loop = requireLoop(state);
       const isOutput = loop.lastText?.isOutput === true && phase.outcome.type === "answered";

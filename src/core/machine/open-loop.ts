@@ -59,6 +59,7 @@ export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation
         ? { hasUnreadPrompts: true as const }
         : {}),
       ...(isContinuation ? { isContinuation } : {}),
+      ...omitUndefined({ asksForTitle: digest.asksForTitle }),
     },
   };
   const due = { type: "turn-pending" as const, source: "opening" as const };
@@ -95,6 +96,7 @@ function toPinnedDigest(digest: LoopDigest): PinnedDigest {
     rejected: _r,
     rejectedBy: _rb,
     title: _ti,
+    asksForTitle: _a,
     ...pinned
   } = digest;
   return pinned;

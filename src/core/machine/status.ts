@@ -182,6 +182,8 @@ export function formatStatusText(state: State): string {
       return `asking hooks (${phase.question.point})`;
     case "updating-definition":
       return "updating the definition";
+    case "titling":
+      return "asking for a title";
     case "closing":
       return "closing the loop";
     case "recording":

@@ -81,6 +81,14 @@ export const STEPS = {
     retry: "write",
     label: ({ turn }) => `turn ${turn}`,
   },
+  "make-title": {
+    activity: "make-title",
+    phase: "titling",
+    done: "title-made",
+    failed: "title-failed",
+    retry: "ask",
+    label: (_, model) => model ?? "model",
+  },
   "close-loop": {
     activity: "close-loop",
     phase: "closing",

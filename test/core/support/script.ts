@@ -106,6 +106,8 @@ export type Setting = {
   readonly repeats?: RepeatSettings | undefined;
   /** The answer must be an object with a number `count`: its text, or the arguments of the tool `final_answer`. */
   readonly output?: "text" | "call" | undefined;
+  /** What sessions are called; the first words unless said. */
+  readonly titles?: "model";
   /** An input filter rejects words that hold this. */
   readonly rejects?: string;
   /** A loop that begins with words that hold this is refused by the hook "guard". */

@@ -76,6 +76,7 @@ function definitionFor(setting: Setting): AgentDefinition {
     hooks: Object.fromEntries(points.map((point) => [point, [GUARD]])),
     ...(repeats === undefined ? {} : { repeatedFailures: repeats }),
     ...(delegation === undefined ? {} : { delegation }),
+    ...(setting.titles === undefined ? {} : { titles: setting.titles }),
   };
 }
 

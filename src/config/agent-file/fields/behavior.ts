@@ -195,6 +195,15 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     ),
   ),
   defineField(
+    "session.titles",
+    "titles",
+    describeKey(
+      z.enum(["first-words", "model"]),
+      "What gives a session its title: the first words of its first prompt, or the model, with one more small request after the first answer.",
+      "first-words",
+    ),
+  ),
+  defineField(
     "output.type",
     "output.type",
     describeKey(

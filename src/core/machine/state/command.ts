@@ -18,6 +18,7 @@ import type {
   HookDigest,
   LoopDigest,
   ModelDigest,
+  TitleDigest,
   WrittenDigest,
 } from "./digest.ts";
 import type { InboundMessage, Prompt } from "./inbound-message.ts";
@@ -214,6 +215,22 @@ export type UpdateDefinitionCommand = WriteCommand & {
   readonly limits: Limits;
 };
 
+/** Asks the model for a title of the session, once its loop is answered. */
+export type MakeTitleCommand = WriteCommand & {
+  readonly type: "make-title";
+  readonly session: string;
+  readonly loopId: string;
+  readonly definitionHash: string;
+  readonly turn: number;
+  /** The loop's first position, at or after which its first message is. */
+  readonly from: number;
+  /** The position of the last answer. */
+  readonly answer: number;
+  /** The result contains the title. */
+  readonly showsTitle?: true;
+  readonly maxAttempts: number;
+};
+
 export type CloseLoopCommand = WriteCommand & {
   readonly type: "close-loop";
   readonly session: string;
@@ -294,6 +311,12 @@ export type StepForms = {
     readonly digest: DefinitionUpdateDigest;
     readonly done: "definition-updated";
     readonly failed: "definition-update-failed";
+  };
+  readonly "make-title": {
+    readonly command: MakeTitleCommand;
+    readonly digest: TitleDigest;
+    readonly done: "title-made";
+    readonly failed: "title-failed";
   };
   readonly "close-loop": {
     readonly command: CloseLoopCommand;

@@ -74,6 +74,8 @@ export type OpenedDigest = {
   readonly rejectedBy?: string;
   /** The session's title, if Temporal displays it. */
   readonly title?: SessionTitle;
+  /** The model is to give the session a title when the loop is answered. */
+  readonly asksForTitle?: true;
 };
 
 /** What the loop runs with: the part of its definition by which the machine decides. */
@@ -248,6 +250,14 @@ export type DefinitionUpdateDigest = WrittenDigest &
     /** At most 512 bytes, free of secrets. */
     | { readonly type: "rejected"; readonly reason: string }
   );
+
+/** What a request for a title has cost. The title is stored. */
+export type TitleDigest = WrittenDigest & {
+  readonly usage: Usage;
+  readonly costUsd: Cost;
+  /** Absent when the model gave none, and where Temporal displays no titles. */
+  readonly title?: string;
+};
 
 /** The answer of a step that only writes. */
 export type WrittenDigest = { readonly branch: string };

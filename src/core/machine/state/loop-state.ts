@@ -43,6 +43,8 @@ export type OpenLoop = {
     | undefined;
   /** No turn has begun: the messages that opened the loop have no events yet. */
   readonly hasUnreadPrompts?: true;
+  /** The model is to give the session a title when the loop is answered; absent once it was asked. */
+  readonly asksForTitle?: true;
   /** It was opened without prompts, to continue the existing conversation. */
   readonly isContinuation?: true;
   /** Absent until a call could not be run. */

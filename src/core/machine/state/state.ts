@@ -85,6 +85,8 @@ export type Phase =
       readonly to: string;
       readonly continueWith: AfterUpdate;
     }
+  /** The loop is answered, and its model is asked for a title of the session. */
+  | { readonly type: "titling"; readonly dispatch: Dispatch; readonly outcome: Outcome }
   /** `endedAtMs`: when the loop emitted its terminal event. */
   | {
       readonly type: "closing";

@@ -80,6 +80,8 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
     case "rotate":
       stage.notes.continuedAsNew += 1;
       return machine.rotate();
+    case "make-title":
+      throw new ScenarioError(["a scenario cannot ask a model for titles"]);
     case "update-definition":
       throw new ScenarioError(["a scenario cannot change its agent to another definition"]);
     default:

@@ -64,6 +64,7 @@ async function buildOpening(stage: Stage, command: OpenLoopCommand) {
   const digest = {
     ...loop,
     ...omitUndefined({ view }),
+    ...(definition.titles === "model" && command.number === 0 ? { asksForTitle: true as const } : {}),
     ...buildPinnedDigest(definition, stage.definitionHash, resolved.tools, buildChildFacts(definition), {
       continuation,
     }),

@@ -3,6 +3,7 @@ import { buildClosedDigest, getMaxTextBytes } from "../../../activities/close-lo
 import { filterMessages } from "../../../activities/filter-input/filter-input.ts";
 import { notifyLoopEnd } from "../../../activities/hooks/loop-hooks.ts";
 import { buildHookDigest, runAllHooks } from "../../../activities/hooks/run-hook.ts";
+import { NO_USAGE } from "../../../core/budget/usage.ts";
 import type {
   CloseLoopCommand,
   FilterInputCommand,
@@ -44,6 +45,8 @@ function buildStepEvent(
       return runHook(stage, command, branch);
     case "update-definition":
       return moveDefinition(stage, command, branch);
+    case "make-title":
+      return makeTitle(branch);
     case "filter-input":
       return filterInput(stage, command);
     case "close-loop":
@@ -53,6 +56,13 @@ function buildStepEvent(
     default:
       return assertNever(command);
   }
+}
+
+/** The title is the same for every session. */
+function makeTitle(branch: string): Made {
+  return {
+    happening: { type: "title-made", digest: { branch, usage: NO_USAGE, costUsd: 0, title: "A title" } },
+  };
 }
 
 async function closeLoop(stage: Stage, command: CloseLoopCommand, branch: string): Promise<Made> {
