@@ -101,6 +101,10 @@ export type PassOutputInput = {
 export type PassOutputDigest = {
   /** The hash of the text in the transcript. */
   readonly ref: string;
+  /** `ref` is the hash of stored parts: the task has images or files. */
+  readonly parts?: true;
+  /** The estimated tokens of the parts. */
+  readonly tokens?: number;
   readonly bytes: number;
   /** At most 32 KiB, for the caller. */
   readonly text?: string;

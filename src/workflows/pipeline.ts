@@ -9,6 +9,7 @@ import { buildWriteOptions } from "./activity-options.ts";
 import { buildOpening, JobRun, runAsJob } from "./job.ts";
 import type { PipelineRequest, StageRequest } from "./job-input.ts";
 import { mustBe, mustHaveTask, toFailedOutcome } from "./job-step.ts";
+import type { MessageInput } from "./messages.ts";
 import { inspectChild } from "./part.ts";
 import { checkRequest } from "./request-shapes.ts";
 import { buildSettings } from "./run-input.ts";
@@ -44,7 +45,7 @@ async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResu
       return await job.end(locateOutcome(`Stage "${stage.name}"`, given), { endedAt: stage.name });
     const end = await job.runPart(index, {
       definitionHash: stage.definitionHash,
-      prompt: { ref: given.ref },
+      prompt: toPrompt(given),
     });
     const outcome = end.type === "denied" ? end.outcome : getOutcome(end);
     if (outcome.type !== "answered" || job.stopOutcome !== undefined)
@@ -101,6 +102,10 @@ function passOutput(
     to: { name, ...omitUndefined({ prompt, input }) },
     ...(index === 0 ? {} : { from: buildSource(job, index - 1, stages) }),
   });
+}
+
+function toPrompt({ ref, parts, tokens }: PassedOutput): MessageInput {
+  return { ref, ...omitUndefined({ parts, tokens }) };
 }
 
 function buildSource(job: JobRun, index: number, stages: readonly StageRequest[]): Source {

@@ -172,6 +172,21 @@ export function testPartsContract(make: () => Promise<TranscriptFixture>, random
       expect(await isStored(transcript, hash)).toBe(false);
     });
 
+    test("parts of a schedule stay until it releases them, and then for a day", async () => {
+      const parts = await transcript.putParts("m", [image(1)], 0);
+      await transcript.archive.addTextOwner("schedules/nightly", parts);
+      await transcript.archive.sweepTexts(DAY_MS * 9, 9);
+      expect(await transcript.readParts(parts)).toHaveLength(1);
+      await transcript.archive.releaseTexts("schedules/other", DAY_MS * 9);
+      await transcript.archive.sweepTexts(DAY_MS * 19, 9);
+      expect(await transcript.readParts(parts)).toHaveLength(1);
+      await transcript.archive.releaseTexts("schedules/nightly", DAY_MS * 20);
+      await transcript.archive.sweepTexts(DAY_MS * 21 - 1, 9);
+      expect(await transcript.readParts(parts)).toHaveLength(1);
+      expect(await transcript.archive.sweepTexts(DAY_MS * 21 + 1, 9)).toBe(1);
+      expect(await transcript.readParts(parts)).toBeUndefined();
+    });
+
     test("a fork shows the images of its parent when that is deleted", async () => {
       await openSession(transcript, "parent", [image(1)]);
       const at = { branch: "main", position: 1 };

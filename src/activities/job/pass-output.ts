@@ -1,11 +1,13 @@
 import { Context } from "@temporalio/activity";
 import { INLINE_BYTES } from "../../core/machine/append-message.ts";
 import type { TaskInput } from "../../core/machine/task.ts";
+import { isAttachment } from "../../core/view/attachment.ts";
+import { sumContents } from "../../core/view/estimate.ts";
 import { extractJson } from "../../platform/text/extract-json.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
-import type { AssistantMessage } from "../../schema/message.ts";
-import { getMessageText } from "../../schema/message-text.ts";
+import type { AssistantMessage, Content } from "../../schema/message.ts";
+import { getMessageText, joinText } from "../../schema/message-text.ts";
 import type { StructuredOutput } from "../../schema/output.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { describeSchemaErrors } from "../../tools/argument-repair/describe-schema-errors.ts";
@@ -31,10 +33,14 @@ export async function passOutput(
     const asked = await readTask(task, transcript);
     const input =
       from === undefined || definition === undefined
-        ? asked
+        ? asked.text
         : ((await readOutput(from, definition.output, transcript)) ?? throwNoOutput(from));
     if (to?.input !== undefined) checkInput(input, to.input, from?.name ?? "task", to.name);
-    const text = to?.prompt === undefined ? input : fillTemplate(to.prompt, { input, task: asked });
+    const text = to?.prompt === undefined ? input : fillTemplate(to.prompt, { input, task: asked.text });
+    if (from === undefined && to !== undefined && asked.content !== undefined) {
+      const content = to.prompt === undefined ? asked.content : replaceText(asked.content, text);
+      return await storeParts(transcript, to.name, content);
+    }
     const ref = await storeText(transcript, text);
     const bytes = Buffer.byteLength(text);
     return to === undefined ? { ref, bytes, text: truncateForPreview(text, INLINE_BYTES) } : { ref, bytes };
@@ -45,20 +51,48 @@ export async function passOutput(
 
 /** Stores a text of the job whose workflow calls. It is retained as long as one of the job's sessions is. */
 export async function storeText(transcript: Transcript, text: string): Promise<string> {
-  const ref = await transcript.putText(text, Date.now());
-  const job = Context.current().info.workflowExecution?.workflowId;
+  return await keepForJob(transcript, await transcript.putText(text, Date.now()));
+}
+
+async function keepForJob(transcript: Transcript, ref: string): Promise<string> {
+  const job = getJob();
   if (job !== undefined) await transcript.archive.addTextOwner(job, ref);
   return ref;
 }
 
-/** Reads the text of a job's task, wherever it is stored. */
-async function readTask(task: TaskInput, transcript: Pick<Transcript, "readText">): Promise<string> {
-  if (typeof task === "string") return task;
-  if (task.text !== undefined) return task.text;
-  const stored = task.ref === undefined ? undefined : await transcript.readText(task.ref);
-  if (stored !== undefined) return stored;
+function getJob(): string | undefined {
+  return Context.current().info.workflowExecution?.workflowId;
+}
+
+/** Stores the prompt of the first stage with the images and files of the task. A repetition stores the same. */
+async function storeParts(
+  transcript: Transcript,
+  stage: string,
+  content: readonly Content[],
+): Promise<PassOutputDigest> {
+  const id = `${getJob() ?? ""}.${stage}`;
+  const ref = await keepForJob(transcript, await transcript.putParts(id, content, Date.now()));
+  return { ref, parts: true, tokens: sumContents(content), bytes: Buffer.byteLength(joinText(content)) };
+}
+
+function replaceText(content: readonly Content[], text: string): readonly Content[] {
+  return [{ type: "text", text }, ...content.filter(isAttachment)];
+}
+
+/** Reads the text of a job's task, wherever it is stored; `content` is all of a task with images or files. */
+async function readTask(
+  task: TaskInput,
+  transcript: Pick<Transcript, "readText" | "readParts">,
+): Promise<{ readonly text: string; readonly content?: readonly Content[] }> {
+  if (typeof task === "string") return { text: task };
+  const { text, ref, parts } = task;
+  if (text !== undefined) return { text };
+  const content = ref === undefined || parts !== true ? undefined : await transcript.readParts(ref);
+  if (content !== undefined) return { text: joinText(content), content };
+  const stored = ref === undefined || parts === true ? undefined : await transcript.readText(ref);
+  if (stored !== undefined) return { text: stored };
   throw new DefinitionError(
-    `The task refers to the text ${task.ref}, which this worker's transcript does not contain: start the job again`,
+    `The task refers to the text ${ref}, which this worker's transcript does not contain: start the job again`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { type Attachment, isAttachment } from "../../core/view/attachment.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { WorkMode } from "../../schema/mode.ts";
@@ -10,9 +11,10 @@ import type {
 } from "../../workflows/job-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { getPromptText, type Prompt } from "../prompts/prompt-part.ts";
 import { getRunSettings } from "./build-run-options.ts";
 import { createLeadDefinition } from "./lead-definition.ts";
-import { createMessageInput, type MessageWithId } from "./message-input.ts";
+import { assertPrompt, createMessageInput, type MessageWithId } from "./message-input.ts";
 import { checkWorkspace } from "./pin-definition.ts";
 
 /** A work mode that has its own workflow. */
@@ -31,16 +33,18 @@ const PART_INLINE_BYTES = 1024;
 export async function buildJobRequest(
   link: ClientLink,
   mode: JobWorkMode,
-  task: string | undefined,
+  task: Prompt | undefined,
   partBytes: number = PART_INLINE_BYTES,
 ): Promise<JobRequest> {
-  const common = async () => ({
-    task: await createMessageInput(link, assertNotEmpty(task), "task"),
+  const buildCommon = async (reader: AgentDefinition) => ({
+    task: await createMessageInput(link, assertNotEmpty(task), "task", { findModels: () => [reader.model] }),
     ...toSettings(link, mode),
   });
   const storeAgent = (agent: AgentDefinition) => createAgentStore(link, agent);
   switch (mode.type) {
     case "pipeline": {
+      const [first] = mode.stages;
+      const common = await buildCommon(first!.agent);
       const stages = await Promise.all(
         mode.stages.map(async ({ name, agent, prompt, input }) => ({
           name,
@@ -48,16 +52,18 @@ export async function buildJobRequest(
           ...omitUndefined({ prompt, input }),
         })),
       );
-      return { ...(await common()), stages };
+      return { ...common, stages };
     }
     case "fan-out":
       return await buildFanOutRequest(link, mode, task, partBytes);
     case "autonomous": {
       const { maxIdleRounds, maxRounds } = mode;
+      const common = await buildCommon(mode.agent);
       const agent = await storeAgent(withRestTools(mode.agent));
-      return { ...(await common()), ...agent, maxIdleRounds, maxRounds };
+      return { ...common, ...agent, maxIdleRounds, maxRounds };
     }
     case "supervisor": {
+      const common = await buildCommon(mode.lead);
       const { definitionHash: lead } = await storeAgent(createLeadDefinition(mode.lead, mode.agents));
       const agents = await Promise.all(
         mode.agents.map(async ({ name, agent }) => {
@@ -65,7 +71,7 @@ export async function buildJobRequest(
           return { name, description: agent.description ?? "", definitionHash };
         }),
       );
-      return { ...(await common()), lead, agents, maxAgents: mode.maxAgents };
+      return { ...common, lead, agents, maxAgents: mode.maxAgents };
     }
   }
 }
@@ -73,15 +79,21 @@ export async function buildJobRequest(
 async function buildFanOutRequest(
   link: ClientLink,
   mode: Extract<JobWorkMode, { type: "fan-out" }>,
-  task: string | undefined,
+  task: Prompt | undefined,
   partBytes: number,
 ): Promise<FanOutRequest> {
-  const tasks = mode.tasks?.map((one) => addTask(one, task)) ?? [assertNotEmpty(task)];
+  const text = task === undefined ? undefined : readTaskText(task);
+  const tasks = mode.tasks?.map((one) => addTask(one, text)) ?? [assertNotEmpty(task)];
+  const findModels = () => mode.agents.map(({ model }) => model);
+  const whole = task === undefined ? undefined : await createMessageInput(link, task, "task", { findModels });
   const agents = await Promise.all(mode.agents.map((agent) => createAgentStore(link, agent)));
-  const messages = await Promise.all(tasks.map((one) => packShort(link, one, partBytes)));
+  const messages =
+    whole?.parts === true && mode.tasks === undefined
+      ? [toTask(whole)]
+      : await packTasks(link, tasks, partBytes, await readFiles(link, whole));
   const { concurrency, reducer } = mode;
   return {
-    ...(task === undefined ? {} : { task: await createMessageInput(link, task, "task") }),
+    ...omitUndefined({ task: whole }),
     ...toSettings(link, mode),
     parts: messages.flatMap((one) => agents.map((agent) => ({ ...agent, task: one }))),
     concurrency,
@@ -93,13 +105,34 @@ function addTask(text: string, task: string | undefined): string {
   return text.replace(/\{\{\s*task\s*\}\}/g, () => assertNotEmpty(task));
 }
 
-async function packShort(
+function readTaskText(task: Prompt): string {
+  assertPrompt(task, "task");
+  return getPromptText(task);
+}
+
+/** A message for sessions of which each gives it an id of its own. */
+type Task = Pick<MessageWithId, "text" | "ref" | "parts" | "tokens">;
+
+export function toTask({ text, ref, parts, tokens }: MessageWithId): Task {
+  return omitUndefined({ text, ref, parts, tokens });
+}
+
+function packTasks(
   link: ClientLink,
-  text: string,
-  bytes: number,
-): Promise<Pick<MessageWithId, "text" | "ref">> {
-  const { text: inline, ref } = await createMessageInput(link, text, "task", { inlineBytes: bytes });
-  return inline === undefined ? { ref: ref ?? "" } : { text: inline };
+  tasks: readonly Prompt[],
+  inlineBytes: number,
+  files: readonly Attachment[],
+): Promise<readonly Task[]> {
+  return Promise.all(
+    tasks.map(async (one) => toTask(await createMessageInput(link, one, "task", { inlineBytes, files }))),
+  );
+}
+
+/** Reads the images and files of a stored task, with references in place of their data. */
+async function readFiles(link: ClientLink, task: MessageWithId | undefined): Promise<readonly Attachment[]> {
+  if (task?.ref === undefined || task.parts !== true) return [];
+  const transcript = await link.storage.openTranscript();
+  return ((await transcript.readParts(task.ref)) ?? []).filter(isAttachment);
 }
 
 /** The tools with which an autonomous agent ends its work, or sleeps. */
@@ -128,7 +161,7 @@ function toSettings(link: ClientLink, { limits }: JobWorkMode) {
   return { limits, ...getRunSettings(link) };
 }
 
-function assertNotEmpty(task: string | undefined): string {
+function assertNotEmpty<Given extends Prompt>(task: Given | undefined): Given {
   if (task !== undefined) return task;
   throw new HoldfastError("input-invalid", "The job has no task. Specify the task.");
 }

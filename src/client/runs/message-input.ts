@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { MAX_MESSAGE_BYTES } from "../../core/machine/append-message.ts";
 import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../../core/machine/queue-size.ts";
-import { estimateContent } from "../../core/view/estimate.ts";
+import type { Attachment } from "../../core/view/attachment.ts";
+import { sumContents } from "../../core/view/estimate.ts";
 import { check, getKind } from "../../schema/check.ts";
 import { type Content, MessageMetadata } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
@@ -35,6 +36,8 @@ type MessageInputOptions = {
   readonly metadata?: MessageMetadata | undefined;
   /** Longer texts are stored first. */
   readonly inlineBytes?: number;
+  /** Images and files that are stored already, with references in place of their data. They follow the text. */
+  readonly files?: readonly Attachment[];
   /** Finds the models that are to read the message, as far as they are known. Called for images and files only. */
   readonly findModels?: () => readonly ModelConfig[] | Promise<readonly ModelConfig[]>;
 };
@@ -48,18 +51,14 @@ export async function createMessageInput(
     id = randomUUID(),
     metadata,
     inlineBytes = INLINE_BYTES,
+    files = [],
     findModels = () => [],
   }: MessageInputOptions = {},
 ): Promise<MessageWithId> {
-  if (typeof prompt !== "string" && !Array.isArray(prompt)) {
-    const problem = `${label}: must be a text or a list of parts, not ${getKind(prompt)}`;
-    throw new HoldfastError("input-invalid", `The ${problem}.`, {
-      problems: [problem],
-    });
-  }
+  assertPrompt(prompt, label);
   const text = getPromptText(prompt);
   const hasFiles = typeof prompt !== "string" && prompt.some((part) => part?.type !== "text");
-  if (text.trim() === "" && !hasFiles) {
+  if (text.trim() === "" && !hasFiles && files.length === 0) {
     throw new HoldfastError("input-invalid", `The ${label} is empty.`);
   }
   if (id.includes("\0")) {
@@ -89,8 +88,18 @@ export async function createMessageInput(
     const content = await readParts(prompt, label, await findModels());
     return { id, ...(await storeParts(link, id, content)), ...optional };
   }
+  if (files.length > 0) {
+    return { id, ...(await storeParts(link, id, [{ type: "text", text }, ...files])), ...optional };
+  }
   if (bytes <= inlineBytes) return { id, text, ...optional };
   return { id, ref: await storeText(link, text), ...optional };
+}
+
+/** Checks the type of a prompt, for callers in JavaScript. */
+export function assertPrompt(prompt: unknown, label: string): asserts prompt is Prompt {
+  if (typeof prompt === "string" || Array.isArray(prompt)) return;
+  const problem = `${label}: must be a text or a list of parts, not ${getKind(prompt)}`;
+  throw new HoldfastError("input-invalid", `The ${problem}.`, { problems: [problem] });
 }
 
 /** Checks metadata, which travels in the history of the run with the message. */
@@ -144,8 +153,7 @@ async function storeParts(link: ClientLink, id: string, content: readonly Conten
   const ref = await store(link, "Images and files", (transcript) =>
     transcript.putParts(id, content, Date.now()),
   );
-  const tokens = content.reduce((sum, part) => sum + estimateContent(part), 0);
-  return { ref, parts: true as const, tokens };
+  return { ref, parts: true as const, tokens: sumContents(content) };
 }
 
 async function store(

@@ -1,11 +1,13 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { AGENT_WORKFLOW, WAKE_WORKFLOW } from "../../workflows/messages.ts";
+import { AGENT_WORKFLOW, type MessageInput, WAKE_WORKFLOW } from "../../workflows/messages.ts";
 import type { StartRequest } from "../../workflows/run-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { buildJobRequest } from "./build-job-request.ts";
+import { formatPromptLabel, getPromptText } from "../prompts/prompt-part.ts";
+import { buildJobRequest, toTask } from "./build-job-request.ts";
 import { getRunSettings } from "./build-run-options.ts";
-import { assertFitsInline, INLINE_BYTES } from "./message-input.ts";
+import { listTasks } from "./keep-texts.ts";
+import { assertFitsInline, assertPrompt, createMessageInput, INLINE_BYTES } from "./message-input.ts";
 import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { resolveJobId } from "./resolve-job-id.ts";
 import { formatSummary } from "./run-labels.ts";
@@ -18,11 +20,13 @@ import { WORKFLOW_OF_MODE } from "./workflow-of-mode.ts";
 type ScheduleAction = {
   readonly workflowType: string;
   readonly request: object;
+  /** The messages of the request. What they refer to must stay as long as the schedule. */
+  readonly tasks: readonly MessageInput[];
   readonly summary: string;
   readonly memo?: Record<string, string>;
 };
 
-/** Builds what a schedule starts. A schedule lives long: its request is sent whole, or stored permanently. */
+/** Builds what a schedule starts. A schedule lives long: its texts are sent whole, and the schedule retains its images and files. */
 export async function buildScheduleAction(
   link: ClientLink,
   options: CreateScheduleOptions,
@@ -31,19 +35,26 @@ export async function buildScheduleAction(
     const { wake, text } = options;
     if (text !== undefined) assertFitsInline(text, "wake-up");
     const request = { job: resolveJobId(wake), ...omitUndefined({ message: text }) };
-    return { workflowType: WAKE_WORKFLOW, request, summary: `wakes ${wake}` };
+    return { workflowType: WAKE_WORKFLOW, request, tasks: [], summary: `wakes ${wake}` };
   }
-  if (options.task !== undefined) assertFitsInline(options.task, "task");
+  const { task } = options;
+  if (task !== undefined) {
+    assertPrompt(task, "task");
+    assertFitsInline(getPromptText(task), "task");
+  }
+  const text = task === undefined ? undefined : formatPromptLabel(task);
   if ("agent" in options) {
     const definition = validateDefinition(options.agent);
+    const findModels = () => [definition.model];
+    const prompt = toTask(await createMessageInput(link, options.task, "task", { findModels }));
     await checkWorkspace(definition);
     const definitionHash = await (await link.storage.openTranscript()).saveDefinition(definition);
-    const { task } = options;
-    const request: StartRequest = { definitionHash, prompt: task, mode: "run", ...getRunSettings(link) };
+    const request: StartRequest = { definitionHash, prompt, mode: "run", ...getRunSettings(link) };
     return {
       workflowType: AGENT_WORKFLOW,
       request,
-      summary: formatSummary(task, link.settings.redactContent),
+      tasks: [prompt],
+      summary: formatSummary(text, link.settings.redactContent),
       memo: buildMemo("session", definition),
     };
   }
@@ -54,12 +65,12 @@ export async function buildScheduleAction(
       "An interactive agent waits for a user, so that it cannot be scheduled.",
     );
   }
-  const request = await buildJobRequest(link, mode, options.task, INLINE_BYTES);
+  const request = await buildJobRequest(link, mode, task, INLINE_BYTES);
   return {
     workflowType: WORKFLOW_OF_MODE[mode.type],
     request,
+    tasks: listTasks(request),
     memo: buildMemo(mode.type),
-    summary:
-      options.task === undefined ? mode.type : formatSummary(options.task, link.settings.redactContent),
+    summary: text === undefined ? mode.type : formatSummary(text, link.settings.redactContent),
   };
 }

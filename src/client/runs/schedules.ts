@@ -12,6 +12,7 @@ import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import type { Prompt } from "../prompts/prompt-part.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
 import { resolveJobId } from "./resolve-job-id.ts";
 
@@ -47,14 +48,14 @@ export type CreateScheduleOptions = {
   | {
       /** The agent that each start runs, in a session of its own. */
       readonly agent: AgentDefinitionInput;
-      /** The prompt of each run. */
-      readonly task: string;
+      /** The prompt of each run: a text, or texts, images and files. */
+      readonly task: Prompt;
     }
   | {
       /** The job that each start runs. */
       readonly mode: WorkModeInput;
-      /** The task of each job; optional if the mode contains it. */
-      readonly task?: string;
+      /** The task of each job: a text, or texts, images and files; optional if the mode contains it. */
+      readonly task?: Prompt;
     }
   /** Wakes a sleeping job. */
   | {
@@ -104,12 +105,15 @@ export class Schedules {
   /** Creates a schedule. Each start has its own session or job: the schedule's name, followed by the time. */
   async create(options: CreateScheduleOptions): Promise<void> {
     const { buildScheduleAction } = await import("./schedule-action.ts");
+    const { keepScheduleTexts } = await import("./keep-texts.ts");
     const link = this.#link;
     const { name, overlap = "skip", paused = false } = options;
     const spec = buildSpec(options);
     checkName(name);
     await checkSearchAttributes(link);
-    const { workflowType, request, summary, memo } = await buildScheduleAction(link, options);
+    const { workflowType, request, tasks, summary, memo } = await buildScheduleAction(link, options);
+    // Before the schedule exists: it must never start without its files.
+    await keepScheduleTexts(link, name, tasks);
     await this.#call(name, () =>
       link.client.schedule.create({
         scheduleId: name,
@@ -158,9 +162,20 @@ export class Schedules {
     return this.#withHandle(name, (handle) => handle.trigger());
   }
 
-  /** Deletes the schedule. Runs that it has started continue. */
-  delete(name: string): Promise<void> {
-    return this.#withHandle(name, (handle) => handle.delete());
+  /** Deletes the schedule, and leaves its images and files to retention. Runs that it has started continue. */
+  async delete(name: string): Promise<void> {
+    const { releaseScheduleTexts } = await import("./keep-texts.ts");
+    const { client } = this.#link;
+    await this.#call(name, async () => {
+      try {
+        await client.schedule.getHandle(name).delete();
+      } catch (error) {
+        // A schedule that was deleted elsewhere, or could not be created, may have left files.
+        if (error instanceof ScheduleNotFoundError) await releaseScheduleTexts(this.#link, name);
+        throw error;
+      }
+      await releaseScheduleTexts(this.#link, name);
+    });
   }
 
   #withHandle(name: string, work: (handle: ScheduleHandle) => Promise<void>): Promise<void> {

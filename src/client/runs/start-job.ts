@@ -5,9 +5,12 @@ import { type JobLimits, WorkMode, type WorkModeInput } from "../../schema/mode.
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import type { Prompt } from "../prompts/prompt-part.ts";
 import { buildJobRequest, type JobRequest, type JobWorkMode } from "./build-job-request.ts";
 import { buildRunOptions } from "./build-run-options.ts";
 import { checkSearchAttributes } from "./check-search-attributes.ts";
+import { keepJobTexts } from "./keep-texts.ts";
+import { assertPrompt } from "./message-input.ts";
 import { resolveJobId } from "./resolve-job-id.ts";
 import { formatJobSummary } from "./run-labels.ts";
 import { resolveTitle } from "./run-title.ts";
@@ -18,8 +21,11 @@ import { WORKFLOW_OF_MODE } from "./workflow-of-mode.ts";
 export type StartJobOptions = {
   /** The agents of the job, and how they work together. */
   readonly mode: WorkModeInput;
-  /** The task. Optional where the mode itself contains it: a fan-out with `tasks`. */
-  readonly task?: string;
+  /**
+   * The task: a text, or texts, images and files. Optional where the mode itself contains it: a fan-out with `tasks`. The
+   * first stage of a pipeline, every part of a fan-out, and the lead of a supervisor get its images and files.
+   */
+  readonly task?: Prompt;
   /** The job's id, and the beginning of its sessions' ids; a new one by default. */
   readonly job?: string;
   /** The job's title, on one line; by default the first words of its task. */
@@ -33,20 +39,23 @@ export async function startJob(link: ClientLink, options: StartJobOptions): Prom
   const mode = parseMode(options.mode);
   const job = resolveJobId(options.job);
   if (mode.type === "interactive") return startInteractive(link, mode, job, options);
+  if (options.task !== undefined) assertPrompt(options.task, "task");
   const title = await resolveTitle(link, { title: options.title, prompt: options.task });
   await checkSearchAttributes(link);
   const request = await buildJobRequest(link, mode, options.task);
-  return launchJob(link, mode.type, job, request, {
+  const started = await launchJob(link, mode.type, job, request, {
     agents: formatAgentNames(mode),
     task: options.task,
     title,
     isResume: false,
   });
+  await keepJobTexts(link, job, request);
+  return started;
 }
 
 export type JobLaunch = {
   readonly agents: string;
-  readonly task?: string | undefined;
+  readonly task?: Prompt | undefined;
   readonly title?: string | undefined;
   /** The job existed before: its completed work remains. */
   readonly isResume: boolean;

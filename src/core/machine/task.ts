@@ -26,5 +26,5 @@ export function buildTaskMessage(
   return { id: spawn.toolCallId, task, atMs };
 }
 
-/** The task of a job: its text, or the hash under which the text is stored. */
-export type TaskInput = string | { readonly text?: string; readonly ref?: string };
+/** The task of a job: its text, or the hash under which the text, or its parts, are stored. */
+export type TaskInput = string | { readonly text?: string; readonly ref?: string; readonly parts?: true };

@@ -90,6 +90,7 @@ export function estimateMessage(message: AgentMessage): number {
   }
 }
 
-function sumContents(contents: readonly Content[]): number {
+/** Estimates the tokens of several parts. */
+export function sumContents(contents: readonly Content[]): number {
   return contents.reduce((total, content) => total + estimateContent(content), 0);
 }

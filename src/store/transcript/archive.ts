@@ -146,8 +146,10 @@ export interface Archive {
     readonly { readonly session: string; readonly operation: "importing" | "deleting" }[]
   >;
 
-  /** Retains a text as long as any session of the job exists. */
+  /** Retains a text as long as any session of the job exists, or until a schedule's texts are released. */
   addTextOwner(owner: string, hash: string): Promise<void>;
+  /** Ends an owner that is no job: its texts stay for a day, or as long as something else refers to them. */
+  releaseTexts(owner: string, atMs: number): Promise<void>;
   /** Deletes at most `limit` texts without references and with an expired lease. Returns their number. */
   sweepTexts(atMs: number, limit: number): Promise<number>;
 }

@@ -1,5 +1,6 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
+import type { Prompt } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { ATTACH_OPTION, type AttachFlag, buildPrompt, MENTION_HELP } from "../attachments.ts";
@@ -99,10 +100,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   });
   const agent = applyPermissionFlags(requested, flags, isAttended(context, flags));
   showTrustNotice(context, flags);
-  const text = task === "-" ? await readAll(streams.stdin) : task;
-  if (text.trim() === "" && flags.attach === undefined)
-    throw new UsageError("The task is empty. Give a task that has text, or --attach FILE.");
-  const prompt = buildPrompt(context, text, flags, task !== "-");
+  const { text, prompt } = await readTask(context, task, flags);
   const metadata = readMetadata(flags);
   for (const warning of [...warnings, ...findUnusedAllows(agent, flags)])
     context.report(context.err.yellow(warning));
@@ -136,6 +134,18 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   }
 }
 
+/** Reads the task from the arguments or standard input, and the files that it attaches. */
+async function readTask(
+  context: Context,
+  task: string,
+  flags: AttachFlag,
+): Promise<{ readonly text: string; readonly prompt: Prompt }> {
+  const text = task === "-" ? await readAll(context.streams.stdin) : task;
+  if (text.trim() === "" && flags.attach === undefined)
+    throw new UsageError("The task is empty. Give a task that has text, or --attach FILE.");
+  return { text, prompt: buildPrompt(context, text, flags, task !== "-") };
+}
+
 /** Starts the job that the [mode] section of an agent file describes; `--session` is then the job's id. */
 async function runMode(
   context: Context,
@@ -144,13 +154,9 @@ async function runMode(
   { mode: requested, problems }: NonNullable<ReturnType<typeof loadMode>>,
 ): Promise<number> {
   const mode = applyPermissionFlagsToMode(requested, flags);
-  const prompt = task === "-" ? await readAll(context.streams.stdin) : task;
-  if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
+  const { text, prompt } = await readTask(context, task, flags);
   if (flags.metadata !== undefined) {
     throw new UsageError("--metadata belongs to a prompt; an agent file with a [mode] section starts a job.");
-  }
-  if (flags.attach !== undefined) {
-    throw new UsageError("--attach belongs to a prompt; an agent file with a [mode] section starts a job.");
   }
   showTrustNotice(context, flags);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
@@ -166,7 +172,7 @@ async function runMode(
     const { id, runId = "" } = job;
     if (mode.type === "interactive") {
       return await followRun(context, stack, stack.holdfast.session(id, { runId }), {
-        prompt,
+        prompt: text,
         isQuiet: flags.quiet === true,
       });
     }

@@ -4,6 +4,7 @@ import { OVERLAP_POLICIES } from "../../../client/runs/schedules.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
+import { ATTACH_OPTION, type AttachFlag, buildPrompt, MENTION_HELP } from "../attachments.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -14,14 +15,15 @@ import { shortenText } from "../text.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 
-type CreateFlags = AgentFlags & {
-  readonly cron?: string;
-  readonly every?: string;
-  readonly timeZone?: string;
-  readonly overlap: string;
-  readonly paused?: boolean;
-  readonly wake?: string;
-};
+type CreateFlags = AgentFlags &
+  AttachFlag & {
+    readonly cron?: string;
+    readonly every?: string;
+    readonly timeZone?: string;
+    readonly overlap: string;
+    readonly paused?: boolean;
+    readonly wake?: string;
+  };
 
 /** Adds the commands for agents that start on a schedule. */
 export function configureScheduleCommand(schedule: Command, runAction: RunAction): void {
@@ -47,6 +49,7 @@ Examples:
       `what to do while the previous start still runs: ${OVERLAP_POLICIES.join(", ")}`,
       "skip",
     )
+    .option(...ATTACH_OPTION)
     .option("--paused", "create it paused; it starts nothing until you unpause it")
     .option("--wake <job>", "wake this job, an autonomous agent, instead of starting one");
   addAgentFlags(create)
@@ -55,7 +58,10 @@ Examples:
       `
 Examples:
   $ holdfast schedule create nightly --cron "0 2 * * *" --agent team.toml "Review the day's commits"
-  $ holdfast schedule create hourly --every 1h --model openai/gpt-5 "Summarise the new issues" --overlap buffer-one`,
+  $ holdfast schedule create hourly --every 1h --model openai/gpt-5 "Summarise the new issues" --overlap buffer-one
+  $ holdfast schedule create daily --every 1d --agent team.toml "Check the page against this" --attach plan.pdf
+
+${MENTION_HELP}`,
     )
     .action(async (name: string, task: string | undefined, flags: CreateFlags) =>
       runAction((context) => createSchedule(context, name, task, flags)),
@@ -111,15 +117,18 @@ async function createSchedule(
 
 type ScheduledWork =
   | Pick<Extract<CreateScheduleOptions, { agent: unknown }>, "agent" | "task">
-  | { readonly mode: Mode; readonly task?: string }
+  | Pick<Extract<CreateScheduleOptions, { mode: unknown }>, "mode" | "task">
   | { readonly wake: string; readonly text?: string };
-type Mode = Extract<CreateScheduleOptions, { mode: unknown }>["mode"];
 
-function parseWork(context: Context, task: string | undefined, flags: CreateFlags): ScheduledWork {
+function parseWork(context: Context, text: string | undefined, flags: CreateFlags): ScheduledWork {
   const surroundings = { cwd: process.cwd(), env: context.streams.env };
   if (flags.wake !== undefined) {
-    return { wake: flags.wake, ...omitUndefined({ text: task }) };
+    if (flags.attach !== undefined)
+      throw new UsageError("--attach belongs to a task; --wake sends a text to a job that has begun.");
+    return { wake: flags.wake, ...omitUndefined({ text }) };
   }
+  const task =
+    text === undefined && flags.attach === undefined ? undefined : buildPrompt(context, text ?? "", flags);
   const declared = loadMode(flags, surroundings);
   showTrustNotice(context, flags);
   for (const problem of declared?.problems ?? [])
@@ -128,7 +137,7 @@ function parseWork(context: Context, task: string | undefined, flags: CreateFlag
     return { mode: declared.mode, ...omitUndefined({ task }) };
   }
   if (task === undefined)
-    throw new UsageError("The task is missing. Give it as the argument after the name.");
+    throw new UsageError("The task is missing. Give it as the argument after the name, or --attach FILE.");
   const { agent, warnings, problems } = buildDefinition(flags, surroundings);
   for (const warning of warnings) context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));

@@ -45,6 +45,7 @@ const SESSIONS: Sessions = {
   beginDelete: () => "everything",
   deletePage: () => "everything",
   addTextOwner: () => [],
+  releaseTexts: () => "everything",
   sweepTexts: () => "everything",
   fillSearchIndex: () => [],
   // Each row is compared before it is set.

@@ -12,6 +12,15 @@ export function* putText(text: string, atMs: number): Work<string> {
   return yield* putBody(text, atMs + LEASE_MS, 0);
 }
 
+/** Gives a stored text a new lease. A text that something refers to stays beyond it. */
+export function* renewLease(hash: string, atMs: number): Work<void> {
+  yield* exec(
+    "UPDATE contents SET is_referenced = 0, leased_until_ms = ? WHERE hash = ?",
+    atMs + LEASE_MS,
+    hash,
+  );
+}
+
 /** Stores the JSON of a large message, without a lease. */
 export function* putContent(json: string): Work<string> {
   return yield* putBody(json, 0, 1);

@@ -31,7 +31,7 @@ import { abortLoops } from "./sessions.ts";
 import { saveSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claimStep, releaseStep, setNote, setProcessGroup, storeStep } from "./step-claims.ts";
-import { addTextOwner, sweepTexts } from "./texts.ts";
+import { addTextOwner, releaseTexts, sweepTexts } from "./texts.ts";
 import { setTitle } from "./titles.ts";
 
 /** All write operations by name: an engine receives a name and arguments. */
@@ -81,6 +81,7 @@ const OPERATIONS = {
   beginDelete: (session: string, seen?: IdleSnapshot | undefined) => beginDelete(session, seen),
   deletePage: (session: string, atMs: number) => deletePage(session, atMs),
   addTextOwner: (owner: string, hash: string) => addTextOwner(owner, hash),
+  releaseTexts: (owner: string, atMs: number) => releaseTexts(owner, atMs),
   sweepTexts: (atMs: number, limit: number) => sweepTexts(atMs, limit),
   fillSearchIndex: (limit: number) => fillSearchIndex(limit),
   registerProcess: (process: WorkerProcess) => registerProcess(process),

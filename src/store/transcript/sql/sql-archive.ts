@@ -118,6 +118,10 @@ export class SqlArchive implements Archive {
     return this.#engine.write("addTextOwner", owner, hash);
   }
 
+  releaseTexts(owner: string, atMs: number): Promise<void> {
+    return this.#engine.write("releaseTexts", owner, atMs);
+  }
+
   sweepTexts(atMs: number, limit: number): Promise<number> {
     return this.#engine.write("sweepTexts", atMs, limit);
   }

@@ -1,3 +1,4 @@
+import { renewLease } from "./contents.ts";
 import { all, exec, get, type Work } from "./statement.ts";
 
 // Texts that are not entries: the terms of a loop, and texts that parts of a job pass on. A text with an owner is retained.
@@ -67,6 +68,17 @@ export function* deleteTextOwners(owner: string, limit: number): Work<readonly s
   }
   return rows.map(({ hash }) => hash);
 }
+
+/** Ends an owner. Its texts keep a lease, for runs that have begun and have not received them yet. */
+export function* releaseTexts(owner: string, atMs: number): Work<void> {
+  for (;;) {
+    const hashes = yield* deleteTextOwners(owner, RELEASE_PAGE);
+    for (const hash of hashes) yield* renewLease(hash, atMs);
+    if (hashes.length < RELEASE_PAGE) return;
+  }
+}
+
+const RELEASE_PAGE = 100;
 
 /** Lists the hashes of texts that an event refers to. An imported event can contain anything. */
 export function listReferencedTexts(body: object): readonly string[] {
