@@ -1,7 +1,7 @@
 import { Context } from "@temporalio/activity";
 import { INLINE_BYTES } from "../../core/machine/append-message.ts";
 import type { TaskInput } from "../../core/machine/task.ts";
-import { isAttachment } from "../../core/view/attachment.ts";
+import { isAttachment, joinFiles } from "../../core/view/attachment.ts";
 import { sumContents } from "../../core/view/estimate.ts";
 import { extractJson } from "../../platform/text/extract-json.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
@@ -38,7 +38,8 @@ export async function passOutput(
     if (to?.input !== undefined) checkInput(input, to.input, from?.name ?? "task", to.name);
     const text = to?.prompt === undefined ? input : fillTemplate(to.prompt, { input, task: asked.text });
     if (from === undefined && to !== undefined && asked.content !== undefined) {
-      const content = to.prompt === undefined ? asked.content : replaceText(asked.content, text);
+      const content =
+        to.prompt === undefined ? asked.content : joinFiles(text, asked.content.filter(isAttachment));
       return await storeParts(transcript, to.name, content);
     }
     const ref = await storeText(transcript, text);
@@ -75,10 +76,6 @@ async function storeParts(
   return { ref, parts: true, tokens: sumContents(content), bytes: Buffer.byteLength(joinText(content)) };
 }
 
-function replaceText(content: readonly Content[], text: string): readonly Content[] {
-  return [{ type: "text", text }, ...content.filter(isAttachment)];
-}
-
 /** Reads the text of a job's task, wherever it is stored; `content` is all of a task with images or files. */
 async function readTask(
   task: TaskInput,
@@ -88,7 +85,10 @@ async function readTask(
   const { text, ref, parts } = task;
   if (text !== undefined) return { text };
   const content = ref === undefined || parts !== true ? undefined : await transcript.readParts(ref);
-  if (content !== undefined) return { text: joinText(content), content };
+  if (content !== undefined) {
+    const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    return { text: texts.join("\n"), content };
+  }
   const stored = ref === undefined || parts === true ? undefined : await transcript.readText(ref);
   if (stored !== undefined) return { text: stored };
   throw new DefinitionError(

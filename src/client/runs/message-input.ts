@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { MAX_MESSAGE_BYTES } from "../../core/machine/append-message.ts";
 import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../../core/machine/queue-size.ts";
-import type { Attachment } from "../../core/view/attachment.ts";
+import { type Attachment, joinFiles } from "../../core/view/attachment.ts";
 import { sumContents } from "../../core/view/estimate.ts";
 import { check, getKind } from "../../schema/check.ts";
 import { type Content, MessageMetadata } from "../../schema/message.ts";
@@ -89,7 +89,7 @@ export async function createMessageInput(
     return { id, ...(await storeParts(link, id, content)), ...optional };
   }
   if (files.length > 0) {
-    return { id, ...(await storeParts(link, id, [{ type: "text", text }, ...files])), ...optional };
+    return { id, ...(await storeParts(link, id, joinFiles(text, files))), ...optional };
   }
   if (bytes <= inlineBytes) return { id, text, ...optional };
   return { id, ref: await storeText(link, text), ...optional };

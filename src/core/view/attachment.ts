@@ -10,6 +10,11 @@ export function isAttachment(part: Content): part is Attachment {
   return part.type === "image" || part.type === "file";
 }
 
+/** Builds the content of a message of a text and files. A blank text is left out, because vendors reject it. */
+export function joinFiles(text: string, files: readonly Attachment[]): readonly Content[] {
+  return text.trim() === "" ? files : [{ type: "text", text }, ...files];
+}
+
 /** Reports whether a file is a text, which is sent to a model as a text. */
 export function isTextFile({ mimeType }: Pick<FileContent, "mimeType">): boolean {
   return isTextMediaType(mimeType);
