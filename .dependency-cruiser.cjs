@@ -199,7 +199,10 @@ module.exports = {
       name: "no-development-packages",
       severity: "error",
       // The package does not contain the application for git work yet.
-      from: { path: "^src/", pathNot: [...BUNDLED_MODULES.map((name) => `^src/${name}\\.ts$`), pathOf("apps/git")] },
+      from: {
+        path: "^src/",
+        pathNot: [...BUNDLED_MODULES.map((name) => `^src/${name}\\.ts$`), pathOf("apps/git")],
+      },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"] },
     },
     { name: "no-unresolvable", severity: "error", from: { path: "^src/" }, to: { couldNotResolve: true } },

@@ -194,7 +194,13 @@ function compareBuilt(name: string, plan: RepositoryPlan): void {
       made.push(built);
       folder = built.folder;
     }, 600_000);
-    compare("a range with renames, merges and binary files", () => folder, "main~120", "main~1", "edited by 29");
+    compare(
+      "a range with renames, merges and binary files",
+      () => folder,
+      "main~120",
+      "main~1",
+      "edited by 29",
+    );
     compare("a change of very many files", () => folder, "main~1", "main", "value1");
   });
 }
