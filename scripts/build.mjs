@@ -43,7 +43,6 @@ writeDeclarations(root);
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
 await bundleLibraries();
-await bundleWriterThread();
 copyGrammars();
 await describeCommandLine();
 mkdirSync("dist", { recursive: true });
@@ -170,36 +169,6 @@ function readLicence(name) {
     file === undefined ? join("scripts", "licences", `${name.replace("/", "+")}.txt`) : join(folder, file),
     "utf8",
   );
-}
-
-/**
- * Puts the modules of the transcript's writer thread into one file, which halves the time that a thread takes to start.
- * The kill points stay a module of their own, which the crash tests arm, and so does the bundle of libsql.
- */
-async function bundleWriterThread() {
-  const name = join("store", "transcript", "sqlite", "writer-thread");
-  await build({
-    entryPoints: [join("src", `${name}.ts`)],
-    outfile: join("dist", `${name}.js`),
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20.19",
-    packages: "external",
-    plugins: [{ name: "modules-of-their-own", setup: keepSeparateModules }],
-    minifyWhitespace: true,
-    lineLimit: SHORT.lineLimit,
-    legalComments: "none",
-    logLevel: "warning",
-  });
-}
-
-function keepSeparateModules({ onResolve }) {
-  const path = { "kill-point": "../../../platform/kill-point.js", libsql: "./libsql.js" };
-  onResolve({ filter: /\/(kill-point|libsql)\.ts$/ }, ({ path: source }) => ({
-    path: path[source.slice(source.lastIndexOf("/") + 1, -".ts".length)],
-    external: true,
-  }));
 }
 
 /** Generates the completions of the shells and the manual page from the commands. */

@@ -37,7 +37,6 @@ export const BUNDLES = {
   "store/transcript/sqlite/libsql": ["@neon-rs/load", "detect-libc", "libsql"],
   "testing/model-server/event-stream-codec": ["@smithy/core", "@smithy/eventstream-codec", "@smithy/types"],
   "tools/argument-repair/jsonrepair": ["jsonrepair"],
-  "tools/sources/openapi/json-schema-ref-parser": ["@apidevtools/json-schema-ref-parser", "js-yaml"],
 };
 
 /** The names of all packages whose code is part of dist. */

@@ -1,7 +1,7 @@
+import { $RefParser } from "@apidevtools/json-schema-ref-parser";
 import { isObject, type JsonObject } from "../../../platform/text/json.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import { ToolSourceError } from "../tool-source.ts";
-import { $RefParser } from "./json-schema-ref-parser.ts";
 import { checkBounds, parseText } from "./parse-document.ts";
 import { readReferenced } from "./read-document.ts";
 
