@@ -19,7 +19,9 @@ export function isAmbiguous(value: Readonly<Record<string, unknown>>, schema: Js
   }
   if (!isClosed(schema) || unknown.length === 0) return false;
   const isComplete = Object.keys(getProperties(schema)).every((name) => found.has(name));
-  return !isComplete || unknown.some((field) => holdsFields(field, schema));
+  // What stands around the answer may have names of its fields: it is then within one of them.
+  const texts = Object.values(value).filter((field) => typeof field === "string");
+  return !isComplete || [...unknown, ...texts].some((field) => holdsFields(field, schema));
 }
 
 function saysSomething(name: string, field: unknown): boolean {

@@ -82,11 +82,15 @@ function convertToText(value: unknown): Converted | undefined {
   return isExact ? { value: String(value) } : undefined;
 }
 
-/** A single value is a list of one. An empty text is no item. */
+/** What separates the items of a list that was written as a text. */
+const SEPARATOR = /[,;|\n]/;
+
+/** A single value is a list of one. An empty text is no item, and one with separators may be several. */
 function convertToList(value: unknown): Converted | undefined {
   if (value === null || value === "") return undefined;
   const parsed = typeof value === "string" ? parseJson(value) : undefined;
-  return { value: Array.isArray(parsed) ? parsed : [value] };
+  if (Array.isArray(parsed)) return { value: parsed };
+  return typeof value === "string" && SEPARATOR.test(value) ? undefined : { value: [value] };
 }
 
 function convertToObject(value: unknown): Converted | undefined {

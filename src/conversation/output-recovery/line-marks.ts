@@ -8,8 +8,11 @@ const ENDS_VALUE = /(?:[}\]][;)]?|```)\s*$/;
 
 type TakeMark = (line: string, index: number) => string | undefined;
 
-/** Removes the mark that all lines of the value have. Returns `undefined` if they have none. */
-export function removeLineMarks(text: string): string | undefined {
+/**
+ * Removes the mark that all lines of the value have. Returns `undefined` if they have none, and "doubtful" if only some
+ * have it.
+ */
+export function removeLineMarks(text: string): string | "doubtful" | undefined {
   const lines = text.split("\n");
   for (const [first, line] of lines.entries()) {
     // A value that begins without a mark has none.
@@ -40,7 +43,11 @@ function takePrefix(line: string, prefix: string): string | undefined {
   return line.trimEnd() === prefix.trimEnd() ? "" : undefined;
 }
 
-function removeFrom(lines: readonly string[], first: number, take: TakeMark): string | undefined {
+function removeFrom(
+  lines: readonly string[],
+  first: number,
+  take: TakeMark,
+): string | "doubtful" | undefined {
   const kept: string[] = [];
   for (const [index, line] of lines.slice(first).entries()) {
     const rest = take(line, index);
@@ -50,5 +57,6 @@ function removeFrom(lines: readonly string[], first: number, take: TakeMark): st
   const after = lines.slice(first + kept.length);
   // The marks are those of the value only if it ends where they do.
   const isWhole = after.every((line) => line.trim() === "") || ENDS_VALUE.test(kept.at(-1) ?? "");
-  return kept.length > 1 && isWhole ? [...lines.slice(0, first), ...kept, ...after].join("\n") : undefined;
+  if (kept.length > 1 && isWhole) return [...lines.slice(0, first), ...kept, ...after].join("\n");
+  return after.some((line) => line.trim() !== "" && take(line, kept.length) !== undefined) ? "doubtful" : undefined;
 }

@@ -1,5 +1,5 @@
 import { closesText, findUnclosedEnd } from "./closing-quote.ts";
-import { decodeEscapes, hasForeignEscape } from "./decode-escapes.ts";
+import { decodeEscapes, hasDoubtfulEscape, hasForeignEscape, isEscapedOnce } from "./decode-escapes.ts";
 import { BROKEN, type LooseSource, markCut } from "./loose-source.ts";
 import { matchAt } from "./read-key.ts";
 
@@ -82,12 +82,16 @@ function readOne(source: LooseSource): string | typeof BROKEN {
 const UNESCAPED_QUOTE = /(?<!\\)(?:\\\\)*"/;
 const SWALLOWED_FIELD = /(?<!\\)"\s*[,;]\s*"[^"\\\n]{1,100}"\s*:|\n\s*"[^"\\\n]{1,100}"\s*[:=]/;
 
+
 /** Reports whether a text may end elsewhere, or whether what its escapes and quotes mean depends on who wrote them. */
 function isDoubtful(raw: string, opening: string, { isMissing, skipped }: TextEnd): boolean {
   // One of the quotes within the text may be the one that is missing at its end.
   if (opening === '"' && isMissing && UNESCAPED_QUOTE.test(raw)) return true;
-  if (skipped > 0 && (SWALLOWED_FIELD.test(raw) || /(?<!\\)"\s+"/.test(raw))) return true;
-  if (/\\\r?\n/.test(raw.replaceAll("\\\\", ""))) return true;
+  // Quotes that are doubled are escaped as in CSV, or one of the two is superfluous.
+  if (skipped > 0 && (SWALLOWED_FIELD.test(raw) || /(?<!\\)"\s*"/.test(raw))) return true;
+  // A text in quotes of two kinds has one of them too many.
+  if (opening !== '"' && raw.length > 1 && raw.startsWith('"') && raw.endsWith('"')) return true;
+  if (raw.includes("\r\n") || hasDoubtfulEscape(raw) || (opening === '\\"' && isEscapedOnce(raw))) return true;
   // A program that replaced the quotes replaces apostrophes as well.
   return Object.hasOwn(CLOSING, opening) && /[\u2018\u2019\u201c-\u201e]/.test(raw);
 }

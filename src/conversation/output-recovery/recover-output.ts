@@ -142,8 +142,14 @@ function readCandidate(
   if (isWithoutBracket) repairs.add("missing brackets added");
   const value = isWithoutBracket ? readLooseObject(source, schema) : readLooseValue(source, schema);
   if (value === BROKEN || value === MISSING || goesOn(source) || budget.left < 0) return undefined;
-  if (areBreaksDoubtful(text, source.breaks)) return undefined;
+  if (areBreaksDoubtful(text, source.breaks) || isWithinForeignText(text, at, source.at)) return undefined;
   return { value, cut: source.cut, range: { from: at, to: source.at } };
+}
+
+/** Reports whether the value is a text of another language, which has its own escapes, and has escapes. */
+function isWithinForeignText(text: string, from: number, to: number): boolean {
+  const quote = text[from - 1];
+  return (quote === "'" || quote === "`") && text.slice(from, to).includes("\\");
 }
 
 /** Reports whether the value ended too early: what follows belongs to it. */

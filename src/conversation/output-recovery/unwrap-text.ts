@@ -20,6 +20,7 @@ const LAYERS: readonly RemoveLayer[] = [
   },
   (text) => {
     const inner = removeLineMarks(text);
+    if (inner === "doubtful") return inner;
     return inner === undefined ? undefined : { text: inner, repair: "marks before lines removed" };
   },
   decodeEntities,
@@ -49,6 +50,8 @@ function findLayer(text: string): Layer | "doubtful" | undefined {
   return undefined;
 }
 
+const READ_WITHIN = "JSON text within the answer read";
+
 /** An object whose quotes are all escaped. */
 const ESCAPED_OBJECT = /^\{(?:\s|\\[nrt])*\\"/;
 
@@ -60,10 +63,12 @@ function removeJsonText(text: string): Layer | "doubtful" | undefined {
   const isEscaped = ESCAPED_OBJECT.test(trimmed);
   const inner = trimmed.startsWith('"') ? parseJson(trimmed) : isEscaped ? parseJson(`"${trimmed}"`) : undefined;
   if (typeof inner !== "string") return undefined;
+  if (!isEscaped || trimmed.startsWith('"')) return { text: inner, repair: READ_WITHIN };
   // Only the quotes may be escaped, and not the backslashes.
-  if (isEscaped && BACKSLASH_OR_ESCAPE.test(trimmed) && parseJson(trimmed.replaceAll('\\"', '"')) !== undefined)
-    return "doubtful";
-  return { text: inner, repair: "JSON text within the answer read" };
+  const withQuotes = trimmed.replaceAll('\\"', '"');
+  const isOther = parseJson(withQuotes) !== undefined;
+  if (isOther && parseJson(inner) === undefined) return { text: withQuotes, repair: READ_WITHIN };
+  return isOther && BACKSLASH_OR_ESCAPE.test(trimmed) ? "doubtful" : { text: inner, repair: READ_WITHIN };
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
