@@ -82,15 +82,11 @@ function convertToText(value: unknown): Converted | undefined {
   return isExact ? { value: String(value) } : undefined;
 }
 
-/** What separates the items of a list that was written as a text. */
-const SEPARATOR = /[,;|\n]/;
-
-/** A single value is a list of one. An empty text is no item, and one with separators may be several. */
+/** A single value is a list of one. An empty text is no item. */
 function convertToList(value: unknown): Converted | undefined {
   if (value === null || value === "") return undefined;
   const parsed = typeof value === "string" ? parseJson(value) : undefined;
-  if (Array.isArray(parsed)) return { value: parsed };
-  return typeof value === "string" && SEPARATOR.test(value) ? undefined : { value: [value] };
+  return { value: Array.isArray(parsed) ? parsed : [value] };
 }
 
 function convertToObject(value: unknown): Converted | undefined {

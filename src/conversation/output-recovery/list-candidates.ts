@@ -57,7 +57,7 @@ function findOpeningOfLine(text: string, from: number): number {
 }
 
 /** Skips what a model thought before it answered. */
-export function skipThoughts(text: string): number {
+function skipThoughts(text: string): number {
   const end = /^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>\s*(?=\S)/.exec(text)?.[0].length;
   return end ?? 0;
 }
@@ -66,8 +66,7 @@ export function skipThoughts(text: string): number {
 function findBareFields(text: string, from: number, schema: JsonSchema): Candidate | undefined {
   const shape = findShape(schema, schema);
   const line = /(?:^|\n)\s*(?=["'])/g;
-  // The line break before it belongs to the thoughts.
-  line.lastIndex = Math.max(0, from - 1);
+  line.lastIndex = from;
   for (let tries = 0; tries < MAX_CANDIDATES; tries += 1) {
     const found = line.exec(text);
     if (found === null) return undefined;
