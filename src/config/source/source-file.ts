@@ -20,7 +20,7 @@ import {
   toPlainValue,
 } from "./source-node.ts";
 import { mapSpan, Substitution, type SubstitutionOptions } from "./substitution.ts";
-import { preparePlaceholders } from "./variable-placeholders.ts";
+import { keepPlaceholders, preparePlaceholders } from "./variable-placeholders.ts";
 
 /** A file that has been read: its values, their positions, and the variables that they contain. */
 export type SourceFile = {
@@ -57,6 +57,8 @@ export type ReadOptions = SubstitutionOptions & {
   readonly name: string;
   /** By default the format of the file's extension, or else the first format that fits. */
   readonly format?: SourceFormat | undefined;
+  /** Whether `${NAME}` stands for a variable, as it does by default, or is plain text. */
+  readonly substitutes?: boolean | undefined;
 };
 
 /** Parses a text and substitutes variables. */
@@ -72,7 +74,7 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
   if (hasMoreLinesThan(MAX_LINES, written)) {
     return createFailure(`The file has more than ${MAX_LINES} lines, the maximum`);
   }
-  const prepared = preparePlaceholders(written);
+  const prepared = options.substitutes === false ? keepPlaceholders(written) : preparePlaceholders(written);
   if (prepared.references.size > MAX_REFERENCES) {
     return createFailure(`The file has more than ${MAX_REFERENCES} references to variables, the maximum`);
   }
