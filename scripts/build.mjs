@@ -1,6 +1,15 @@
 // Builds dist: compiled modules, declarations, and the workflow bundle that workers load.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
@@ -17,6 +26,7 @@ removeOrphans();
 compile();
 await removeComments();
 writeDeclarations(root);
+copyDataFiles();
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
 await bundleTerminalLibrary();
@@ -28,6 +38,14 @@ function compile() {
   const tsc = join("node_modules", "typescript", "bin", "tsc");
   const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { stdio: "inherit" });
   if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see the errors above");
+}
+
+/** Copies the TOML files that the sources read, and removes those whose source is gone. */
+function copyDataFiles() {
+  const isData = (file) => file.endsWith(".toml");
+  for (const file of readdirSync("dist", { recursive: true }).filter(isData)) rmSync(join("dist", file));
+  for (const file of listSourceFiles(root).filter(isData))
+    cpSync(file, join("dist", file.slice("src/".length)), { recursive: true });
 }
 
 /** Removes the comments of the compiled modules, which are in the declarations too, and in the sources. */

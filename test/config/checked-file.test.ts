@@ -40,7 +40,9 @@ test("each problem has its line, its field and what to do, in the order of the f
 });
 
 test("a reference to a variable is plain text", () => {
-  expect(read("text.toml", 'name = "${HOME} and $${HOME}"\n')).toMatchObject({ name: "${HOME} and $${HOME}" });
+  expect(read("text.toml", 'name = "${HOME} and $${HOME}"\n')).toMatchObject({
+    name: "${HOME} and $${HOME}",
+  });
 });
 
 test("a file that is missing, broken or no table is a problem, not an exception", () => {
@@ -48,6 +50,8 @@ test("a file that is missing, broken or no table is a problem, not an exception"
     ok: false,
     problems: [{ kind: "io", message: "it cannot be read: there is no such file" }],
   });
-  expect(read("broken.toml", "name = \n")).toEqual(["broken.toml:2:1: error: This is not TOML: Unspecified values are invalid"]);
+  expect(read("broken.toml", "name = \n")).toEqual([
+    "broken.toml:2:1: error: This is not TOML: Unspecified values are invalid",
+  ]);
   expect(read("list.json", "[1]")).toEqual([expect.stringContaining("must be a table of sections")]);
 });
