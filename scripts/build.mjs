@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -40,6 +41,7 @@ removeOrphans();
 compile();
 await shortenModules();
 writeDeclarations(root);
+copyDataFiles();
 if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
 await bundleLibraries();
@@ -52,6 +54,14 @@ function compile() {
   const tsc = join("node_modules", "typescript", "bin", "tsc");
   const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { stdio: "inherit" });
   if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see the errors above");
+}
+
+/** Copies the TOML files that the sources read, and removes those whose source is gone. */
+function copyDataFiles() {
+  const isData = (file) => file.endsWith(".toml");
+  for (const file of readdirSync("dist", { recursive: true }).filter(isData)) rmSync(join("dist", file));
+  for (const file of listSourceFiles(root).filter(isData))
+    cpSync(file, join("dist", file.slice("src/".length)), { recursive: true });
 }
 
 /**

@@ -9,6 +9,11 @@ export type { ResolvedValue } from "../config/agent-file/list-resolved-values.ts
 export type { AgentFileResult, LoadedAgent } from "../config/agent-file/load-agents.ts";
 export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read-agents.ts";
 export { formatProblem, type Problem, type ProblemKind } from "../config/problem.ts";
+export {
+  type CheckedFile,
+  type CheckedFileOptions,
+  readCheckedFile,
+} from "../config/read-checked-file.ts";
 export { removeContextManagement } from "../config/remove-context-management.ts";
 export type { SearchAttributeGaps } from "../config/search-attribute-gaps.ts";
 export type { SourceFormat } from "../config/source/source-format.ts";

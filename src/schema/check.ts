@@ -42,7 +42,7 @@ function describeIssue(issue: Issue, schema: z.ZodType, root: string): readonly 
 }
 
 /** Returns the problems with the form of a union that the value matches most closely. */
-function findMeantIssues(issue: Issue): readonly Issue[] {
+export function findMeantIssues(issue: Issue): readonly Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const possible = issue.errors.filter((errors) => !errors.some(rejectsWholeValue));
   if (possible.length === 0) return [issue];
@@ -178,7 +178,7 @@ function formatChoices(choices: readonly string[]): string {
 }
 
 /** Lists the keys of a schema's object at a path; for a union, those of all its forms; none below a union. */
-function listKeys(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+export function listKeys(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let here = unwrap(schema);
   for (const step of path)
     here = unwrap(typeof step === "number" ? here?.def?.element : here?.shape?.[String(step)]);

@@ -1,6 +1,13 @@
 // Git work: tools that read a repository, safely even if it is a stranger's. Capabilities, commands and pages stand on these.
 
 export { type ArtifactChange, applyArtifactChange } from "./artifacts/artifact-change.ts";
+export {
+  CAPABILITY_ORIGINS,
+  type Capability,
+  createGenericCapability,
+} from "./capabilities/capability.ts";
+export { type Capabilities, loadCapabilities } from "./capabilities/load-capabilities.ts";
+export { formatResponseInstructions } from "./capabilities/response-format.ts";
 export type { ChangedFile, ChangeSet, ChangeSource, Hunk } from "./changes/change-set.ts";
 export {
   type Coverage,
@@ -19,6 +26,8 @@ export { type OpenOptions, type Repository, withRepository } from "./repository/
 export { RepositoryError, type RepositoryFault } from "./repository/repository-error.ts";
 export { resolveCommit } from "./repository/resolve-commit.ts";
 export { type Trust, TrustStore } from "./repository/trust-store.ts";
+export { appendStyle, type StyleChoice } from "./style/append-style.ts";
+export { loadStyles, type Styles } from "./style/presets.ts";
 export { toVisibleJson, toVisibleName, toVisibleText } from "./text/visible-text.ts";
 export type { GitToolOptions } from "./tools/define-git-tool.ts";
 export { createGitTools, DELEGATION_TOOLS, type GitTools } from "./tools/registry.ts";

@@ -46,7 +46,8 @@ export type LoadOptions = LoadEnvironment & {
 /** Reads the agents of a file's text. Returns their definitions, or all problems of the file. */
 export function loadAgents(text: string, options: LoadOptions): AgentFileResult {
   const { name, format, env } = options;
-  const read = readSource(text, { name, format, env, isSecret: isSecretField });
+  const hint = "an agent file has at least [provider] with a model; `holdfast init` writes one";
+  const read = readSource(text, { name, format, env, isSecret: isSecretField, hint });
   if (!read.ok) return { agents: [], problems: read.problems };
   const { source } = read;
   const { value, problems: found } = validateFile(source);

@@ -20,7 +20,7 @@ import {
   toPlainValue,
 } from "./source-node.ts";
 import { mapSpan, Substitution, type SubstitutionOptions } from "./substitution.ts";
-import { preparePlaceholders } from "./variable-placeholders.ts";
+import { keepPlaceholders, preparePlaceholders } from "./variable-placeholders.ts";
 
 /** A file that has been read: its values, their positions, and the variables that they contain. */
 export type SourceFile = {
@@ -57,6 +57,10 @@ export type ReadOptions = SubstitutionOptions & {
   readonly name: string;
   /** By default the format of the file's extension, or else the first format that fits. */
   readonly format?: SourceFormat | undefined;
+  /** What a file of this kind has, for a text that is no table. */
+  readonly hint?: string | undefined;
+  /** Whether `${NAME}` stands for a variable, as it does by default, or is plain text. */
+  readonly substitutes?: boolean | undefined;
 };
 
 /** Parses a text and substitutes variables. */
@@ -74,7 +78,7 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
   if (hasMoreLinesThan(MAX_LINES, written)) {
     return createFailure(`The file has more than ${MAX_LINES} lines, the maximum`);
   }
-  const prepared = preparePlaceholders(written);
+  const prepared = options.substitutes === false ? keepPlaceholders(written) : preparePlaceholders(written);
   if (prepared.references.size > MAX_REFERENCES) {
     return createFailure(`The file has more than ${MAX_REFERENCES} references to variables, the maximum`);
   }
@@ -89,7 +93,7 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
         return { ok: true, source: createSourceFile(parsed.root, substitution, { options, excerpts }) };
       }
       const found = formatFound(toPlainValue(parsed.root));
-      const message = `The file must be a table of sections, found ${found}: an agent file has at least [provider] with a model; \`holdfast init\` writes one`;
+      const message = `The file must be a table of sections, found ${found}${options.hint === undefined ? "" : `: ${options.hint}`}`;
       refusal = [{ ...excerpts.locate({ start: 0, end: 0 }), kind: "parse", severity: "error", message }];
     } else if (refusal.length === 0) {
       refusal = parsed.problems.map(({ span, message }) => ({

@@ -59,6 +59,11 @@ export function preparePlaceholders(written: string): PreparedText {
   return { text, references, original, isPlaceholder: new RegExp(`${prefix}\\d{4}`, "g") };
 }
 
+/** Treats `${NAME}` as plain text: for files whose author may not read variables. */
+export function keepPlaceholders(written: string): PreparedText {
+  return { text: written, references: new Map(), original: (offset) => offset, isPlaceholder: /(?!)/g };
+}
+
 /** Finds digits that do not occur in the text. */
 function findUnusedPrefix(text: string): string {
   for (let candidate = 10 ** (DIGITS - 5); ; candidate += 1) {

@@ -1,0 +1,74 @@
+import { resolve } from "node:path";
+import type { z } from "zod";
+import { findNearestName } from "../platform/text/nearest-name.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
+import { findMeantIssues, formatExpected, listKeys } from "../schema/check.ts";
+import { type Problem, sortProblems } from "./problem.ts";
+import { readTextFile } from "./read-text.ts";
+import { readSource, type SourceFile } from "./source/source-file.ts";
+import type { SourceFormat } from "./source/source-format.ts";
+import type { Path } from "./source/source-node.ts";
+
+/** How a file of an application is read. */
+export type CheckedFileOptions<Schema extends z.ZodType> = {
+  /** The schema of the whole file. Its own messages take precedence over the usual ones. */
+  readonly schema: Schema;
+  /** The folder that a relative path refers to; the current one by default. */
+  readonly cwd?: string | undefined;
+  /** By default the format of the file's extension, or else the first of TOML, JSON and YAML that fits. */
+  readonly format?: SourceFormat | undefined;
+};
+
+/** The content of a file, or everything that is wrong with it, sorted by position. */
+export type CheckedFile<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * Reads a TOML, YAML or JSON file and checks it against a zod schema, as agent files are checked: each problem has its
+ * line, its field, and what to do. `${NAME}` is plain text, so a file cannot read the environment. Never throws: an
+ * unreadable file is a problem too.
+ */
+export function readCheckedFile<Schema extends z.ZodType>(
+  file: string,
+  { schema, cwd = process.cwd(), format }: CheckedFileOptions<Schema>,
+): CheckedFile<z.output<Schema>> {
+  let text: string;
+  try {
+    text = readTextFile(resolve(cwd, file));
+  } catch (error) {
+    const reason =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    const expected = "a file that can be read";
+    const message = `it cannot be read: ${reason}`;
+    return { ok: false, problems: [{ kind: "io", severity: "error", file, message, expected }] };
+  }
+  const read = readSource(text, { name: file, format, env: {}, isSecret: () => false, substitutes: false });
+  if (!read.ok) return read;
+  const { source } = read;
+  const parsed = schema.safeParse(source.value, { error: formatExpected });
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const issues = parsed.error.issues.flatMap(findMeantIssues);
+  return { ok: false, problems: sortProblems(issues.flatMap((issue) => toProblems(issue, source, schema))) };
+}
+
+function toProblems(issue: z.core.$ZodIssue, source: SourceFile, schema: z.ZodType): readonly Problem[] {
+  const path = issue.path as Path;
+  if (issue.code !== "unrecognized_keys") {
+    const { message } = issue;
+    return [source.createProblem(path, { kind: "invalid-field", severity: "error", message })];
+  }
+  const known = listKeys(schema, issue.path);
+  return issue.keys.map((key) => {
+    const nearest = findNearestName(key, known);
+    const hint = nearest === undefined ? `known here: ${known.join(", ")}` : `did you mean "${nearest}"?`;
+    return source.createProblem([...path, key], {
+      kind: "unknown-key",
+      severity: "error",
+      path: "key",
+      expected: known.join(", "),
+      ...omitUndefined({ nearest }),
+      message: `unknown key; ${hint}`,
+    });
+  });
+}
