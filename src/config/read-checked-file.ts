@@ -21,8 +21,16 @@ export type CheckedFileOptions<Schema extends z.ZodType> = {
 
 /** The content of a file, or everything that is wrong with it, sorted by position. */
 export type CheckedFile<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | {
+      readonly ok: true;
+      /** What the schema has made of the content. */
+      readonly value: Value;
+    }
+  | {
+      readonly ok: false;
+      /** All errors, by line and column. */
+      readonly problems: readonly Problem[];
+    };
 
 /**
  * Reads a TOML, YAML or JSON file and checks it against a zod schema, as agent files are checked: each problem has its
