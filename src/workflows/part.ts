@@ -42,7 +42,6 @@ export function startRun(workflow: string, request: StartRequest, summary: strin
     workflowId: workflow,
     args: [request],
     staticSummary: summary,
-    memo: { kind: request.task === undefined ? "part" : "sub-agent" },
     // When a worker is killed during a local step, the run waits for this timeout.
     workflowTaskTimeout: workflowInfo().taskTimeoutMs,
     // A terminated parent stops its parts, and they close their records.

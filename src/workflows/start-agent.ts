@@ -111,7 +111,6 @@ export async function startAgent<Output = unknown>(options: StartAgentOptions): 
     workflowId: session,
     args: [request],
     staticSummary: summary ?? prepared.agentName,
-    memo: { kind: "session", agent: prepared.agentName },
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
     workflowIdReusePolicy: "ALLOW_DUPLICATE",
     parentClosePolicy,

@@ -1,3 +1,4 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { WORKFLOW_TASK_TIMEOUT } from "../../workflows/activity-options.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
@@ -31,7 +32,7 @@ export function buildRunOptions(
     taskQueue: link.taskQueue,
     workflowIdReusePolicy: "ALLOW_DUPLICATE" as const,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    memo: buildMemo(details.kind ?? "session", definition),
+    ...omitUndefined({ memo: buildMemo(link, details.kind ?? "session", definition) }),
     staticSummary: details.summary ?? summary,
     staticDetails: formatDetails(definition, prompt),
     ...(link.searchAttributes

@@ -55,7 +55,7 @@ export async function buildScheduleAction(
       request,
       tasks: [prompt],
       summary: formatSummary(text, link.settings.redactContent),
-      memo: buildMemo("session", definition),
+      ...omitUndefined({ memo: buildMemo(link, "session", definition) }),
     };
   }
   const mode = parseMode(options.mode);
@@ -70,7 +70,7 @@ export async function buildScheduleAction(
     workflowType: WORKFLOW_OF_MODE[mode.type],
     request,
     tasks: listTasks(request),
-    memo: buildMemo(mode.type),
+    ...omitUndefined({ memo: buildMemo(link, mode.type) }),
     summary: text === undefined ? mode.type : formatSummary(text, link.settings.redactContent),
   };
 }
