@@ -4,6 +4,7 @@ import type { AssistantMessage } from "../schema/message.ts";
 import { joinText } from "../schema/message-text.ts";
 import type { StructuredOutput } from "../schema/output.ts";
 import type { MatchesSchema } from "./output-recovery/fit-value.ts";
+import { isOnlyPart } from "./output-recovery/other-parts.ts";
 import { type Recovery, recoverOutput, recoverValue } from "./output-recovery/recover-output.ts";
 
 type Answer = Pick<AssistantMessage, "content">;
@@ -31,11 +32,25 @@ export function getOutputSchema(output: StructuredOutput): JsonSchema {
 export function readOutput(answer: Answer, output: StructuredOutput, matches: MatchesSchema): ReadOutput {
   const schema = getOutputSchema(output);
   const fits = (value: unknown) => matches(value, schema, schema);
-  const found = extractOutput(answer, fits);
+  const found = refuseParts(answer, extractOutput(answer, fits), schema);
   if (found.type === "found" && fits(found.value)) return { ...found, repairs: [] };
   const recovery = output.recovery === "repair" ? recover(answer, schema, matches) : undefined;
   if (recovery !== undefined) return { type: "found", ...recovery };
   return found.type === "found" ? { ...found, repairs: [] } : found;
+}
+
+/** An object that matches alone is not the answer where more of the answer stands beside it. */
+function refuseParts(answer: Answer, found: ExtractedJson, schema: JsonSchema): ExtractedJson {
+  const isPart =
+    found.type === "found" &&
+    !answer.content.some((part) => part.type === "toolCall") &&
+    isOnlyPart(joinText(answer.content), found.value, schema);
+  return isPart
+    ? {
+        type: "invalid",
+        reason: "The text holds more of the answer beside the object that matches: one object is expected.",
+      }
+    : found;
 }
 
 /** @param fits - Chooses among several values of a text. */

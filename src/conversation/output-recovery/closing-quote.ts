@@ -47,7 +47,7 @@ function closesContainer(source: LooseSource, at: number): boolean {
   const outer = open[open.length - 1 - closed];
   if (closed >= open.length) {
     if (hasTextToLastEnd(source, after)) return false;
-    return /\n\s*$/.test(found) || /[);]/.test(text[after]!);
+    return found.slice(found.trimEnd().length).includes("\n") || /[);]/.test(text[after]!);
   }
   if (beginsField(text, after, outer, open, true)) return true;
   return outer?.type === "list" && matchAt(BEGINS_ITEM, text, after) !== undefined;

@@ -8,6 +8,8 @@ export type Converted = { readonly value: unknown };
 const TRUE_WORDS = ["true", "yes", "y", "on", "1"];
 const FALSE_WORDS = ["false", "no", "n", "off", "0"];
 
+const MAX_NUMBER_CHARS = 100;
+
 /** Converts a value of another type, where one value can be meant. */
 export function convertToType(value: unknown, type: SchemaType): Converted | undefined {
   switch (type) {
@@ -57,7 +59,7 @@ function takeOnly(value: unknown): unknown {
 
 function convertToNumber(value: unknown, type: "number" | "integer"): Converted | undefined {
   if (typeof value === "number") return type === "number" || Number.isInteger(value) ? { value } : undefined;
-  if (typeof value !== "string") return undefined;
+  if (typeof value !== "string" || value.length > MAX_NUMBER_CHARS) return undefined;
   const text = value.trim().replace(/\s*%$/, "");
   if (!/^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(text)) return undefined;
   const number = Number(text);
@@ -82,11 +84,15 @@ function convertToText(value: unknown): Converted | undefined {
   return isExact ? { value: String(value) } : undefined;
 }
 
-/** A single value is a list of one. An empty text is no item. */
+/** What separates the items of a list that was written as a text. */
+const SEPARATOR = /[,;|\n]/;
+
+/** A single value is a list of one. An empty text is no item, and one with separators may be several. */
 function convertToList(value: unknown): Converted | undefined {
   if (value === null || value === "") return undefined;
   const parsed = typeof value === "string" ? parseJson(value) : undefined;
-  return { value: Array.isArray(parsed) ? parsed : [value] };
+  if (Array.isArray(parsed)) return { value: parsed };
+  return typeof value === "string" && SEPARATOR.test(value) ? undefined : { value: [value] };
 }
 
 function convertToObject(value: unknown): Converted | undefined {

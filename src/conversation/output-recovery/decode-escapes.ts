@@ -33,3 +33,20 @@ export function decodeEscapes(raw: string): string {
 export function hasForeignEscape(raw: string): boolean {
   return NOT_JSON.test(raw.replaceAll("\\\\", ""));
 }
+
+/**
+ * Escapes that two languages read in two ways: the end of a line, the signs of Markdown, and the letters of a path that is
+ * not escaped.
+ */
+const DOUBTFUL = /\\(?:\r?\n|[_#*[\]>-])|(?:\b[A-Za-z]:|\\[^bfnrtux"'`/])\w*\\[bfnrt]\w/;
+
+/** Reports whether an escape of a text may be meant as one, or as a backslash. */
+export function hasDoubtfulEscape(raw: string): boolean {
+  return raw.includes("\\") && DOUBTFUL.test(raw.replaceAll("\\\\", ""));
+}
+
+/** Reports whether only the quotes of a text may be escaped twice, and the rest of it once. */
+export function isEscapedOnce(raw: string): boolean {
+  const isOnce = /(?<!\\)(?:\\\\)*\\[^"\\]|(?<!\\)\\\\"/.test(raw);
+  return isOnce || (/(?<!\\)\\\\[bfrtu]/.test(raw) && !raw.includes('\\\\\\"'));
+}

@@ -8,9 +8,11 @@ import {
   isOfType,
   type JsonSchema,
 } from "../../platform/text/schema-type.ts";
+import { isAmbiguous } from "./ambiguous-fields.ts";
 import { convertToType, matchEnum } from "./convert-value.ts";
-import { findKnownField, findShape, hasKnownFields, isClosed } from "./object-shape.ts";
+import { findKnownField, isClosed } from "./object-shape.ts";
 import { createRepairList, formatPath, type RepairList } from "./repair-list.ts";
+import { unwrapRoot } from "./unwrap-root.ts";
 
 // Makes a value fit its schema, where only one value can be meant. What cannot be made to fit stays as it is, and the
 // schema's own check refuses it: no value is invented for a required field without a default.
@@ -25,6 +27,8 @@ type Fit = {
   readonly repairs: RepairList;
   /** The alternatives that may still be tried. It bounds the walk for any schema. */
   readonly budget: { choices: number };
+  /** What was written can be read in two ways. */
+  readonly doubt: { isAmbiguous: boolean };
 };
 
 type Place = {
@@ -35,6 +39,9 @@ type Place = {
 };
 
 const MAX_CHOICES = 1000;
+
+/** The value can be read in two ways. */
+export const AMBIGUOUS = Symbol("ambiguous");
 
 export function fitValue(
   value: unknown,
@@ -48,22 +55,12 @@ export function fitValue(
     readonly repairs: RepairList;
     readonly cut?: { readonly path: Path; readonly isWithinText: boolean } | undefined;
   },
-): unknown {
-  const fit: Fit = { root: schema, matches, repairs, budget: { choices: MAX_CHOICES } };
+): unknown | typeof AMBIGUOUS {
+  const doubt = { isAmbiguous: false };
+  const fit: Fit = { root: schema, matches, repairs, budget: { choices: MAX_CHOICES }, doubt };
   const place = { path: [], cut: cut?.path, isWithinText: cut?.isWithinText === true };
-  return fitAt(unwrapRoot(value, schema, repairs), schema, place, fit);
-}
-
-/** Takes the object out of a list of one, or out of the one field of an object that has none of the known fields. */
-function unwrapRoot(value: unknown, schema: JsonSchema, repairs: RepairList): unknown {
-  const shape = findShape(schema, schema);
-  const inner = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
-  const [only] = inner;
-  if (inner.length !== 1 || !isObject(only) || !hasKnownFields(shape)) return value;
-  const knows = (one: object) => Object.keys(one).some((name) => findKnownField(name, shape) !== undefined);
-  if ((isObject(value) && knows(value)) || !knows(only)) return value;
-  repairs.add(`${Array.isArray(value) ? "list" : "object"} around the answer removed`);
-  return only;
+  const fitted = fitAt(unwrapRoot(value, schema, repairs), schema, place, fit);
+  return doubt.isAmbiguous ? AMBIGUOUS : fitted;
 }
 
 function fitAt(value: unknown, schema: unknown, place: Place, fit: Fit): unknown {
@@ -120,8 +117,9 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place, fi
     const schema = dereference(choice, fit.root);
     if (schema === undefined) return [];
     const repairs = createRepairList();
-    const fitted = fitAt(value, schema, place, { ...fit, repairs });
-    return fit.matches(fitted, schema, fit.root) ? [{ fitted, repairs }] : [];
+    const doubt = { isAmbiguous: false };
+    const fitted = fitAt(value, schema, place, { ...fit, repairs, doubt });
+    return !doubt.isAmbiguous && fit.matches(fitted, schema, fit.root) ? [{ fitted, repairs }] : [];
   });
   const [first] = fitting;
   if (first === undefined || new Set(fitting.map(({ fitted }) => JSON.stringify(fitted))).size > 1)
@@ -139,6 +137,7 @@ function fitObject(
   const properties = getProperties(schema);
   const required: readonly unknown[] = Array.isArray(schema["required"]) ? schema["required"] : [];
   const fields = new Map<string, unknown>();
+  if (isAmbiguous(value, schema)) fit.doubt.isAmbiguous = true;
   for (const [written, field] of Object.entries(value)) {
     const name = chooseField(written, value, schema);
     const path = [...place.path, name ?? written];

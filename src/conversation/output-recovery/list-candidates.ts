@@ -57,7 +57,7 @@ function findOpeningOfLine(text: string, from: number): number {
 }
 
 /** Skips what a model thought before it answered. */
-function skipThoughts(text: string): number {
+export function skipThoughts(text: string): number {
   const end = /^\s*<think(?:ing)?>[\s\S]*?<\/think(?:ing)?>\s*(?=\S)/.exec(text)?.[0].length;
   return end ?? 0;
 }
@@ -65,8 +65,9 @@ function skipThoughts(text: string): number {
 /** Finds the fields of an object without an opening bracket: the text, or a line of it, begins with a known one. */
 function findBareFields(text: string, from: number, schema: JsonSchema): Candidate | undefined {
   const shape = findShape(schema, schema);
-  const line = /(?:^|\n)\s*(?=["'])/g;
-  line.lastIndex = from;
+  const line = /(?:^|\n)[^\S\n]*(?=["'])/g;
+  // The line break before it belongs to the thoughts.
+  line.lastIndex = Math.max(0, text.lastIndexOf("\n", from));
   for (let tries = 0; tries < MAX_CANDIDATES; tries += 1) {
     const found = line.exec(text);
     if (found === null) return undefined;

@@ -2,6 +2,7 @@ import type { JsonSchema } from "../../platform/text/schema-type.ts";
 import { findKnownField, findShape } from "./object-shape.ts";
 import { matchAt, readKey } from "./read-key.ts";
 import type { RepairList } from "./repair-list.ts";
+import { type StepBudget, spend } from "./step-budget.ts";
 
 /** How the quotes of a text are read. */
 export type QuoteMode =
@@ -16,6 +17,7 @@ export type LooseSource = {
   readonly quotes: QuoteMode;
   readonly root: JsonSchema;
   readonly repairs: RepairList;
+  readonly budget: StepBudget;
   at: number;
   /** The containers that are open, from the outside. */
   readonly open: OpenContainer[];
@@ -23,6 +25,8 @@ export type LooseSource = {
   readonly lastEnd: number;
   /** Where an object begins whose first field is one of the root. */
   readonly beginnings: readonly number[];
+  /** Where lines end within texts. */
+  readonly breaks: number[];
   /** The way to the place where the text ends too early. */
   cut?: Cut;
 };
@@ -48,12 +52,15 @@ export const BROKEN = Symbol("broken");
 export const MISSING = Symbol("missing");
 
 export const FILLER =
-  /(?:[\s\p{Cc}\p{Cf}]|\\[nrt]|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*|<!--[\s\S]*?-->|<\|[^|>\n]{1,40}\|>)+/uy;
+  /(?:[\s\p{Cc}\p{Cf}]|\\(?:[nrt]|(?=\r?\n))|\/\/[^\n]{0,2000}(?=\n|$)|\/\*[\s\S]{0,2000}?\*\/|#[^\n]{0,2000}(?=\n|$)|<!--[\s\S]{0,2000}?-->|<\|[^|>\n]{1,40}\|>)+/uy;
+
+/** What a comment says that stands for a part which the author left out. */
+const ELLIPSIS = /\.\.\.|\u2026/;
 
 /** Skips white space and comments. */
 export function skipSpace(source: LooseSource): void {
   const found = matchAt(FILLER, source.text, source.at)?.[0];
-  if (found === undefined) return;
+  if (found === undefined || !spend(source.budget, found.length) || ELLIPSIS.test(found)) return;
   source.at += found.length;
   if (found.trim() !== "" && /\/\/|\/\*|#|<!--/.test(found)) source.repairs.add("comments removed");
   else if (/[^ \t\r\n]/.test(found)) source.repairs.add("white space of another kind replaced");
@@ -72,7 +79,7 @@ export function markCut(source: LooseSource, isWithinText = false): void {
   source.cut = { path, isWithinText };
 }
 
-const ENDS_VALUE = /(?<!\\)["'\u201d`]\s*[,;]?\s*[}\]]/g;
+const ENDS_VALUE = /(?<!\\)["'\u201d`]\s*(?:[,;]\s*)?[}\]]/g;
 
 export function findLastEnd(text: string): number {
   let last = 0;

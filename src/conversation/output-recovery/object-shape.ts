@@ -11,12 +11,15 @@ export function findShape(schema: unknown, root: JsonSchema): JsonSchema | undef
     .find((choice) => choice?.["properties"] !== undefined || choice?.["items"] !== undefined);
 }
 
-/** Returns the known field that a name stands for: itself, or the only one that differs in case and separators. */
+/** Signs around a name, such as of emphasis, or a colon within its quotes. */
+const DECORATION = /^[^\p{L}\p{N}$@]+|[^\p{L}\p{N}]+$/gu;
+
+/** Returns the known field that a name stands for: itself, or the only one that differs in case, separators and signs. */
 export function findKnownField(name: string, shape: JsonSchema | undefined): string | undefined {
   if (shape === undefined) return undefined;
   const properties = getProperties(shape);
   if (Object.hasOwn(properties, name)) return name;
-  const plain = normaliseName(name);
+  const plain = normaliseName(name.replace(DECORATION, ""));
   const fitting =
     plain === "" ? [] : Object.keys(properties).filter((known) => normaliseName(known) === plain);
   return fitting.length === 1 ? fitting[0] : undefined;

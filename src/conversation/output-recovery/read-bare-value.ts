@@ -6,7 +6,7 @@ const NUMBER = /[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y;
 const STRICT_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const WORD = /[A-Za-z]+/y;
 const DELIMITER = /[\s,;:}\]#/)<\\\uff0c]|```/y;
-const UNQUOTED = /[\p{L}_][\p{L}\p{N}_./ -]{0,100}(?=\s*[,}\]\n\uff0c])/uy;
+const UNQUOTED = /[\p{L}_][\p{L}\p{N}_./ -]{0,100}(?=\s{0,100}[,}\]\n\uff0c])/uy;
 
 const LITERALS: Readonly<Record<string, boolean | null>> = {
   true: true,

@@ -12,11 +12,11 @@ export type ReadKey = {
   readonly isColonMissing?: true;
 };
 
-const QUOTED = /(\\?)(["'`])((?:(?!\2)[^\\\n]|\\(?!\2).)*)\1\2\s*(:+|\uff1a|=>|=)?\s*/y;
+const QUOTED = /(\\?)(["'`])((?:(?!\2)[^\\\n]|\\(?!\2).){0,600})\1\2\s*(:+|\uff1a|=>|=)?\s*/y;
 const TYPOGRAPHIC =
-  /[\u201c\u201e\u00ab\u2018]([^\u201c\u201d\u00bb\u2019\n]*)[\u201c\u201d\u00bb\u2019]\s*(:+|\uff1a|=>|=)\s*/y;
-const UNCLOSED = /["'`\u201c]([\p{L}_$][\p{L}\p{N}_$-]*)\s*(:+|\uff1a|=>|=)\s*/uy;
-const UNQUOTED = /([\p{L}_$][\p{L}\p{N}_$-]*)(["'`\u201d]?)\s*(:+|\uff1a|=>|=)\s*/uy;
+  /[\u201c\u201e\u00ab\u2018]([^\u201c\u201d\u00bb\u2019\n]{0,200})[\u201c\u201d\u00bb\u2019]\s*(:+|\uff1a|=>|=)\s*/y;
+const UNCLOSED = /["'`\u201c]([\p{L}_$][\p{L}\p{N}_$-]{0,200})\s*(:+|\uff1a|=>|=)\s*/uy;
+const UNQUOTED = /([\p{L}_$][\p{L}\p{N}_$-]{0,200})(["'`\u201d]?)\s*(:+|\uff1a|=>|=)\s*/uy;
 const BEGINS_VALUE = /["'\u201c{[\d+-]|true|false|null|True|False|None/y;
 
 /** Reads the name of a field and what separates it from its value. Returns `undefined` if there is none. */
@@ -32,6 +32,9 @@ export function readKey(text: string, at: number): ReadKey | undefined {
       ...(isStrict ? {} : { repair: "quotes or colons of names replaced" }),
     };
     if (colon !== undefined) return read;
+    const inside = findColonInside(raw, quote!, text, end);
+    if (inside === "doubtful") return undefined;
+    if (inside === "colon") return { ...read, repair: "quotes or colons of names replaced" };
     if (raw !== "" && /^[\w$ -]+$/.test(raw) && matchAt(BEGINS_VALUE, text, end) !== undefined)
       return { ...read, repair: "missing colons added", isColonMissing: true };
   }
@@ -48,6 +51,28 @@ export function readKey(text: string, at: number): ReadKey | undefined {
     repair: "missing quotes of names added",
     isQuoteMissing: true,
   };
+}
+
+const LITERAL = /(?:[+-]?\d[\d.eE+-]*|true|false|null)\s*[,}\]\n]/y;
+
+/**
+ * Tells whether the colon is inside of the quotes of a name, or the closing quote of the name is missing: then the quote
+ * is the one that opens the value.
+ *
+ * @param end - The position after the quote and white space.
+ */
+function findColonInside(raw: string, quote: string, text: string, end: number): "colon" | "no" | "doubtful" {
+  if (!/[:=\uff1a]\s*$/.test(raw)) return "no";
+  const hasSpace = /\s/.test(text[end - 1] ?? "");
+  const next = text[end];
+  if (next === quote) {
+    const isEmptyText = !hasSpace && /^\s*[,}\]]/.test(text.slice(end + 1, end + 100));
+    return isEmptyText ? "no" : "colon";
+  }
+  const beginsValue = next === "{" || next === "[" || matchAt(LITERAL, text, end) !== undefined;
+  if (!beginsValue) return "no";
+  if (hasSpace) return "colon";
+  return /\s$/.test(raw) ? "no" : "doubtful";
 }
 
 /** Reports whether nothing but a part of a name follows. */

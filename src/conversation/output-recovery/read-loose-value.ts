@@ -13,13 +13,18 @@ import { findKnownField, findShape, getFieldSchema, hasKnownFields } from "./obj
 import { readBareValue } from "./read-bare-value.ts";
 import { endsWithinKey, type ReadKey, readKey } from "./read-key.ts";
 import { beginsQuoted, readQuoted } from "./read-quoted.ts";
+import { spend } from "./step-budget.ts";
 
 // Reads what a model meant as JSON. Nothing that it wrote is skipped but comments and punctuation: a text that would lose
 // a word is BROKEN.
 
 export type LooseRead = unknown | typeof BROKEN | typeof MISSING;
 
+/** What stands around a value and its name is looked at. */
+const STEPS_OF_VALUE = 50;
+
 export function readLooseValue(source: LooseSource, schema: unknown): LooseRead {
+  if (!spend(source.budget, STEPS_OF_VALUE)) return BROKEN;
   skipSpace(source);
   if (isAtEnd(source)) {
     markCut(source);
@@ -80,6 +85,7 @@ function readFields(source: LooseSource, container: OpenContainer, fields: Map<s
     const name = chooseName(key, source, container, commas > 0 || fields.size === 0);
     if (name === undefined) return false;
     if (belongsToOuter(name, source, container)) return closeImplicitly(source);
+    if (isCommaInside(source, commas, fields.size)) return false;
     noteCommas(source, commas, fields.size, false);
     if (key.repair !== undefined) source.repairs.add(key.repair);
     source.at = key.end;
@@ -180,6 +186,7 @@ function readItems(source: LooseSource, container: OpenContainer, items: unknown
     }
     if (beginsOuterField(source)) return closeImplicitly(source);
     if (commas === 0 && items.length > 0 && !/[\s"'{[]/.test(source.text.slice(from, from + 1))) return false;
+    if (isCommaInside(source, commas, items.length)) return false;
     noteCommas(source, commas, items.length, false);
     const value = readLooseValue(source, container.shape?.["items"]);
     if (value === BROKEN) return false;
@@ -209,6 +216,11 @@ function skipCommas(source: LooseSource): number {
     commas += 1;
     source.at += 1;
   }
+}
+
+/** Reports whether a comma that is missing stands within the quotes before it. */
+function isCommaInside({ text, at }: LooseSource, commas: number, before: number): boolean {
+  return commas === 0 && before > 0 && /[,;]\\?["'`\u201d]\s*$/.test(text.slice(Math.max(0, at - 50), at));
 }
 
 function noteCommas({ repairs }: LooseSource, commas: number, before: number, isLast: boolean): void {

@@ -94,14 +94,19 @@ const FURTHER = join(dirname(fileURLToPath(import.meta.url)), "further-mutators"
 
 /** Imports the mutators of other authors (see further-mutators/README.md). */
 export async function loadFurtherMutators(): Promise<readonly Mutator[]> {
-  const files = readdirSync(FURTHER).filter((name) => name.endsWith(".ts"));
+  const files = readdirSync(FURTHER)
+    .filter((name) => name.endsWith(".ts"))
+    .sort();
   const modules = await Promise.all(
     files.map((name) => import(/* @vite-ignore */ pathToFileURL(join(FURTHER, name)).href)),
   );
   return modules.flatMap((exported: Record<string, unknown>) =>
     nameLossless(
       Object.fromEntries(
-        Object.entries(exported).filter((entry): entry is [string, Mutate] => typeof entry[1] === "function"),
+        Object.entries(exported)
+          .filter((entry): entry is [string, Mutate] => typeof entry[1] === "function")
+          // Loaders differ in the order of the exports.
+          .sort(([one], [other]) => (one < other ? -1 : 1)),
       ),
     ),
   );

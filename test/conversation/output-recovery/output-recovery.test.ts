@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ARTIFACT_TYPES, type ArtifactType } from "../../../src/apps/git/artifacts/artifact-types.ts";
 import { recoverOutput, recoverValue } from "../../../src/conversation/output-recovery/recover-output.ts";
+import { readOutput } from "../../../src/conversation/output-value.ts";
 import { matchesSchema } from "../../../src/platform/json-schema/schema-validator.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 import { thoroughTest } from "../../support/test-depth.ts";
 import { buildCorpus, getArtifactSchema, loadFurtherMutators, MUTATORS } from "./corpus.ts";
 import { measure } from "./measure.ts";
@@ -14,18 +16,18 @@ const TYPES = Object.keys(ARTIFACT_TYPES) as ArtifactType[];
 const recover = (text: string, schema: JsonSchema) => recoverOutput(text, schema, matchesSchema);
 
 describe("measured on the corpus, Holdfast", () => {
-  test("recovers more than jsonrepair and the AI SDK, with no more wrong values [IRIS-17, IRIS-18, IRIS-19]", async () => {
+  test("recovers more than jsonrepair and the AI SDK, with no wrong values [IRIS-17, IRIS-18, IRIS-19]", async () => {
     const { figures } = await measure(3, 1, await loadFurtherMutators());
     const { holdfast, jsonrepair, aiSdk } = figures;
     expect(holdfast.recoveredShare).toBeGreaterThan(0.95);
     expect(holdfast.recovered).toBeGreaterThan(Math.max(jsonrepair.recovered, aiSdk.recovered));
-    expect(holdfast.wrong).toBeLessThanOrEqual(Math.min(jsonrepair.wrong, aiSdk.wrong));
+    expect(holdfast.wrong).toBe(0);
   });
 });
 
 thoroughTest("the table of docs/structured-output.md is what the corpus gives", async () => {
   const page = await readFile(new URL("../../../docs/structured-output.md", import.meta.url), "utf8");
-  const { figures } = await measure(1, 5, []);
+  const { figures } = await measure(1, 5, await loadFurtherMutators());
   const { holdfast, strict, jsonrepair, aiSdk } = figures;
   expect(page).toContain(`${figures.outputs} outputs, of which ${figures.recoverable} still say enough`);
   const rows = [...page.matchAll(/% \((\d+)\) \|[^|]*% \((\d+)\)/g)].map(([, ...counts]) =>
@@ -133,8 +135,23 @@ describe("bounded work:", () => {
     ["1 MB of commas", `{${",".repeat(LARGE)}`],
     ["1 MB of lines that begin objects", '\n{"summary":"a'.repeat(LARGE / 14)],
     ["1 MB without a quote's end in each line", '"summary: a\n'.repeat(LARGE / 12)],
+    ["1 MB of spaces after a text", `{"summary":"a"${" ".repeat(LARGE)}`],
+    ["1 MB of quotes before spaces", `{"summary":"${`"${" ".repeat(999)}`.repeat(LARGE / 1000)}`],
+    ["1 MB of comments without an end", `{"summary":"a "b" ${'",/* '.repeat(LARGE / 5)}`],
+    ["1 MB of names without an end", `{"summary":"a "b" ${'",\u00ab'.repeat(LARGE / 3)}`],
+    ["1 MB of line breaks after a quote", `{"summary":"a "b" ${"\n".repeat(LARGE)}`],
+    ["1 MB of line breaks within a text", `{"summary":"a "b" ${"\n".repeat(LARGE)}","findings":[]}`],
+    [
+      "1 MB of spaces within a number",
+      `{"summary":"s","findings":[],"stats":{"files_reviewed":"1${" ".repeat(LARGE)}2"},}`,
+    ],
+    ["1 MB of spaces after a word", `{"summary":word${" ".repeat(LARGE)}`],
+    ["1 MB of objects", '{"summary":"a"}\n'.repeat(LARGE / 16)],
+    ["1 MB of escaped quotes", `{\\"summary\\":\\"${'\\\\"'.repeat(LARGE / 3)}`],
   ])("%s", (_, text) => {
-    const recovery = recover(text, schema);
+    let recovery: ReturnType<typeof recover>;
+    // On a free processor the slowest of these takes about 400 ms.
+    expect(cpuMs(() => (recovery = recover(text, schema)))).toBeLessThan(2000);
     expect(recovery === undefined || matchesSchema(recovery.value, schema, schema)).toBe(true);
   });
 
@@ -192,10 +209,84 @@ test("a number at the cut is not read: more digits may have followed", () => {
   ).toBeUndefined();
 });
 
-test("texts that can be read in two ways are refused", () => {
-  const schema = getArtifactSchema("GeneratedMessage");
-  expect(recover('{"title": "a", "title": "b",}', schema)).toBeUndefined();
-  expect(recover('[{"title": "a"}, {"title": "b"},]', schema)).toBeUndefined();
+describe("refused because it can be read in two ways:", () => {
+  test.each([
+    ["a field with two values", '{"title": "a", "title": "b",}'],
+    ["a field with two values under two names", '{"Title": "a", "TITLE": "b"}'],
+    ["several answers", '[{"title": "a"}, {"title": "b"},]'],
+    ["several answers, each in a fence", '```json\n{"title": "a"}\n```\n```json\n{"title": "b"}\n```'],
+    ["an answer and a correction", '{"title": "a", "message": "b"}\n{"message": "c"}'],
+    ["an unknown field where a known one is missing", '{"title": "a", "body": "b"}'],
+    [
+      "a field around the answer with the name of one of its own",
+      '{"title": "Result", "value": {"title": "a"}}',
+    ],
+    [
+      "an answer that may be within its own field",
+      '{"role": "x", "message": "{\\"title\\": \\"a\\"}", "title": "b"}',
+    ],
+    ["a quote that may be missing, or one of the text", '{"title": "a", | \n"message": "b"}'],
+    ["a text that may have swallowed a field", '{"title": "a" b", "body": "c", "message": ""}'],
+    ["a colon that may be in the name or before the text", '{"title:"[a]", "message": ""}'],
+    ["a comma within the quotes", '{"title": "a," "message": "b"}'],
+    ["texts that may be one", '{"title": "a" "b", "message": "c"}'],
+    ["quotes that are doubled", '{"title": "a ""b"" c", "message": ""}'],
+    ["a line that continues", '{"title": "a \\\nb", "message": ""}'],
+    ["the letters of a path", '{"title": "C:\\temp", "message": "\\d"}'],
+    ["escapes of a program that put the answer in quotes", `f('{"title": "a\\\\nb"}')`],
+    ["lines of which a program marked some", 'data: {"title": "a\n\ndata: b"}'],
+    ["line breaks that a program may have put in", `{"title": "${"word ".repeat(10)}\nword", "message": ""}`],
+    ["an elision in a comment", '{"title": "a", /* ... */}'],
+    ["colours of a program, and perhaps of the author", '{\u001b[31m"title"\u001b[0m: "a \u001b[32mb"}'],
+  ])("%s", (_, text) => {
+    expect(recover(text, getArtifactSchema("GeneratedMessage"))).toBeUndefined();
+  });
+
+  test("a list of texts that may be one text", () => {
+    const schema = { type: "object", properties: { names: { type: "array", items: { type: "string" } } } };
+    expect(recover('{"names": "a, b",}', schema)).toBeUndefined();
+    expect(recover('{"names": "a b",}', schema)?.value).toEqual({ names: ["a b"] });
+  });
+
+  test("an object that matches alone where other fields of the answer follow, with and without recovery", () => {
+    const text = '{"title": "a"}\n{"message": "b"}';
+    const schema = getArtifactSchema("GeneratedMessage");
+    const read = (recovery: "repair" | "strict", written: string) =>
+      readOutput(
+        { content: [{ type: "text", text: written }] },
+        { type: "json-schema", schema, recovery },
+        matchesSchema,
+      );
+    expect(read("strict", text).type).toBe("invalid");
+    expect(read("strict", '{"title": "a {\\"b\\": \\"c"} d"}').type).toBe("invalid");
+    expect(read("strict", `${text}\n{"title": "c"}`).type).toBe("invalid");
+    expect(read("strict", 'The config {"retries": 3} stays.\n{"title": "a"}')).toMatchObject({
+      value: { title: "a" },
+    });
+    expect(read("repair", text)).toMatchObject({ value: { title: "a", message: "b" } });
+    expect(read("repair", `${text}\n{"title": "c"}`).type).toBe("invalid");
+  });
+});
+
+describe("recovered from what programs put around it:", () => {
+  const value = { title: "a", message: "b" };
+  const lines = ["{", '  "title": "a",', '  "message": "b"', "}"];
+
+  test.each([
+    ["marks of a quotation", lines.map((line) => `> ${line}`)],
+    ["a diff", ["+++ b/x.json", ...lines.map((line) => `+${line}`)]],
+    ["numbers of lines", lines.map((line, index) => `${index + 9} | ${line}`)],
+    ["the name of a service", ["Log:", ...lines.map((line) => `worker_1  | ${line}`), "", "End."]],
+    ["lines that continue", [lines.join(" \\\n")]],
+    ["colours", lines.map((line) => line.replace(/"\w+"(?=:)/, "\u001b[34m$&\u001b[0m"))],
+    ["a call", [JSON.stringify({ type: "function", function: { name: "f", arguments: lines.join("\n") } })]],
+    ["a broken-off beginning", ['{"title": "a', "", '{"title": "a", "message": "b"}']],
+    ["quotes that are escaped", ['{\\"title\\": \\"a\\",\n\\"message\\": \\"b\\"}']],
+    ["names with colons and signs", ['{"title:" "a", "**message**": "b"}']],
+    ["an object for each field", ['{"title": "a"}', '{"message": "b"}']],
+  ])("%s", (_, written) => {
+    expect(recover(written.join("\n"), getArtifactSchema("GeneratedMessage"))?.value).toMatchObject(value);
+  });
 });
 
 test("every mutator that loses nothing is recovered for most outputs", () => {

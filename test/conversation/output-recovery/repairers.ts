@@ -1,9 +1,8 @@
 import { extractJsonMiddleware, parsePartialJson, type RepairTextFunction } from "ai";
 import { jsonrepair } from "jsonrepair";
 import { ARTIFACT_TYPES } from "../../../src/apps/git/artifacts/artifact-types.ts";
-import { recoverOutput } from "../../../src/conversation/output-recovery/recover-output.ts";
+import { readOutput } from "../../../src/conversation/output-value.ts";
 import { matchesSchema } from "../../../src/platform/json-schema/schema-validator.ts";
-import { extractJson } from "../../../src/platform/text/extract-json.ts";
 import type { SpoiltOutput } from "./corpus.ts";
 
 /** Returns a valid value of an output, with the defaults of its schema, or `undefined`. */
@@ -22,20 +21,15 @@ const validate = ({ type }: SpoiltOutput, value: unknown): unknown => {
   return parsed.success ? parsed.data : undefined;
 };
 
-/** Runs what a definition with `recovery: "repair"` runs: today's search first, recovery only if nothing matches. */
-const repairWithHoldfast: Repairer = async (spoilt) => {
-  const { text, schema } = spoilt;
-  const fits = (value: unknown) => matchesSchema(value, schema, schema);
-  const found = extractJson(text, fits);
-  if (found.type === "found" && fits(found.value)) return validate(spoilt, found.value);
-  const recovery = recoverOutput(text, schema, matchesSchema);
-  return recovery === undefined ? undefined : validate(spoilt, recovery.value);
-};
-
-const extractStrictly: Repairer = async (spoilt) => {
-  const found = extractJson(spoilt.text, (value) => matchesSchema(value, spoilt.schema, spoilt.schema));
-  return found.type === "found" ? validate(spoilt, found.value) : undefined;
-};
+/** Reads an answer as a definition with this `recovery` does. */
+const readWithHoldfast =
+  (recovery: "repair" | "strict"): Repairer =>
+  async (spoilt) => {
+    const { text, schema } = spoilt;
+    const output = { type: "json-schema", schema, recovery } as const;
+    const found = readOutput({ content: [{ type: "text", text }] }, output, matchesSchema);
+    return found.type === "found" ? validate(spoilt, found.value) : undefined;
+  };
 
 const repairWithJsonrepair: Repairer = async (spoilt) => {
   const valid = validate(spoilt, parseStrictly(spoilt.text));
@@ -74,8 +68,8 @@ async function stripFences(text: string): Promise<string> {
 }
 
 export const REPAIRERS = {
-  holdfast: repairWithHoldfast,
-  strict: extractStrictly,
+  holdfast: readWithHoldfast("repair"),
+  strict: readWithHoldfast("strict"),
   jsonrepair: repairWithJsonrepair,
   aiSdk: repairWithAiSdk,
 } as const satisfies Record<string, Repairer>;

@@ -1,0 +1,100 @@
+import { parseJson } from "../../platform/text/json.ts";
+import { removeLineMarks } from "./line-marks.ts";
+import { removeColours } from "./terminal-colours.ts";
+
+// Takes an answer out of what programs have put around it: JSON within a JSON text, a page, colours, marks of lines.
+
+export type Unwrapped = { readonly text: string; readonly repairs: readonly string[] };
+
+type Layer = { readonly text: string; readonly repair: string };
+
+/** Returns the text within a layer, nothing if there is no such layer, or "doubtful" if it can be read in two ways. */
+type RemoveLayer = (text: string) => Layer | "doubtful" | undefined;
+
+const LAYERS: readonly RemoveLayer[] = [
+  removeJsonText,
+  (text) => {
+    const inner = removeColours(text);
+    if (inner === "doubtful") return inner;
+    return inner === text ? undefined : { text: inner, repair: "colours of a terminal removed" };
+  },
+  (text) => {
+    const inner = removeLineMarks(text);
+    if (inner === "doubtful") return inner;
+    return inner === undefined ? undefined : { text: inner, repair: "marks before lines removed" };
+  },
+  decodeEntities,
+];
+
+const MAX_LAYERS = 5;
+
+/** Returns `undefined` where a layer can be read in two ways. */
+export function unwrapText(text: string): Unwrapped | undefined {
+  const repairs: string[] = [];
+  let inner = text;
+  while (repairs.length < MAX_LAYERS) {
+    const layer = findLayer(inner);
+    if (layer === "doubtful") return undefined;
+    if (layer === undefined) break;
+    inner = layer.text;
+    repairs.push(layer.repair);
+  }
+  return { text: inner, repairs };
+}
+
+function findLayer(text: string): Layer | "doubtful" | undefined {
+  for (const remove of LAYERS) {
+    const layer = remove(text);
+    if (layer !== undefined) return layer;
+  }
+  return undefined;
+}
+
+const READ_WITHIN = "JSON text within the answer read";
+
+/** An object whose quotes are all escaped. */
+const ESCAPED_OBJECT = /^\{(?:\s|\\[nrt])*\\"/;
+
+/** A backslash, or an escape that is escaped itself. */
+const BACKSLASH_OR_ESCAPE = /(?<!\\)\\\\[bfrtu]/;
+
+const ESCAPED_ONCE = /(?<!\\)(?:\\\\)*\\[^"\\]/;
+
+function removeJsonText(text: string): Layer | "doubtful" | undefined {
+  const trimmed = text.trim();
+  const isEscaped = ESCAPED_OBJECT.test(trimmed);
+  const withQuotes = isEscaped ? trimmed.replaceAll('\\"', '"') : "";
+  const isOther = isEscaped && parseJson(withQuotes) !== undefined;
+  const inner = trimmed.startsWith('"')
+    ? parseJson(trimmed)
+    : isEscaped
+      ? parseJson(`"${trimmed}"`)
+      : undefined;
+  const isWhole = typeof inner === "string" && (!isOther || parseJson(inner) !== undefined);
+  // Only the quotes may be escaped, and not the backslashes.
+  if (isWhole)
+    return isOther && BACKSLASH_OR_ESCAPE.test(trimmed) ? "doubtful" : { text: inner, repair: READ_WITHIN };
+  return isOther && ESCAPED_ONCE.test(trimmed) ? { text: withQuotes, repair: READ_WITHIN } : undefined;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  quot: '"',
+  "#34": '"',
+  "#39": "'",
+  apos: "'",
+  lt: "<",
+  gt: ">",
+  amp: "&",
+};
+const ENTITY = /&(quot|#34|#39|apos|lt|gt|amp);/g;
+
+function decodeEntities(text: string): Layer | "doubtful" | undefined {
+  if (text.includes('"') || !/&(?:quot|#34);/.test(text)) return undefined;
+  // Where some characters are not encoded, entities of others may be the author's.
+  const isPartlyEncoded = /[<>]/.test(text) && /&(?:lt|gt|amp);/.test(text);
+  if (isPartlyEncoded || (/&(?!#?\w+;)/.test(text) && text.includes("&amp;"))) return "doubtful";
+  return {
+    text: text.replace(ENTITY, (_, name: string) => ENTITIES[name]!),
+    repair: "entities of HTML decoded",
+  };
+}
