@@ -4,14 +4,12 @@ import { formatProblem, readCheckedFile } from "../../../client/index.ts";
 
 const FILE = fileURLToPath(new URL("./presets.toml", import.meta.url));
 
+/** A style that a user selects by name. */
 const Preset = z.strictObject({
   emoji: z.string().min(1),
   description: z.string().min(1),
   instructions: z.string().min(1),
 });
-
-/** A style that a user selects by name. */
-export type Preset = z.infer<typeof Preset>;
 
 const StyleFile = z.strictObject({
   presets: z.record(z.string(), Preset),
