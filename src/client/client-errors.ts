@@ -5,7 +5,8 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from "@temporalio/client";
 import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
-import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES, type QueueSize } from "../core/machine/queue-size.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../core/machine/queue-limits.ts";
+import type { QueueSize } from "../core/machine/queue-size.ts";
 import { KeyError } from "../platform/encryption/key-error.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { StoreError } from "../store/transcript/store-error.ts";

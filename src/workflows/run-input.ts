@@ -1,7 +1,7 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/account-state.ts";
 import type { LoopPart } from "../core/evaluation/loop-part.ts";
-import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../core/machine/queue-size.ts";
+import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../core/machine/queue-limits.ts";
 import type { InboundMessage } from "../core/machine/state/inbound-message.ts";
 import type { State } from "../core/machine/state/state.ts";
 import type { TaskRequest } from "../core/machine/state/task.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { toProblem } from "../../src/apps/server/problem.ts";
 import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
-import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/machine/queue-size.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/machine/queue-limits.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal } from "../../src/workflows/messages.ts";
 import { thoroughTest } from "../support/test-depth.ts";

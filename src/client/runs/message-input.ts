@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { MAX_MESSAGE_BYTES } from "../../core/machine/append-message.ts";
-import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../../core/machine/queue-size.ts";
+import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../../core/machine/queue-limits.ts";
 import { type Attachment, joinFiles } from "../../core/view/attachment.ts";
 import { sumContents } from "../../core/view/estimate.ts";
 import { check, getKind } from "../../schema/check.ts";

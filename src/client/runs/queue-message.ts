@@ -1,4 +1,5 @@
-import { hasRoomFor, MAX_WAITING_MESSAGES } from "../../core/machine/queue-size.ts";
+import { MAX_WAITING_MESSAGES } from "../../core/machine/queue-limits.ts";
+import { hasRoomFor } from "../../core/machine/queue-size.ts";
 import { isOpenStatus } from "../../core/machine/status-code.ts";
 import type { QueueMode } from "../../schema/definition.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";

@@ -1,21 +1,10 @@
 import { countUtf8Bytes } from "../view/estimate.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "./queue-limits.ts";
 import type { InboundMessage, Queues, RejectedMessages } from "./state/inbound-message.ts";
 
 // User messages wait in the state of a run, and the state must fit into one payload of the server when the run continues
 // as new. The two queues together therefore have a bound. A message beyond it is rejected: it is never dropped silently,
 // and never displaces a message that was accepted.
-
-/** The maximum number of messages that wait in a run, steering and follow-ups together; also in a session's inbox. */
-export const MAX_WAITING_MESSAGES = 200;
-
-/** The maximum number of UTF-8 bytes of the waiting texts. A stored text counts as its hash. */
-export const MAX_WAITING_BYTES = 256 * 1024;
-
-/** The maximum number of UTF-8 bytes of a message's metadata as JSON. */
-export const MAX_METADATA_BYTES = 2048;
-
-/** The longest message id in characters: 200 ids are remembered. */
-export const MAX_MESSAGE_ID_CHARS = 256;
 
 /** The messages that wait in the queues of a run. */
 export type QueueSize = { readonly messages: number; readonly bytes: number };
