@@ -14,12 +14,15 @@ const PROVIDER = '[provider]\nmodel = "m"\napi = "anthropic"\napi_key = "${KEY}"
 let home: string;
 let file: string;
 let mode: string;
+let servers: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "holdfast-untrusted-"));
   await writeFile(join(home, "secret.txt"), "The secret words.");
   const reader = `system_prompt = "file:${join(home, "secret.txt")}"\n`;
   file = join(home, "stranger.toml");
   await writeFile(file, `${PROVIDER}[agent]\n${reader}`);
+  servers = join(home, ".mcp.json");
+  await writeFile(servers, '{"mcpServers": {"files": {"command": "files-server"}}}');
   mode = join(home, "mode.toml");
   const parts = ["a", "b"].map((name) => `[[agent.instances]]\nname = "${name}"\n`).join("");
   await writeFile(
@@ -44,6 +47,7 @@ const LINES: readonly (readonly [string, () => readonly string[]])[] = [
   ["serve, of one agent", () => ["serve", "--port", "0", "--agent", `${mode}#a`]],
   ["skills list", () => ["skills", "list", "--agent", file]],
   ["mcp test", () => ["mcp", "test", "--agent", file]],
+  ["mcp import", () => ["mcp", "import", servers, "--into", file]],
   ["config show", () => ["config", "show", file]],
 ];
 
@@ -63,9 +67,7 @@ test("every command that reads agent files takes --untrusted", async () => {
   const readers = commandsOf(program).filter(({ options }) =>
     options.some(
       ({ flags, description }) =>
-        // `mcp import --into` changes a file, and resolves nothing of it.
-        !flags.startsWith("--into") &&
-        (/--(agent|definition) <file/.test(flags) || /agent files?\b/.test(description)),
+        /--(agent|definition) <file/.test(flags) || /agent files?\b/.test(description),
     ),
   );
   const names = readers.map((command) => command.name());

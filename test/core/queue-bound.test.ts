@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/core/machine/apply.ts";
-import {
-  MAX_LISTED_REJECTIONS,
-  MAX_WAITING_BYTES,
-  MAX_WAITING_MESSAGES,
-  measureQueues,
-} from "../../src/core/machine/queue-size.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/machine/queue-limits.ts";
+import { MAX_LISTED_REJECTIONS, measureQueues } from "../../src/core/machine/queue-size.ts";
 import { hasRoom } from "../../src/core/machine/queues.ts";
 import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { State } from "../../src/core/machine/state/state.ts";

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { loadAgents } from "../../config/agent-file/load-agents.ts";
@@ -12,14 +12,16 @@ import { readSource } from "../../config/source/source-file.ts";
 import { FORMATS, getFormat, type SourceFormat } from "../../config/source/source-format.ts";
 import { writeToml, writeYaml } from "../../config/source/write-formats.ts";
 import { asList, asObject, asText, type JsonObject } from "../../platform/text/json.ts";
+import type { AgentFileContext } from "./agent-file.ts";
 import { AgentFileError } from "./agent-file-error.ts";
 import type { Context } from "./context.ts";
 import { EXIT } from "./exit-codes.ts";
 import { stripControls } from "./palette.ts";
 import { formatCount } from "./text.ts";
+import { readTrust, type UntrustedFlag } from "./untrusted-flag.ts";
 import { UsageError } from "./usage-error.ts";
 
-export type McpImportFlags = {
+export type McpImportFlags = UntrustedFlag & {
   readonly into?: string;
   readonly server?: readonly string[];
   readonly project?: string;
@@ -40,8 +42,9 @@ export async function importMcpServers(
   const found = findServers(readFile(path), { path, project: resolve(flags.project ?? ".") });
   if (!found.ok) throw new UsageError(found.problem);
   const { imported, leftOut } = convertServers(selectServers(found.servers, flags, file), found.folder);
+  const trust = readTrust(context, flags);
   const target =
-    flags.into === undefined ? undefined : addToFile(flags.into, imported, flags.dryRun === true);
+    flags.into === undefined ? undefined : addToFile(flags.into, imported, flags.dryRun === true, trust);
   if (context.json) {
     context.printJson({
       type: "mcp-import",
@@ -112,10 +115,10 @@ function convertServers(servers: readonly ForeignServer[], folder: string) {
   return { imported, leftOut };
 }
 
-function addToFile(file: string, imported: readonly Imported[], isDryRun: boolean) {
+function addToFile(file: string, imported: readonly Imported[], isDryRun: boolean, trust: AgentFileContext) {
   const text = readFile(resolve(file));
   const format = findFormat(file, text);
-  const existing = listServerNames(file, text, format);
+  const existing = listServerNames(file, text, format, trust);
   const double = imported.find(({ table }) => existing.includes(String(table["name"])));
   if (double !== undefined)
     throw new UsageError(
@@ -124,9 +127,10 @@ function addToFile(file: string, imported: readonly Imported[], isDryRun: boolea
   if (imported.length === 0) return { file, isWritten: false };
   const tables = imported.map(({ table }) => table);
   const added = addServers(text, format, tables);
-  const errors = listErrors(file, added, format);
-  const before = listErrors(file, text, format).map(({ message }) => message);
-  const caused = errors.filter(({ message }) => !before.includes(message));
+  const before = listErrors(file, text, format, trust);
+  if (trust.untrusted === true && before.length > 0) throw new AgentFileError(file, before);
+  const known = before.map(({ message }) => message);
+  const caused = listErrors(file, added, format, trust).filter(({ message }) => !known.includes(message));
   if (caused.length > 0) throw new AgentFileError(file, caused);
   if (!isDryRun) writeFileSync(resolve(file), added);
   return { file, isWritten: !isDryRun };
@@ -142,19 +146,23 @@ function findFormat(file: string, text: string): SourceFormat {
   return format;
 }
 
-function listServerNames(file: string, text: string, format: SourceFormat): readonly string[] {
-  const read = readSource(text, { name: file, format, env: process.env, isSecret: isSecretField });
+function listServerNames(
+  file: string,
+  text: string,
+  format: SourceFormat,
+  { env }: AgentFileContext,
+): readonly string[] {
+  const read = readSource(text, { name: file, format, env, isSecret: isSecretField });
   if (!read.ok) throw new AgentFileError(file, read.problems);
   return asList(read.source.value["mcp"]).flatMap((server) => asText(asObject(server)?.["name"]) ?? []);
 }
 
-function listErrors(file: string, text: string, format: SourceFormat): readonly Problem[] {
-  const { problems } = loadAgents(text, {
-    name: file,
-    format,
-    env: process.env,
-    cwd: process.cwd(),
-    readFile: (path) => readFileSync(path, "utf8"),
-  });
+function listErrors(
+  file: string,
+  text: string,
+  format: SourceFormat,
+  trust: AgentFileContext,
+): readonly Problem[] {
+  const { problems } = loadAgents(text, { name: file, format, ...trust, readFile: readTextFile });
   return problems.filter(({ severity, kind }) => severity === "error" && kind !== "missing-env-var");
 }

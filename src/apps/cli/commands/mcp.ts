@@ -93,6 +93,7 @@ function configureImport(mcp: Command, runAction: RunAction): void {
       "the project whose servers are read from ~/.claude.json (default: this folder)",
     )
     .option("--yaml", "print YAML instead of TOML")
+    .option(...UNTRUSTED)
     .option("--dry-run", "write nothing")
     .addHelpText(
       "after",
