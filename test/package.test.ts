@@ -10,7 +10,7 @@ const MAX_PACKED_BYTES = 1.5 * 1024 * 1024;
 
 /** The README says that these documents are in the repository only. */
 const REPOSITORY_ONLY =
-  /^(CONTRIBUTING\.md|Dockerfile|docs\/(architecture|benchmarks|chaos|renames|scenarios|testing)\.md|docs\/(api|contributing|decisions|images)\/.*)$/;
+  /^(CONTRIBUTING\.md|Dockerfile|docs\/(architecture|benchmarks|chaos|git|renames|scenarios|testing)\.md|docs\/(api|contributing|decisions|images)\/.*)$/;
 
 type Packed = { readonly size: number; readonly files: readonly { readonly path: string }[] };
 

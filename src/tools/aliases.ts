@@ -1,9 +1,3 @@
-import { TOOL_ALIASES } from "../core/machine/tool-aliases.ts";
-
-export function toCanonicalName(name: string): string {
-  return Object.hasOwn(TOOL_ALIASES, name) ? TOOL_ALIASES[name]! : name;
-}
-
 /** Names from other agents by which models know the built-in tools. Tools of an application declare their own aliases. */
 export const BUILT_IN_ALIASES: Readonly<Record<string, readonly string[]>> = {
   bash: ["shell", "terminal", "run_command", "execute_command", "run_shell_command"],

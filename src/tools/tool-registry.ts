@@ -1,6 +1,5 @@
-import { TOOL_ALIASES } from "../core/machine/tool-aliases.ts";
+import { TOOL_ALIASES, toCanonicalName } from "../core/machine/tool-aliases.ts";
 import { findNearestName } from "../platform/text/nearest-name.ts";
-import { toCanonicalName } from "./aliases.ts";
 import { ToolSources } from "./sources/tool-sources.ts";
 import { assertNotReserved, type Tool } from "./tool.ts";
 

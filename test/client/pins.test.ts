@@ -67,6 +67,7 @@ test("pin: the values that the package exports [PAR-14]", () => {
     "parseModel",
     "pickFirst",
     "readAgents",
+    "readCheckedFile",
     "rekeyTranscript",
     "removeContextManagement",
     "saveSnapshot",

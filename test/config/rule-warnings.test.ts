@@ -10,6 +10,12 @@ function warn(text: string): readonly string[] {
 }
 
 describe("a permission rule for a tool that is off is a warning", () => {
+  test("whatever the tools are called, names of an object's own methods too", () => {
+    expect(warn(`[tools]\nenabled = ["valueOf"]\n${rule('["valueOf", "toString"]')}`)).toEqual([
+      expect.stringContaining('the tool "toString" is off'),
+    ]);
+  });
+
   test("with its place and a remedy, also within a list", () => {
     expect(
       warn(`[tools]\nenabled = ["bash"]\n${rule('"write_file"')}${rule('["bash", "bush", "file_read"]')}`),

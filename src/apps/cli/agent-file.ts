@@ -1,5 +1,6 @@
 import type { AgentDefinition, LoadedAgent, Problem } from "../../client/index.ts";
 import { readAgents } from "../../config/agent-file/read-agents.ts";
+import { LEAD_TOOLS, PACING_TOOLS } from "../../core/machine/added-tools.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { AgentFileError } from "./agent-file-error.ts";
 import { UsageError } from "./usage-error.ts";
@@ -20,19 +21,13 @@ const VIEW_TOOLS = ["prun", "prun_with_memo", "revert_to_state"];
 /** Tools by which an agent ends its work for people; an agent lists them by name. */
 const LOOP_END_TOOLS = ["hand_off", "pause_work"];
 
-/** Tools that only autonomous agents get. */
-const AUTONOMOUS_TOOLS = ["finish_work", "sleep"];
-
-/** Tools of a team's lead. */
-const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
-
 /** The names of all tools of a worker, without an application's own. A test compares them with the tools. */
 export const KNOWN_TOOLS: readonly string[] = [
   ...BUILT_IN_TOOLS,
   ...VIEW_TOOLS,
   ...LOOP_END_TOOLS,
-  ...AUTONOMOUS_TOOLS,
-  ...TEAM_TOOLS,
+  ...PACING_TOOLS,
+  ...LEAD_TOOLS,
 ];
 
 /** The options of `readAgents` that add warnings about unknown tools and models. */

@@ -1,3 +1,4 @@
+import { PACING_TOOLS } from "../../core/machine/added-tools.ts";
 import { type Attachment, isAttachment } from "../../core/view/attachment.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
@@ -135,19 +136,16 @@ async function readFiles(link: ClientLink, task: MessageWithId | undefined): Pro
   return ((await transcript.readParts(task.ref)) ?? []).filter(isAttachment);
 }
 
-/** The tools with which an autonomous agent ends its work, or sleeps. */
-const SELF_PACING_TOOLS = ["finish_work", "sleep"] as const;
-
 /**
  * Adds the tools of an autonomous agent. They affect the run alone, so that a policy with a strict default still
  * allows them.
  */
 function withRestTools(agent: AgentDefinition): AgentDefinition {
   const { tools, permissions } = agent;
-  const missing = SELF_PACING_TOOLS.filter((name) => !tools.includes(name));
+  const missing = PACING_TOOLS.filter((name) => !tools.includes(name));
   const offered = { ...agent, tools: [...tools, ...missing] };
   if (permissions.otherwise === "allow" || permissions.otherwise === "ask-unsafe") return offered;
-  const allowed = { tool: [...SELF_PACING_TOOLS], outcome: "allow" as const };
+  const allowed = { tool: [...PACING_TOOLS], outcome: "allow" as const };
   return { ...offered, permissions: { ...permissions, rules: [...permissions.rules, allowed] } };
 }
 

@@ -1,8 +1,8 @@
+import { LEAD_TOOLS } from "../../core/machine/added-tools.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 
 /** A definition that contains this tool gets all tools of a lead. */
 const DELEGATE_TOOL = "delegate";
-const LEAD_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
 
 /**
  * Builds a lead's definition: lists its agents in the prompt, and adds the tools of a lead. These affect the job alone, so
@@ -25,7 +25,7 @@ export function createLeadDefinition(
     tools: tools.includes(DELEGATE_TOOL) ? tools : [...tools, DELEGATE_TOOL],
   };
   if (permissions.otherwise === "allow" || permissions.otherwise === "ask-unsafe") return definition;
-  const allowed = { tool: LEAD_TOOLS, outcome: "allow" as const };
+  const allowed = { tool: [...LEAD_TOOLS], outcome: "allow" as const };
   return { ...definition, permissions: { ...permissions, rules: [...permissions.rules, allowed] } };
 }
 

@@ -1,4 +1,4 @@
-import { TOOL_ALIASES } from "../../core/machine/tool-aliases.ts";
+import { toCanonicalName } from "../../core/machine/tool-aliases.ts";
 import { listToolNames, listUnusedTools, type ToolNames } from "../../core/permission/unused-tools.ts";
 import { matchNameGlob } from "../../platform/text/glob.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
@@ -69,7 +69,8 @@ function warnUnusedTool(
 ): void {
   const written = getAt(loader.source.value, path);
   const names = holders.flatMap(({ tools }) => tools.names);
-  const nearest = TOOL_ALIASES[tool] ?? findNearestName(tool, names);
+  const canonical = toCanonicalName(tool);
+  const nearest = canonical === tool ? findNearestName(tool, names) : canonical;
   const advice =
     nearest === undefined
       ? "add the tool to `enabled` in `[tools]`, or remove the rule"

@@ -1,6 +1,8 @@
 import { matchNameGlob } from "../../platform/text/glob.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
-import { TOOL_ALIASES } from "../machine/tool-aliases.ts";
+import { LEAD_TOOLS, PACING_TOOLS, SKILL_READER_NAMES } from "../machine/added-tools.ts";
+import { toCanonicalName } from "../machine/tool-aliases.ts";
+import { READ_FULL_TOOL } from "../view/view-request.ts";
 
 // Permission rules that name a tool which the agent does not have. They never apply, which is probably a mistake.
 
@@ -10,19 +12,8 @@ type Agent = Pick<
 >;
 type Rule = { readonly tool?: string | readonly string[] | undefined };
 
-/** Tools that a run adds by itself: for compacted messages, for skills, and by work mode. */
-const ADDED_TOOLS = [
-  "read_full_message",
-  "finish_work",
-  "sleep",
-  "delegate",
-  "check_agents",
-  "wait_for_agents",
-  "steer_agent",
-  "stop_agent",
-];
-/** The names of the tool that reads skills: the first one that is free. */
-const SKILL_TOOLS = ["read_skill", "load_skill", "open_skill"];
+/** Tools that a run adds by itself: for compacted messages and by work mode. */
+const ADDED_TOOLS: readonly string[] = [READ_FULL_TOOL, ...PACING_TOOLS, ...LEAD_TOOLS];
 
 export type ToolNames = {
   readonly names: readonly string[];
@@ -40,10 +31,10 @@ export function listToolNames({
 }: Agent): ToolNames {
   return {
     names: [
-      ...tools.map((name) => TOOL_ALIASES[name] ?? name),
+      ...tools.map(toCanonicalName),
       ...subAgents.map(({ name }) => name),
       ...ADDED_TOOLS,
-      ...(skills === undefined ? [] : SKILL_TOOLS),
+      ...(skills === undefined ? [] : SKILL_READER_NAMES),
     ],
     prefixes: [
       ...mcp.map(({ name, prefix = name }) => (prefix === "" ? "" : `${prefix}__`)),

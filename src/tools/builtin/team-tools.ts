@@ -1,18 +1,11 @@
 import { z } from "zod";
+import { LEAD_TOOLS } from "../../core/machine/added-tools.ts";
 import { defineOfferedTool, type OfferedToolSpec, type TeamTool } from "../tool.ts";
 
 // The tools by which the lead of a team controls its agents. The job that the lead works for answers the calls.
 
-/** The names of a lead's tools. A definition that names the first gets all of them. */
-const TEAM_TOOL_NAMES = [
-  "delegate",
-  "check_agents",
-  "wait_for_agents",
-  "steer_agent",
-  "stop_agent",
-] as const satisfies readonly TeamAction[];
 /** What a lead does with the agents of its team. */
-export type TeamAction = "delegate" | "check_agents" | "wait_for_agents" | "steer_agent" | "stop_agent";
+export type TeamAction = (typeof LEAD_TOOLS)[number];
 
 const idSchema = z.string().min(1).describe("The id that delegate returned");
 const idsSchema = z.array(z.string().min(1)).max(100).optional();
@@ -95,6 +88,6 @@ function defineTeamTool<Schema extends z.ZodObject>(
   spec: Omit<OfferedToolSpec<Schema>, "name">,
 ): TeamTool {
   const tool = defineOfferedTool({ ...spec, name } as OfferedToolSpec<Schema>);
-  const together = name === "delegate" ? { companions: TEAM_TOOL_NAMES.slice(1) } : {};
+  const together = name === "delegate" ? { companions: LEAD_TOOLS.slice(1) } : {};
   return { ...tool, ...together, kind: "team", action: name };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { toCanonicalName } from "../../core/machine/tool-aliases.ts";
 import { READ_FULL_TOOL } from "../../core/view/view-request.ts";
 import type { PinnedTool } from "../../schema/tool-source.ts";
-import { toCanonicalName } from "../aliases.ts";
 import { RESERVED_TOOL_NAMES } from "../tool.ts";
 
 const MAX_NAME_CHARS = 64;

@@ -1,5 +1,6 @@
+import { toCanonicalName } from "../../../core/machine/tool-aliases.ts";
 import { PermissionRule } from "../../../schema/permission.ts";
-import { BUILT_IN_ALIASES, toCanonicalName } from "../../aliases.ts";
+import { BUILT_IN_ALIASES } from "../../aliases.ts";
 import { isWithin } from "../../workspace/workspace-access.ts";
 import type { Skill } from "./find-skills.ts";
 

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
+import { SKILL_READER_NAMES } from "../../../core/machine/added-tools.ts";
+import { toCanonicalName } from "../../../core/machine/tool-aliases.ts";
 import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import { MAX_SKILLS, type SkillSettings } from "../../../schema/skills.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
-import { toCanonicalName } from "../../aliases.ts";
 import { describeSystemError } from "../../workspace/system-error.ts";
 import { openRoot } from "../../workspace/workspace-access.ts";
 import { type PinContext, type SourcePin, type ToolSource, ToolSourceError } from "../tool-source.ts";
@@ -24,9 +25,6 @@ import { formatSkillsPrompt } from "./skills-prompt.ts";
 
 /** The limit for all skills of an agent together: a definition stores the name and the hash of each file. */
 const MAX_TOTAL_FILES = 2048;
-
-/** The tool's name; the next one if another tool of the agent has the name. */
-const READER_NAMES = ["read_skill", "load_skill", "open_skill"] as const;
 
 const PinnedData = z.strictObject({ skills: z.array(PinnedSkill) });
 
@@ -156,7 +154,7 @@ async function pinSkills(skills: readonly Skill[], signal: AbortSignal): Promise
 
 function chooseReaderName({ tools, subAgents = [] }: AgentDefinition): string {
   const taken = [...tools.map(toCanonicalName), ...subAgents.map(({ name }) => name)];
-  return READER_NAMES.find((name) => !taken.includes(name)) ?? READER_NAMES[0];
+  return SKILL_READER_NAMES.find((name) => !taken.includes(name)) ?? SKILL_READER_NAMES[0];
 }
 
 function pinReader(name: string, skills: readonly PinnedSkill[]): PinnedTool {
