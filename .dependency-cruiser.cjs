@@ -3,18 +3,12 @@
 // A room is a folder of src. It may import the rooms that its row names, which all stand below it, and nothing else of
 // ours. `types` may only be seen by the type checker. `packages` are the npm packages it may use: none, all, or these.
 
+const { bundles } = require("./scripts/bundled-packages.json");
+
+/** They use development packages, which the build bundles; the last one loads an optional peer. */
+const BUNDLED_MODULES = [...Object.keys(bundles), "models/google-vertex/vertex-credentials"];
+
 const ALL = "^node_modules/";
-const BUNDLED_MODULES = [
-  "apps/cli/diff",
-  "apps/cli/tui/pi-tui",
-  "models/bedrock-converse/aws-credential-chain",
-  "models/bedrock-converse/aws-sdk",
-  "store/transcript/sqlite/libsql",
-  "testing/model-server/event-stream-codec",
-  "tools/argument-repair/jsonrepair",
-  "tools/sources/openapi/json-schema-ref-parser",
-  "models/google-vertex/vertex-credentials",
-];
 const TEMPORAL = "^node_modules/@temporalio/";
 
 /** From the bottom up. */
@@ -195,7 +189,6 @@ module.exports = {
       to: { path: "^(test|bench|examples|scripts)/" },
     },
     {
-      // The build bundles the packages of these files (scripts/bundled-packages.mjs); the last one loads an optional peer.
       name: "no-development-packages",
       severity: "error",
       // The package does not contain the application for git work yet.

@@ -11,6 +11,7 @@ const BUILD_INPUTS = [
   "package-lock.json",
   join("scripts", "remove-blanks.mjs"),
   join("scripts", "build.mjs"),
+  join("scripts", "bundled-packages.json"),
   join("scripts", "bundled-packages.mjs"),
   join("scripts", "declarations.mjs"),
 ];

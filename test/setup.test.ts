@@ -17,6 +17,7 @@ beforeEach(async () => {
     "setup.mjs",
     "build-stamp.mjs",
     "remove-blanks.mjs",
+    "bundled-packages.json",
     "bundled-packages.mjs",
     "declarations.mjs",
   ])

@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
+import { EventStreamCodec } from "../../platform/event-stream-codec.ts";
 import { createTooLargeError } from "../answer-size-limit.ts";
 import { createBrokenStreamError, type Vendor } from "../provider-error-from-response.ts";
 import { MAX_EVENT_CHARS } from "../sse-reader.ts";
 import type { ServerEvent, StreamFormat, StreamReader } from "../stream-format.ts";
-import { EventStreamCodec } from "./aws-sdk.ts";
 import { JsonLinesReader } from "./json-lines-reader.ts";
 
 // Amazon's binary event stream: frames of headers and a body, each with its length and two checksums.

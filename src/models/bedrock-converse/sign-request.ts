@@ -1,7 +1,7 @@
 import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import type { OutgoingRequest } from "../send-vendor-request.ts";
 import type { AwsCredentials } from "./aws-credentials.ts";
-import { SignatureV4 } from "./aws-sdk.ts";
+import { SignatureV4 } from "./signature-v4.ts";
 
 type Data = string | ArrayBuffer | ArrayBufferView;
 

@@ -1,6 +1,6 @@
+import { EventStreamCodec } from "../../platform/event-stream-codec.ts";
 import { isSignedWith } from "./bedrock-signature.ts";
 import { validateBedrockRequest } from "./bedrock-validation.ts";
-import { EventStreamCodec } from "./event-stream-codec.ts";
 import { buildBedrockPrompt } from "./explicit-cache-prompt.ts";
 import type { PathParameters } from "./gemini-contents.ts";
 import type { Reply } from "./reply.ts";
