@@ -6,12 +6,12 @@
 
 import { z } from "zod";
 import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
+import type { TeamAction } from "../core/machine/added-tools.ts";
 import type { SpawnedGroup } from "../platform/process/process-group.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { Content, FileContent, ImageContent, TextContent } from "../schema/message.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 import type { AskUser } from "../schema/user-question.ts";
-import type { TeamAction } from "./builtin/team-tools.ts";
 
 export type { Content, FileContent, ImageContent, TextContent } from "../schema/message.ts";
 export type { ReplayClass, ToolDefinition } from "../schema/tool.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CancelledFailure, Context } from "@temporalio/activity";
 import { DELEGATE_UPDATE, type DelegateRequest, type DelegateResult } from "../../core/job/team-messages.ts";
+import type { TeamAction } from "../../core/machine/added-tools.ts";
 import { computePauseMs } from "../../platform/async/back-off.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
@@ -11,7 +12,6 @@ import {
   DelegateArguments,
   SteerArguments,
   StopArguments,
-  type TeamAction,
   WaitArguments,
 } from "../../tools/builtin/team-tools.ts";
 import { type TeamTool, ToolError, type ToolOutput } from "../../tools/tool.ts";

@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { LEAD_TOOLS } from "../../core/machine/added-tools.ts";
+import { LEAD_TOOLS, type TeamAction } from "../../core/machine/added-tools.ts";
 import { defineOfferedTool, type OfferedToolSpec, type TeamTool } from "../tool.ts";
 
 // The tools by which the lead of a team controls its agents. The job that the lead works for answers the calls.
-
-/** What a lead does with the agents of its team. */
-export type TeamAction = (typeof LEAD_TOOLS)[number];
 
 const idSchema = z.string().min(1).describe("The id that delegate returned");
 const idsSchema = z.array(z.string().min(1)).max(100).optional();
