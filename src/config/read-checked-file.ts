@@ -4,7 +4,7 @@ import { findNearestName } from "../platform/text/nearest-name.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { findMeantIssues, formatExpected, listKeys } from "../schema/check.ts";
 import { type Problem, sortProblems } from "./problem.ts";
-import { readTextFile } from "./read-text.ts";
+import { describeReadError, readTextFile } from "./read-text.ts";
 import { readSource, type SourceFile } from "./source/source-file.ts";
 import type { SourceFormat } from "./source/source-format.ts";
 import type { Path } from "./source/source-node.ts";
@@ -45,10 +45,8 @@ export function readCheckedFile<Schema extends z.ZodType>(
   try {
     text = readTextFile(resolve(cwd, file));
   } catch (error) {
-    const reason =
-      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
     const expected = "a file that can be read";
-    const message = `it cannot be read: ${reason}`;
+    const message = `it cannot be read: ${describeReadError(error)}`;
     return { ok: false, problems: [{ kind: "io", severity: "error", file, message, expected }] };
   }
   const read = readSource(text, { name: file, format, env: {}, isSecret: () => false, substitutes: false });

@@ -27,3 +27,9 @@ export function readTextFile(path: string, maxBytes = MAX_TEXT_BYTES): string {
     closeSync(file);
   }
 }
+
+/** Describes why `readTextFile` failed, as part of a sentence: "there is no such file". */
+export function describeReadError(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" ? "there is no such file" : message;
+}

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from "vitest";
 import type { Answer } from "../../src/testing/model-server/script.ts";
+import { PNG } from "../support/media.ts";
 import { testIf } from "../support/skipping.ts";
 import { isThorough, thoroughTest } from "../support/test-depth.ts";
 import { formatConnectionOptions } from "../workflows/support/test-client.ts";
@@ -15,8 +16,6 @@ const CTRL_C = "\u0003";
 const CTRL_R = "\u0012";
 const CTRL_X = "\u0018";
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 const UP = "\u001b[A";
 const ENTER = "\r";
 const ESCAPE = "\u001b";
@@ -144,7 +143,7 @@ terminalTest(
 terminalTest("a pasted path of an image is an attachment that Ctrl-X removes, and Enter sends", async () => {
   script({ text: "A red dot." });
   const image = join(folder, "a dot.png");
-  await writeFile(image, Buffer.from(PNG, "base64"));
+  await writeFile(image, PNG);
   await writeFile(join(folder, "notes.md"), "Notes.");
   const chat = await openChat();
   chat.paste(image.replace("a dot", "a\\ dot"));

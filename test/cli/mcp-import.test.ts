@@ -254,6 +254,17 @@ describe("mcp import --into adds to an agent file", () => {
     expect(listNames(file)).toEqual(["files", "filesystem", "github"]);
   });
 
+  test("that begins with a byte order mark, or has a comment in place of servers", async () => {
+    const source = await write("mcp.json", { mcpServers: { one: { command: "x" } } });
+    const json = await write("a.json", '\uFEFF{"provider": {"model": "claude-x"}}');
+    expect((await importFile(source, "--into", json)).code).toBe(0);
+    expect(listNames(json)).toEqual(["one"]);
+    const yaml = await write("a.yaml", "provider:\n  model: claude-x\nmcp:\n  # none yet\n");
+    expect((await importFile(source, "--into", yaml)).code).toBe(0);
+    expect(listNames(yaml)).toEqual(["one"]);
+    expect(await readFile(yaml, "utf8")).toContain("# none yet");
+  });
+
   test("which has none yet", async () => {
     const source = await write("mcp.json", { mcpServers: { one: { command: "x" } } });
     for (const [name, text] of [

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
+import { createPng } from "../support/media.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createJobName, createMembers, readConversation } from "../workflows/support/job-agents.ts";
 import { listTexts } from "../workflows/support/list-texts.ts";
@@ -11,11 +12,7 @@ import { openTestEnvironment, type TestEnvironment } from "../workflows/support/
 import type { TestSession } from "../workflows/support/test-session.ts";
 
 const MARKER = "MARKER-OF-AN-IMAGE ";
-/** A PNG by its beginning; the rest is the marker. */
-const PNG = Buffer.concat([
-  Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64"),
-  Buffer.from(MARKER.repeat(400)),
-]);
+const PNG = createPng(MARKER.repeat(400));
 const image = { type: "image" as const, bytes: PNG, name: "page.png" };
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -7,12 +7,10 @@ import { parseMode } from "../../src/client/runs/start-job.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { FanOutRequest } from "../../src/workflows/job-input.ts";
+import { createPng } from "../support/media.ts";
 import { SqliteFixture } from "../transcript/sqlite-fixture.ts";
 
-const PNG = Buffer.concat([
-  Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64"),
-  Buffer.alloc(4000, "image "),
-]);
+const PNG = createPng("image ".repeat(700));
 const LATER_MS = Date.now() + 3 * 24 * 60 * 60 * 1000;
 const claude = anthropic("claude-sonnet-4-5");
 const seeing = { name: "seeing", model: claude };

@@ -4,18 +4,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { Holdfast } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { createPng } from "../support/media.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";
 
 const MARKER = "MARKER-OF-AN-IMAGE ";
-/** A PNG by its beginning; the rest is the marker. */
-const png = (name: string) =>
-  Buffer.concat([
-    Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64"),
-    Buffer.from(`${name} ${MARKER.repeat(400)}`),
-  ]);
+const png = (name: string) => createPng(`${name} ${MARKER.repeat(400)}`);
 const PDF = Buffer.from(`%PDF-1.4\n<< /Type /Pages /Count 1 >>\n${MARKER.repeat(300)}`);
 
 const gates = new Gates();

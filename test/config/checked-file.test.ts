@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { formatProblem } from "../../src/config/problem.ts";
 import { readCheckedFile } from "../../src/config/read-checked-file.ts";
@@ -14,6 +14,7 @@ const SCHEMA = z.strictObject({
 });
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-checked-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function read(name: string, text: string) {
   writeFileSync(join(folder, name), text);

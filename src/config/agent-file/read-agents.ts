@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { CatalogueError, readCatalogue } from "../catalogue/user-file.ts";
-import { readTextFile } from "../read-text.ts";
+import { describeReadError, readTextFile } from "../read-text.ts";
 import type { SourceFormat } from "../source/source-format.ts";
 import { type AgentFileResult, loadAgents } from "./load-agents.ts";
 
@@ -46,9 +46,7 @@ export function readAgents(file: string, options: ReadAgentsOptions = {}): Agent
     text = readTextFile(resolve(cwd, file));
   } catch (error) {
     if (error instanceof CatalogueError) return createUnreadableResult(file, error.message);
-    const reason =
-      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
-    return createUnreadableResult(file, `it cannot be read: ${reason}`);
+    return createUnreadableResult(file, `it cannot be read: ${describeReadError(error)}`);
   }
   const environment = {
     env,

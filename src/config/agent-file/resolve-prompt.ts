@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { describeReadError } from "../read-text.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import type { Origin } from "./draft.ts";
@@ -103,14 +104,12 @@ export function readTextOrFile(
   try {
     return { text: loader.environment.readFile(file), from: { read: file } };
   } catch (error) {
-    const reason =
-      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
     loader.report(path, {
       kind: "io",
       severity: "error",
       found: value,
       expected: "a file that can be read",
-      message: `${file} cannot be read: ${reason}. A relative path starts at the agent's workspace`,
+      message: `${file} cannot be read: ${describeReadError(error)}. A relative path starts at the agent's workspace`,
     });
     return { text: "" };
   }

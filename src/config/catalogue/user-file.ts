@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { check } from "../../schema/check.ts";
 import { resolveHome } from "../home.ts";
+import { describeReadError } from "../read-text.ts";
 import { parseToml } from "../source/parse-toml.ts";
 import { toPlainValue } from "../source/source-node.ts";
 import { Catalogue } from "./catalogue.ts";
@@ -66,11 +67,9 @@ export function readCatalogue(env: Environment = process.env): Catalogue {
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (isMissing && !env["HOLDFAST_MODELS"]) return new Catalogue();
-    const reason = isMissing ? "there is no such file" : (error as Error).message;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" && !env["HOLDFAST_MODELS"]) return new Catalogue();
     throw new CatalogueError(
-      `The models file ${file} cannot be read: ${reason}. Fix the path or the file, or unset HOLDFAST_MODELS.`,
+      `The models file ${file} cannot be read: ${describeReadError(error)}. Fix the path or the file, or unset HOLDFAST_MODELS.`,
     );
   }
   return new Catalogue(parseUserModels(text, file));

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../platform/text/json.ts";
+import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { check } from "../../schema/check.ts";
 import { holdsSecret, isLiteralSecret } from "../../schema/headers.ts";
 import { McpServer } from "../../schema/mcp.ts";
@@ -7,15 +7,18 @@ import { toVariableName, translateVariables, type VariableContext } from "./tran
 
 // Converts a server of another program's file to an [[mcp]] table. No secret is copied: a reference to a variable replaces it.
 
+/** An [[mcp]] table. */
+export type ServerTable = JsonObject & { readonly name: string };
+
 export type ConvertedServer =
-  | { readonly ok: true; readonly table: JsonObject; readonly notes: readonly string[] }
+  | { readonly ok: true; readonly table: ServerTable; readonly notes: readonly string[] }
   /** Why the server cannot be used. */
   | { readonly ok: false; readonly problem: string };
 
-/** Names of variables and headers that probably contain secrets. More names than a definition refuses: nothing is lost. */
+/** Names of variables and headers that probably contain secrets. They are more than a definition refuses, which costs nothing. */
 const SECRET_NAME =
   /(?:^|[-_])(?:api[-_]?key|key|token|secret|pass|passwd|password|pwd|passphrase|credentials?|auth|authorization|pat|dsn|cookie|signature)(?:[-_]|$)/i;
-/** A flag whose value, behind `=` or in the next argument, is a secret. */
+/** A flag whose value, after `=` or in the next argument, is a secret. */
 const SECRET_FLAG =
   /^--?(?:[a-z]+-)*(?:api[-_]?key|key|token|secret|password|passwd|passphrase|credentials?|pat)$/i;
 const ADDRESS_WITH_PASSWORD = /:\/\/[^/\s:@]*:[^/\s@]+@/;
@@ -49,18 +52,18 @@ export function convertServer({ name, table }: ForeignServer, context: VariableC
     notes.push(`set ${variable} in the worker's environment to the secret in ${place}, which is not copied`);
     return `\${${variable}}`;
   };
-  const converted: Record<string, unknown> = { name: id };
+  const converted: Record<string, unknown> & { readonly name: string } = { name: id };
   for (const key of ["command", "cwd", "url"] as const) {
     if (typeof table[key] === "string") converted[key] = translate(table[key]);
   }
   if (Array.isArray(table["args"]))
     converted["args"] = convertArguments(table["args"].map(String), id, translate, refer);
-  if (isTexts(table["env"]))
+  if (isObject(table["env"]))
     converted["env"] = convertTexts(table["env"], (key, value) => {
       const own = translate(value);
       return isSecret(key, own) ? refer(toVariableName(key), `\`env.${key}\``) : own;
     });
-  if (isTexts(table["headers"]))
+  if (isObject(table["headers"]))
     converted["headers"] = convertTexts(table["headers"], (key, value) => {
       const own = translate(value);
       if (!isSecret(key, own)) return own;
@@ -109,20 +112,15 @@ function looksSecret(value: string): boolean {
   return holdsSecret(value) || ADDRESS_WITH_PASSWORD.test(value) || LONG_WORD.test(value);
 }
 
-function isTexts(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function convertTexts(values: JsonObject, convert: (key: string, value: string) => string): JsonObject {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, convert(key, String(value))]));
 }
 
-function removeEmpty(table: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(table).filter(
-      ([, value]) => typeof value !== "object" || Object.keys(value as object).length > 0,
-    ),
+function removeEmpty<Table extends JsonObject>(table: Table): Table {
+  const entries = Object.entries(table).filter(
+    ([, value]) => typeof value !== "object" || Object.keys(value as object).length > 0,
   );
+  return Object.fromEntries(entries) as Table;
 }
 
 /** Checks a server as the definition would. References in an address stand for any text. */

@@ -1,7 +1,7 @@
 import { type Node as JsonNode, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { createParseFailure, MAX_DEPTH, type ParseFunction } from "./parse-result.ts";
 import type { Scalar, SourceEntry, SourceNode } from "./source-node.ts";
-import { explainJsonError } from "./syntax-hints.ts";
+import { explainJsonError, explainRepeatedKey } from "./syntax-hints.ts";
 
 const OPTIONS = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
@@ -46,11 +46,7 @@ function toNode(node: JsonNode, depth: number): SourceNode {
   const entries = new Map<string, SourceEntry>();
   for (const { children } of node.children ?? []) {
     const [key, value] = children as [JsonNode, JsonNode];
-    if (entries.has(key.value))
-      throw new UnsupportedValueError(
-        key,
-        `The key ${JSON.stringify(key.value)} occurs twice in its table: remove one of them, or merge the two`,
-      );
+    if (entries.has(key.value)) throw new UnsupportedValueError(key, explainRepeatedKey(key.value));
     entries.set(key.value, { key: toSpan(key), node: toNode(value, depth + 1) });
   }
   return { type: "table", span, entries };

@@ -25,6 +25,7 @@ import { keepPlaceholders, preparePlaceholders } from "./variable-placeholders.t
 /** A file that has been read: its values, their positions, and the variables that they contain. */
 export type SourceFile = {
   readonly name: string;
+  readonly format: SourceFormat;
   readonly root: SourceNode;
   /** The value with variables substituted; secrets stay references. */
   readonly value: Record<string, unknown>;
@@ -90,7 +91,10 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
     if (parsed.ok) {
       if (parsed.root.type === "table") {
         const substitution = new Substitution(prepared, options, excerpts);
-        return { ok: true, source: createSourceFile(parsed.root, substitution, { options, excerpts }) };
+        return {
+          ok: true,
+          source: createSourceFile(parsed.root, substitution, { options, format: candidate, excerpts }),
+        };
       }
       const found = formatFound(toPlainValue(parsed.root));
       const message = `The file must be a table of sections, found ${found}${options.hint === undefined ? "" : `: ${options.hint}`}`;
@@ -157,11 +161,16 @@ function measureNode(root: SourceNode): { readonly depth: number; readonly nodes
 function createSourceFile(
   parsed: SourceNode,
   substitution: Substitution,
-  { options, excerpts }: { readonly options: ReadOptions; readonly excerpts: Excerpts },
+  {
+    options,
+    format,
+    excerpts,
+  }: { readonly options: ReadOptions; readonly format: SourceFormat; readonly excerpts: Excerpts },
 ): SourceFile {
   const root = substitution.substituteRoot(parsed);
   return {
     name: options.name,
+    format,
     root,
     value: toPlainValue(root) as Record<string, unknown>,
     variables: substitution.variables,

@@ -42,7 +42,7 @@ export function explainYamlError(
   }
 }
 
-function explainRepeatedKey(key: string): string {
+export function explainRepeatedKey(key: string): string {
   return `The key "${key}" occurs twice in its table: remove one of them, or merge the two`;
 }
 

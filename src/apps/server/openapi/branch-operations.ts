@@ -1,9 +1,7 @@
 import { CompactBody, ForkBody, RewindBody } from "../request-schemas.ts";
 import { CompactedSession, ForkedBranch, RewoundSession } from "./answer-schemas.ts";
-import type { Operation } from "./operation.ts";
+import { type Operation, SESSION } from "./operation.ts";
 import { BODY_PROBLEMS, RUN_PROBLEMS, START_PROBLEMS } from "./problem-schema.ts";
-
-const SESSION = "/v1/sessions/{id}";
 
 /** Operations that change what the next run of a session sees, and nothing in the record. */
 export const BRANCHES: readonly Operation[] = [

@@ -28,3 +28,8 @@ export type Operation = {
   readonly answers: Readonly<Record<number, OperationAnswer>>;
   readonly problems: readonly ProblemCode[];
 };
+
+/** The path of a session. */
+export const SESSION = "/v1/sessions/{id}";
+
+export const json = (description: string, schema: ZodType): OperationAnswer => ({ description, schema });

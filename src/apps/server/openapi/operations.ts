@@ -1,139 +1,21 @@
 import type { ZodType } from "zod";
 import { ChatRequest } from "../chat-request.ts";
-import {
-  AnswerBody,
-  ApproveBody,
-  DeleteQuery,
-  DenyBody,
-  EventsQuery,
-  ListQuery,
-  MessageBody,
-  MessagesQuery,
-  PromptBody,
-  SendBody,
-  StartBody,
-  StopBody,
-  TitleBody,
-} from "../request-schemas.ts";
+import { AnswerBody, ApproveBody, DenyBody, MessageBody, PromptBody, SendBody } from "../request-schemas.ts";
 import {
   AnsweredCall,
   ChatHistory,
   CodecPayloads,
-  DeletedSessions,
   Health,
-  MessagePage,
   OpenApiDocument,
   PendingCalls,
   QueuedMessage,
   SentMessage,
   SentPrompt,
-  SessionList,
-  SessionStatus,
-  StartedRun,
-  StoppedRun,
-  StoredTitle,
 } from "./answer-schemas.ts";
 import { BRANCHES } from "./branch-operations.ts";
-import type { Operation, OperationAnswer } from "./operation.ts";
-import {
-  BODY_PROBLEMS,
-  QUERY_PROBLEMS,
-  READ_PROBLEMS,
-  RUN_PROBLEMS,
-  START_PROBLEMS,
-} from "./problem-schema.ts";
-
-const json = (description: string, schema: ZodType): OperationAnswer => ({ description, schema });
-
-const SESSION = "/v1/sessions/{id}";
-
-const SESSIONS: readonly Operation[] = [
-  {
-    id: "listSessions",
-    method: "get",
-    path: "/v1/sessions",
-    tag: "Sessions",
-    summary: "List sessions",
-    query: ListQuery,
-    answers: { 200: json("The sessions.", SessionList) },
-    problems: [...QUERY_PROBLEMS, ...READ_PROBLEMS],
-  },
-  {
-    id: "startSession",
-    method: "post",
-    path: "/v1/sessions",
-    tag: "Sessions",
-    summary: "Start a run in a new session, or the next run of an idle one",
-    body: StartBody,
-    answers: {
-      201: { ...json("The run has started.", StartedRun), headers: { location: "The session's address." } },
-    },
-    problems: [...BODY_PROBLEMS, ...START_PROBLEMS],
-  },
-  {
-    id: "getSession",
-    method: "get",
-    path: SESSION,
-    tag: "Sessions",
-    summary: "Read a session's status; after its run, also how it ended and what it used",
-    answers: { 200: json("The status.", SessionStatus) },
-    problems: READ_PROBLEMS,
-  },
-  {
-    id: "deleteSession",
-    method: "delete",
-    path: SESSION,
-    tag: "Sessions",
-    summary: "Delete a session and those of the agents below it",
-    query: DeleteQuery,
-    answers: { 200: json("What was deleted.", DeletedSessions) },
-    problems: [...QUERY_PROBLEMS, ...RUN_PROBLEMS],
-  },
-  {
-    id: "setTitle",
-    method: "put",
-    path: `${SESSION}/title`,
-    tag: "Sessions",
-    summary: "Give a session another title",
-    body: TitleBody,
-    answers: { 200: json("The title as it is stored.", StoredTitle) },
-    problems: [...BODY_PROBLEMS, ...READ_PROBLEMS],
-  },
-  {
-    id: "listMessages",
-    method: "get",
-    path: `${SESSION}/messages`,
-    tag: "Messages",
-    summary: "Read a part of the conversation",
-    query: MessagesQuery,
-    answers: { 200: json("The messages.", MessagePage) },
-    problems: [...QUERY_PROBLEMS, ...READ_PROBLEMS],
-  },
-  {
-    id: "streamEvents",
-    method: "get",
-    path: `${SESSION}/events`,
-    tag: "Sessions",
-    summary: "Follow a session: recorded events and live output, in one order, each once",
-    query: EventsQuery,
-    headers: { "Last-Event-ID": "The id of the last event that was received. Takes precedence over `from`." },
-    answers: {
-      200: { description: "The events until the run ends, and its result.", stream: "session-events" },
-      204: { description: "Nothing is left: do not reconnect." },
-    },
-    problems: [...QUERY_PROBLEMS, "cursor-invalid", "too-many-streams", "server-closing", ...RUN_PROBLEMS],
-  },
-  {
-    id: "stopSession",
-    method: "post",
-    path: `${SESSION}/stop`,
-    tag: "Sessions",
-    summary: "Stop the run: the request to the vendor, the tools, then the loop",
-    body: StopBody,
-    answers: { 202: json("The stop is requested.", StoppedRun) },
-    problems: [...BODY_PROBLEMS, ...RUN_PROBLEMS],
-  },
-];
+import { json, type Operation, SESSION } from "./operation.ts";
+import { BODY_PROBLEMS, READ_PROBLEMS, RUN_PROBLEMS, START_PROBLEMS } from "./problem-schema.ts";
+import { SESSIONS } from "./session-operations.ts";
 
 const queueOperation = (id: string, path: string, summary: string): Operation => ({
   id,
