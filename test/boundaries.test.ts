@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { thoroughTest } from "./support/test-depth.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
+const BUNDLED = "scripts/bundled-packages.json";
 const CRUISER = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
 
 interface Violation {
@@ -157,6 +158,8 @@ describe("the boundary rules", () => {
     folder = mkdtempSync(join(tmpdir(), "holdfast-boundaries-"));
     copyFileSync(join(ROOT, ".dependency-cruiser.cjs"), join(folder, ".dependency-cruiser.cjs"));
     copyFileSync(join(ROOT, "tsconfig.json"), join(folder, "tsconfig.json"));
+    mkdirSync(join(folder, "scripts"));
+    copyFileSync(join(ROOT, BUNDLED), join(folder, BUNDLED));
     const packages = [
       "zod",
       "undici",

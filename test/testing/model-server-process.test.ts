@@ -17,13 +17,14 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-model-server-"));
   await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
   await writeFile(join(folder, "package.json"), '{"type":"module"}');
-  for (const room of ["testing/model-server", "platform/text"]) await transpile(room);
+  for (const room of ["testing/model-server", "schema", "platform", "platform/text"]) await transpile(room);
 });
 
 async function transpile(room: string): Promise<void> {
   const source = join(ROOT, "src", room);
   await mkdir(join(folder, room), { recursive: true });
   for (const file of await readdir(source)) {
+    if (!file.endsWith(".ts")) continue;
     const { outputText } = ts.transpileModule(await readFile(join(source, file), "utf8"), {
       compilerOptions: {
         target: ts.ScriptTarget.ES2022,

@@ -263,3 +263,14 @@ test("the configured protocol alone selects the adapter, whatever the names of t
   }
   expect(server.requests).toHaveLength(21);
 });
+
+test("a script with misspelt keys is refused with each of them, and the one before stays", async () => {
+  const server = await startServer({ replies: [{ text: "zero" }] });
+  const invalid = { replys: [], replies: [{ texte: "zero" }] } as object as ModelScript;
+  const problems = /script is invalid\. .*texte: unknown key.*replys: unknown key; did you mean "replies"\?/;
+  expect(() => server.script(invalid)).toThrow(problems);
+  await expect(startModelServer(invalid)).rejects.toThrow(problems);
+  const put = await fetch(`${server.url}/__script`, { method: "POST", body: JSON.stringify(invalid) });
+  expect([put.status, await put.text()]).toEqual([400, expect.stringMatching(/did you mean \\"replies\\"/)]);
+  expect(textOf(await createAnthropic(server).messages.create(atTurn(0)))).toBe("zero");
+});

@@ -22,15 +22,16 @@ export type McpImportFlags = UntrustedFlag & {
 export async function importMcpServers(
   context: Context,
   file: string,
-  { into, server, project = ".", yaml = false, dryRun = false, untrusted }: McpImportFlags,
+  flags: McpImportFlags,
 ): Promise<number> {
+  const { into, server, project = ".", yaml = false, dryRun = false } = flags;
   const path = resolve(file);
   const found = findServers(readNamedFile(path), { path, project: resolve(project) });
   if (!found.ok) throw new UsageError(found.problem);
   const { folder } = found;
   const converted = convertServers(selectServers(found.servers, server, file), { folder, home: homedir() });
   if (!converted.ok) throw new UsageError(converted.problem);
-  const trust = readTrust(context, { untrusted });
+  const trust = readTrust(context, flags);
   const target =
     into === undefined
       ? undefined

@@ -27,7 +27,7 @@ function addToYaml(text: string, servers: readonly JsonObject[]): string {
   else {
     const list = document.createNode(servers);
     // The comment of a key without a value.
-    if (isScalar(existing)) list.commentBefore = existing.comment;
+    if (isScalar(existing)) list.commentBefore = existing.comment ?? null;
     document.set("mcp", list);
   }
   return document.toString({ lineWidth: 0 });

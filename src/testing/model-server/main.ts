@@ -2,7 +2,7 @@
 import { openSync, readFileSync, writeSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { RecordedRequest } from "./ledger.ts";
-import { ModelScript } from "./script.ts";
+import { parseScript } from "./script.ts";
 import { startModelServer } from "./server.ts";
 
 const USAGE = `Usage: main.js [--script FILE.json] [--port N] [--log FILE.jsonl]
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     return;
   }
   const script =
-    values.script === undefined ? {} : ModelScript.parse(JSON.parse(readFileSync(values.script, "utf8")));
+    values.script === undefined ? {} : parseScript(JSON.parse(readFileSync(values.script, "utf8")));
   const server = await startModelServer({
     ...script,
     port: Number(values.port),

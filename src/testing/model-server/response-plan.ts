@@ -1,5 +1,6 @@
 import type { StreamFault } from "./fault.ts";
 import type { Reply } from "./reply.ts";
+import { ScriptError } from "./script.ts";
 import type { Frame, Wire } from "./wire.ts";
 
 /** A step of sending an answer. */
@@ -129,9 +130,4 @@ function joinFrames(frames: readonly Frame[]): string | Buffer {
 
 function toBytes(frames: readonly Frame[]): Buffer {
   return Buffer.concat(frames.map((frame) => Buffer.from(frame)));
-}
-
-/** Thrown for a script that the server cannot carry out. */
-class ScriptError extends Error {
-  override readonly name = "ScriptError";
 }

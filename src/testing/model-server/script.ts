@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { check } from "../../schema/check.ts";
 import { Fault, FaultRule } from "./fault.ts";
 import { Reply } from "./reply.ts";
 import type { ModelServerRequest } from "./request.ts";
@@ -45,3 +46,15 @@ export const ModelScript = z.strictObject({
   apiKey: z.string().optional(),
 });
 export type ModelScript = z.infer<typeof ModelScript>;
+
+/** A script that the server cannot carry out. */
+export class ScriptError extends Error {
+  override readonly name = "ScriptError";
+}
+
+/** @throws ScriptError With every problem of the script. */
+export function parseScript(script: unknown): ModelScript {
+  const checked = check(ModelScript, script, "script");
+  if (!checked.ok) throw new ScriptError(`The model's script is invalid. ${checked.problems.join(". ")}.`);
+  return checked.value;
+}

@@ -5,7 +5,7 @@ import { Gates } from "./gates.ts";
 import { Ledger, type PaidTurn, type RecordedRequest } from "./ledger.ts";
 import { PromptCache } from "./prompt-cache.ts";
 import { ReplySelector, type Respond } from "./reply-selector.ts";
-import { ModelScript } from "./script.ts";
+import { type ModelScript, parseScript } from "./script.ts";
 import { type Counter, handleRequest } from "./serve.ts";
 
 /** A script, and how the server runs. */
@@ -38,7 +38,7 @@ export type ModelServer = {
   readonly vertexBaseUrl: string;
   /** The requests so far, in the order of their arrival. */
   readonly requests: readonly RecordedRequest[];
-  /** Replaces the script and resets the used faults. */
+  /** Replaces the script and resets the used faults. @throws ScriptError If it is invalid; the old one stays. */
   script(script: ModelScript): void;
   /** Opens a gate for the answers that wait there and for all later ones. */
   release(gate: string): void;
@@ -77,10 +77,14 @@ const DEFAULT_WAIT_MS = 10_000;
 /** Longer than a client's pool keeps a connection, so that the server never closes one first. */
 const KEEP_ALIVE_MS = 120_000;
 
-/** Starts a server that answers like a vendor, from a script. It listens on the loopback interface only. */
+/**
+ * Starts a server that answers like a vendor, from a script. It listens on the loopback interface only.
+ *
+ * @throws ScriptError If the script is invalid.
+ */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { respond, port, keepBodies, showSecrets, onClosed, ...script } = options;
-  let desk = new ReplySelector(ModelScript.parse(script), respond);
+  let desk = new ReplySelector(parseScript(script), respond);
   const gates = new Gates();
   const ledger = new Ledger({
     keepBodies: keepBodies ?? DEFAULT_KEEP_BODIES,
@@ -111,7 +115,7 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
     requests: ledger.requests,
     script: (next) => {
-      desk = new ReplySelector(ModelScript.parse(next), respond);
+      desk = new ReplySelector(parseScript(next), respond);
     },
     release: (gate) => gates.release(gate),
     hold: (gate) => gates.hold(gate),
