@@ -80,7 +80,9 @@ export class SqliteWriter {
   }
 
   #sendBatch(thread: Worker): void {
-    this.#isCommitting = this.#unsent.length > 0 && this.#post(thread, this.#unsent.splice(0, BATCH));
+    this.#isCommitting = false;
+    while (!this.#isCommitting && this.#unsent.length > 0)
+      this.#isCommitting = this.#post(thread, this.#unsent.splice(0, BATCH));
   }
 
   /** Returns whether an answer will come. An operation with a value that cannot be sent fails alone. */
