@@ -15,7 +15,7 @@ const BATCH = 256;
 function failAfterText(transcript: SqliteTranscript, text: string): Promise<unknown> {
   const lines: readonly BodyLine[] = [
     { type: "content", hash: hashText(text), text },
-    { type: "branch", session: "unknown", id: "main" },
+    { type: "branch", session: "unknown", id: "main", length: 0 },
   ];
   return transcript.archive.importLines("token", lines, 1).catch((error: unknown) => error);
 }
