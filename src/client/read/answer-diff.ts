@@ -29,7 +29,9 @@ export type AnswerDiff = {
 
 export function diffUpdate(sentParts: readonly AnswerPart[], { message }: Update): AnswerDiff {
   const parts = message.content.flatMap(toAnswerParts);
-  const pieces = diffParts(sentParts, parts);
+  // Another attempt may have another empty part before the same text.
+  const isMoved = sentParts.some(({ contentIndex }, at) => parts[at]?.contentIndex !== contentIndex);
+  const pieces = isMoved ? undefined : diffParts(sentParts, parts);
   if (pieces !== undefined) return { isReset: false, deltas: pieces, parts };
   return { isReset: true, deltas: diffParts([], parts) ?? [], parts };
 }
