@@ -3,11 +3,18 @@ import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createGitTools } from "../../../src/apps/git/index.ts";
+import { describeIf } from "../../support/skipping.ts";
 import { isThorough, thoroughDescribe } from "../../support/test-depth.ts";
 import { createContext } from "../../tools/tool-context.ts";
 import { buildRepository, type RepositoryPlan } from "./build-repository.ts";
 
 // The answers of the tools are compared with git's own, in other formats than the tools read.
+
+/** They take minutes. */
+const largeDescribe = describeIf(
+  process.env["HOLDFAST_LARGE_HISTORIES"] !== undefined,
+  "large histories: npm run git-oracle runs them",
+);
 
 const OWN = resolve(import.meta.dirname, "../../..");
 
@@ -206,7 +213,10 @@ function compareBuilt(name: string, plan: RepositoryPlan): void {
 }
 
 compareBuilt("a small history", { commits: 300, lastFiles: 1_200, seed: 7 });
-thoroughDescribe("large histories", () => {
+thoroughDescribe("a longer history", () => {
+  compareBuilt("2,000 commits, 3,000 files in one", { commits: 2_000, lastFiles: 3_000, seed: 5 });
+});
+largeDescribe("large histories", () => {
   compareBuilt("20,000 commits, 10,000 files in one", { commits: 20_000, lastFiles: 10_000, seed: 11 });
   compareBuilt("40,000 commits", { commits: 40_000, lastFiles: 3_000, seed: 13 });
 });
@@ -218,8 +228,12 @@ const hasHistory = (() => {
     return false;
   }
 })();
-if (hasHistory)
-  compare("this repository", () => OWN, isThorough ? "HEAD~60" : "HEAD~5", "HEAD", "RepositoryError");
+describeIf(hasHistory, "no history: this is no clone of the repository, or a shallow one")(
+  "this clone",
+  () => {
+    compare("this repository", () => OWN, isThorough ? "HEAD~60" : "HEAD~5", "HEAD", "RepositoryError");
+  },
+);
 
 test("git_status lists what git status lists, in every state of a file", async () => {
   const built = await buildRepository({ commits: 40, lastFiles: 10, seed: 3 });
