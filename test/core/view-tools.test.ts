@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
@@ -9,7 +8,7 @@ import { sumViewTokens } from "../../src/core/view/view.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { must } from "../support/must.ts";
-import { getRunCount, thoroughTest } from "../support/test-depth.ts";
+import { getRunCount, isThorough } from "../support/test-depth.ts";
 import { type Action, act, anyActions, finish, settings } from "./actions.ts";
 import { throughJson } from "./support/invariants.ts";
 import { toPrunedState } from "./support/pruned-state.ts";
@@ -76,33 +75,22 @@ async function playStory(
 
 describe("whatever a model prunes and wherever it reverts to", () => {
   test(
-    "no view has an orphan or lacks a user message, and events replay to it [PRUN-01.1, PRUN-05, PRUN-07.2, PRUN-11.1, PHI-05.2, PHI-13i.2, PHI-13j.2]",
+    "no view has an orphan or lacks a user message, and events replay to it; prunes and reverts occur in enough of the stories [PRUN-01.1, PRUN-05, PRUN-07.2, PRUN-11.1, PHI-05.2, PHI-13i.2, PHI-13j.2]",
     async () => {
-      const story = fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
-        await playStory(setting, given, all);
-      });
-      await fc.assert(story, { numRuns: RUNS });
-    },
-    120_000 + RUNS * 100,
-  );
-
-  thoroughTest(
-    "prunes and reverts occur in enough of the stories",
-    async () => {
-      const numRuns = 2000;
       let pruned = 0;
       let reverted = 0;
-      // Vitest takes a process that answers nothing for a minute for dead.
-      for (const story of fc.sample(fc.tuple(settings, replies, actions), { numRuns, seed: 7 })) {
-        await setImmediate();
-        const counts = await playStory(...story);
+      const story = fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
+        const counts = await playStory(setting, given, all);
         pruned += counts.pruned;
         reverted += counts.reverted;
-      }
-      expect(pruned).toBeGreaterThan(numRuns / 10);
-      expect(reverted).toBeGreaterThan(numRuns / 50);
+      });
+      await fc.assert(story, { numRuns: RUNS });
+      // A few stories may have none.
+      if (!isThorough) return;
+      expect(pruned).toBeGreaterThan(RUNS / 10);
+      expect(reverted).toBeGreaterThan(RUNS / 50);
     },
-    120_000,
+    120_000 + RUNS * 100,
   );
 });
 
