@@ -22,6 +22,7 @@ export { hashEmptyTree, readChangeSet } from "./changes/read-change-set.ts";
 export { type Commit, readCommits } from "./changes/read-commits.ts";
 export { type Relevance, scoreRelevance } from "./changes/relevance.ts";
 export { classifySize, describeGuidance, type SizeClass } from "./changes/size-class.ts";
+export { formatMessage } from "./commit/format-message.ts";
 export { type CommitPlan, type PlannedCommit, planCommit } from "./commit/plan-commit.ts";
 export { type Identity, type IdentityResult, readIdentity } from "./commit/read-identity.ts";
 export type { Signature } from "./commit/signature.ts";
