@@ -31,6 +31,7 @@ export { formatReviewText } from "./output/format-review.ts";
 export { formatReviewMarkdown } from "./output/format-review-markdown.ts";
 export { type CriticVerdict, listFailing, type ReviewReport } from "./output/review-report.ts";
 export { buildSarif, type SarifOptions } from "./output/sarif.ts";
+export { type ChangelogSection, updateChangelog, updateChangelogFile } from "./output/update-changelog.ts";
 export { type OpenOptions, type Repository, withRepository } from "./repository/repository.ts";
 export { RepositoryError, type RepositoryFault } from "./repository/repository-error.ts";
 export { resolveCommit } from "./repository/resolve-commit.ts";
