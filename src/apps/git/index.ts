@@ -27,11 +27,13 @@ export { type CommitPlan, type PlannedCommit, planCommit } from "./commit/plan-c
 export { type Identity, type IdentityResult, readIdentity } from "./commit/read-identity.ts";
 export type { Signature } from "./commit/signature.ts";
 export { type CommitRequest, type WriteCommitResult, writeCommit } from "./commit/write-commit.ts";
+export { type HookResult, installHook, removeHook } from "./hooks/prepare-commit-msg.ts";
 export { formatReviewText } from "./output/format-review.ts";
 export { formatReviewMarkdown } from "./output/format-review-markdown.ts";
 export { type CriticVerdict, listFailing, type ReviewReport } from "./output/review-report.ts";
 export { buildSarif, type SarifOptions } from "./output/sarif.ts";
 export { type ChangelogSection, updateChangelog, updateChangelogFile } from "./output/update-changelog.ts";
+export type { UserEnvironment } from "./repository/read-user-config.ts";
 export { type OpenOptions, type Repository, withRepository } from "./repository/repository.ts";
 export { RepositoryError, type RepositoryFault } from "./repository/repository-error.ts";
 export { resolveCommit } from "./repository/resolve-commit.ts";

@@ -1,9 +1,5 @@
-import { homedir } from "node:os";
-import { buildGitEnvironment } from "../repository/git-environment.ts";
-import { findGit } from "../repository/read-config.ts";
+import { readUserConfig, type UserEnvironment } from "../repository/read-user-config.ts";
 import type { Repository } from "../repository/repository.ts";
-import { RepositoryError } from "../repository/repository-error.ts";
-import { runProgram } from "../repository/run-program.ts";
 
 export type Identity = { readonly name: string; readonly email: string };
 
@@ -12,10 +8,7 @@ export type IdentityResult =
   /** `message` says what to do. */
   | { readonly type: "missing"; readonly message: string };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 1024 * 1024;
+const KEYS = "^(user|author|committer)\\.(name|email)$";
 
 /**
  * Reads who the user is, in git's order: the environment, the repository's settings, those of the user. The repository's are
@@ -26,9 +19,10 @@ const MAX_BYTES = 1024 * 1024;
 export async function readIdentity(
   repository: Repository,
   role: "author" | "committer" = "committer",
-  environment: Environment = process.env,
+  environment: UserEnvironment = process.env,
 ): Promise<IdentityResult> {
-  const own = await readUserSettings(repository, environment);
+  const settings = await readUserConfig(repository, KEYS, "user", environment);
+  const own = new Map(settings.map(({ key, value }) => [key, value]));
   const find = (field: "name" | "email") => {
     const named = environment[`GIT_${role.toUpperCase()}_${field.toUpperCase()}`];
     const keys = [`${role}.${field}`, `user.${field}`];
@@ -43,47 +37,4 @@ export async function readIdentity(
   ];
   const message = `Git does not know who you are, so that no commit is made. Run: ${missing.join(" && ")}`;
   return { type: "missing", message };
-}
-
-/**
- * Reads the user's own settings with their includes. Conditions of includes ask for the git folder; git reads the format
- * of that folder, and applies none of its settings.
- */
-async function readUserSettings(
-  { top, gitFolder }: Repository,
-  environment: Environment,
-): Promise<ReadonlyMap<string, string>> {
-  const copied = ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"].flatMap((name) => {
-    const value = environment[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  const { GIT_CONFIG_GLOBAL: _, ...safe } = buildGitEnvironment(environment["HOME"] ?? homedir());
-  const { exitCode, stdout, stderr } = await runProgram({
-    command: findGit(top),
-    args: [
-      "config",
-      "--global",
-      "--includes",
-      "--null",
-      "--get-regexp",
-      "^(user|author|committer)\\.(name|email)$",
-    ],
-    cwd: "/",
-    env: { ...safe, ...Object.fromEntries(copied), GIT_DIR: gitFolder },
-    timeoutMs: TIMEOUT_MS,
-    maxBytes: MAX_BYTES,
-  });
-  // 1: no such setting.
-  if (exitCode !== 0 && exitCode !== 1)
-    throw new RepositoryError("failed", `Your git settings cannot be read: ${stderr.trim().slice(0, 300)}`);
-  const records = stdout
-    .toString("utf8")
-    .split("\0")
-    .filter((record) => record !== "");
-  return new Map(
-    records.map((record) => {
-      const at = record.indexOf("\n");
-      return [record.slice(0, at), record.slice(at + 1)] as const;
-    }),
-  );
 }
