@@ -38,6 +38,7 @@ export { type OpenOptions, type Repository, withRepository } from "./repository/
 export { RepositoryError, type RepositoryFault } from "./repository/repository-error.ts";
 export { resolveCommit } from "./repository/resolve-commit.ts";
 export { type Trust, TrustStore } from "./repository/trust-store.ts";
+export { detectMovedHead, type HeadMove, type PinnedRange } from "./runs/detect-moved-head.ts";
 export { appendStyle, type StyleChoice } from "./style/append-style.ts";
 export { loadStyles, type Styles } from "./style/presets.ts";
 export { toVisibleJson, toVisibleName, toVisibleText } from "./text/visible-text.ts";
