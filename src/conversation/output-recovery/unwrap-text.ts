@@ -2,7 +2,8 @@ import { parseJson } from "../../platform/text/json.ts";
 import { removeLineMarks } from "./line-marks.ts";
 import { removeColours } from "./terminal-colours.ts";
 
-// Takes an answer out of what programs have put around it: JSON within a JSON text, a page, colours, marks of lines.
+// Takes an answer out of what programs have put around it: JSON within a JSON text, a command of a shell, a page, colours,
+// marks of lines.
 
 export type Unwrapped = { readonly text: string; readonly repairs: readonly string[] };
 
@@ -13,6 +14,7 @@ type RemoveLayer = (text: string) => Layer | "doubtful" | undefined;
 
 const LAYERS: readonly RemoveLayer[] = [
   removeJsonText,
+  removeShellQuotes,
   (text) => {
     const inner = removeColours(text);
     if (inner === "doubtful") return inner;
@@ -75,6 +77,19 @@ function removeJsonText(text: string): Layer | "doubtful" | undefined {
   if (isWhole)
     return isOther && BACKSLASH_OR_ESCAPE.test(trimmed) ? "doubtful" : { text: inner, repair: READ_WITHIN };
   return isOther && ESCAPED_ONCE.test(trimmed) ? { text: withQuotes, repair: READ_WITHIN } : undefined;
+}
+
+/** A command that prints one word in single quotes. */
+const PRINTED_WORD = /^\s*echo[ \t]+'([\s\S]*)'\s*$/;
+
+/** How a shell writes a single quote within a word in single quotes. */
+const SHELL_QUOTE = "'\\''";
+
+function removeShellQuotes(text: string): Layer | undefined {
+  const parts = PRINTED_WORD.exec(text)?.[1]?.split(SHELL_QUOTE);
+  // Any other single quote ends the word.
+  if (parts === undefined || parts.some((part) => part.includes("'"))) return undefined;
+  return { text: parts.join("'"), repair: "quotes of a shell removed" };
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
