@@ -1,5 +1,8 @@
 import { parseJson } from "../../platform/text/json.ts";
+import { readBulletedFields } from "./bulleted-fields.ts";
 import { removeLineMarks } from "./line-marks.ts";
+import { replaceParentheses } from "./parentheses.ts";
+import { decodePercent } from "./percent-encoding.ts";
 import { removeColours } from "./terminal-colours.ts";
 
 // Takes an answer out of what programs have put around it: JSON within a JSON text, a command of a shell, a page, colours,
@@ -15,18 +18,22 @@ type RemoveLayer = (text: string) => Layer | "doubtful" | undefined;
 const LAYERS: readonly RemoveLayer[] = [
   removeJsonText,
   removeShellQuotes,
-  (text) => {
-    const inner = removeColours(text);
-    if (inner === "doubtful") return inner;
-    return inner === text ? undefined : { text: inner, repair: "colours of a terminal removed" };
-  },
-  (text) => {
-    const inner = removeLineMarks(text);
-    if (inner === "doubtful") return inner;
-    return inner === undefined ? undefined : { text: inner, repair: "marks before lines removed" };
-  },
+  describe(decodePercent, "percent-encoding decoded"),
+  describe(removeColours, "colours of a terminal removed"),
+  describe(removeLineMarks, "marks before lines removed"),
   decodeEntities,
+  describe(readBulletedFields, "list of fields read as object"),
+  describe(replaceParentheses, "parentheses read as brackets"),
 ];
+
+/** @param remove - Returns the text unchanged or `undefined` if there is no such layer. */
+function describe(remove: (text: string) => string | undefined, repair: string): RemoveLayer {
+  return (text) => {
+    const inner = remove(text);
+    if (inner === "doubtful") return inner;
+    return inner === undefined || inner === text ? undefined : { text: inner, repair };
+  };
+}
 
 const MAX_LAYERS = 5;
 

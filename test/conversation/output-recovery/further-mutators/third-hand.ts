@@ -63,12 +63,16 @@ export function tabbed(text: string): string {
 
 /** Non-breaking spaces of a word processor. */
 export function hardSpaces(text: string): string {
-  return mapBetween(JSON.stringify(JSON.parse(text), null, 2), (between) => between.replaceAll(" ", "\u00a0"));
+  return mapBetween(JSON.stringify(JSON.parse(text), null, 2), (between) =>
+    between.replaceAll(" ", "\u00a0"),
+  );
 }
 
 /** Texts in backticks. */
 export function backticked(text: string): string {
-  return mapTexts(text, (literal) => (literal.includes("`") || literal.includes("\\") ? literal : `\`${literal.slice(1, -1)}\``));
+  return mapTexts(text, (literal) =>
+    literal.includes("`") || literal.includes("\\") ? literal : `\`${literal.slice(1, -1)}\``,
+  );
 }
 
 /** A Markdown table of the fields would lose types; a list of them does not. */
