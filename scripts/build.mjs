@@ -66,14 +66,15 @@ function copyDataFiles() {
 
 /**
  * Removes comments and blanks from the compiled modules: the declarations and the sources have them too. Lines stay short, so
- * that a stack trace points at a few statements.
+ * that a stack trace points at a few statements. A module of types alone is removed: nothing imports it.
  */
 async function shortenModules() {
   for (const file of readdirSync("dist", { recursive: true })) {
     if (!file.endsWith(".js") || file === "workflow-bundle.js") continue;
     const code = readFileSync(join("dist", file), "utf8");
     const { code: short } = await transform(code, SHORT);
-    if (short !== code) writeFileSync(join("dist", file), short);
+    if (short === "") rmSync(join("dist", file));
+    else if (short !== code) writeFileSync(join("dist", file), short);
   }
 }
 
@@ -88,10 +89,12 @@ async function bundleWorkflows() {
     payloadConverterPath: join(root, "dist", "workflows", "payload-converter.js"),
     failureConverterPath: join(root, "dist", "workflows", "failure-converter.js"),
     logger: new DefaultLogger("WARN"),
-    // Numbers instead of paths, so that the code does not depend on folder names; a source map of lines, not of columns.
+    // Numbers instead of paths, so that the code does not depend on folder names; a source map of lines, not of columns, which
+    // names the modules, so that comments need not.
     webpackConfigHook: (config) => ({
       ...config,
       devtool: "inline-cheap-source-map",
+      output: { ...config.output, pathinfo: false },
       optimization: { ...config.optimization, moduleIds: "deterministic" },
     }),
   });

@@ -1,10 +1,11 @@
-// Writes the declaration files of the package: those that its entry points reach, with names in place of repeated types.
+// Writes the declaration files of the package: what its entry points reach, with names in place of repeated types.
 //
 // The compiler writes the type of a zod schema at every place that uses the schema. An expanded type that is also the type of
 // an exported schema becomes `typeof` of that schema: the same type, by its name.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
+import { keepReachable } from "./reachable-declarations.mjs";
 
 /** The folder of the compiler's own declarations, which the package does not contain. */
 const COMPILED = join("dist", ".declarations");
@@ -14,28 +15,34 @@ const MIN_TYPE_CHARS = 60;
 
 /** Writes the declarations of `dist`, and removes all others there. */
 export function writeDeclarations(root) {
-  const files = listPublicDeclarations(root);
+  const entries = listEntryPoints(root);
+  const files = listPublicDeclarations(root, entries);
   const names = findNamedTypes(files);
-  for (const file of files.values()) {
-    const target = join(root, "dist", file.name);
-    const text = nameTypes(file, names);
+  const named = [...files.values()].map((file) => [file.name, nameTypes(file, names)]);
+  const kept = keepReachable(new Map(named), entries);
+  for (const [name, text] of kept) {
+    const target = join(root, "dist", name);
     if (existsSync(target) && readFileSync(target, "utf8") === text) continue;
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text);
   }
   for (const name of readdirSync(join(root, "dist"), { recursive: true })) {
-    if (name.endsWith(".d.ts") && !name.startsWith(".declarations") && !files.has(name))
+    if (name.endsWith(".d.ts") && !name.startsWith(".declarations") && !kept.has(name))
       rmSync(join(root, "dist", name));
   }
 }
 
-/** Reads the declarations of the entry points, and all that they import, by their names in `dist`. */
-function listPublicDeclarations(root) {
+function listEntryPoints(root) {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const files = new Map();
-  const queue = Object.values(exports).flatMap(({ types }) =>
+  return Object.values(exports).flatMap(({ types }) =>
     types === undefined ? [] : [relative("dist", join(types))],
   );
+}
+
+/** Reads the declarations of the entry points, and all that they import, by their names in `dist`. */
+function listPublicDeclarations(root, entries) {
+  const files = new Map();
+  const queue = [...entries];
   for (const name of queue) {
     if (files.has(name)) continue;
     const text = readFileSync(join(root, COMPILED, name), "utf8");

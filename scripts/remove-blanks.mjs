@@ -1,6 +1,6 @@
 import ts from "typescript";
 
-/** Comments that stay: licences, the names that the bundler writes before each module, and the source map. */
+/** Comments that stay: licences and the source map. */
 const KEPT = /^\/\*!|^\/\/# source|@license|@preserve|copyright/i;
 
 /** Removes comments and indentation from the workflow bundle. Its lines stay, because its source map counts them. */

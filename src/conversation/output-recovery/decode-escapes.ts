@@ -35,10 +35,10 @@ export function hasForeignEscape(raw: string): boolean {
 }
 
 /**
- * Escapes that two languages read in two ways: the end of a line, the signs of Markdown, and the letters of a path that is
- * not escaped.
+ * Escapes that two languages read in two ways: the end of a line, the signs of Markdown, the single quote of a shell, and
+ * the letters of a path that is not escaped.
  */
-const DOUBTFUL = /\\(?:\r?\n|[_#*[\]>-])|(?:\b[A-Za-z]:|\\[^bfnrtux"'`/])\w*\\[bfnrt]\w/;
+const DOUBTFUL = /'\\''|\\(?:\r?\n|[_#*[\]>-])|(?:\b[A-Za-z]:|\\[^bfnrtux"'`/])\w*\\[bfnrt]\w/;
 
 /** Reports whether an escape of a text may be meant as one, or as a backslash. */
 export function hasDoubtfulEscape(raw: string): boolean {

@@ -1,7 +1,8 @@
-// Marks that a program puts before each line of an answer: of a quotation, a diff or a log, or the line's number.
+// Marks that a program puts before each line of an answer: of a quotation, a diff or a log, a time, or the line's number.
 
-/** The first line of a value, after its mark. */
-const FIRST_LINE = /^([^{}[\]"'`\n]{0,39}[^{}[\]"'`\s])([ \t]*)(?=[{[])/;
+/** The mark before the first line of a value. A part of it may be in square brackets. */
+const MARK = /^(?:[^{}[\]"'`\n]|\[[^{}[\]"'`\n]{1,40}\]){1,60}(?=[{[])/;
+const TIME = /\d:\d\d|\d{4}-\d\d-\d\d/;
 const NUMBER_AND_MARK = /^[ \t]*(\d{1,6})([^\d\n]{0,4})$/;
 
 const ENDS_VALUE = /(?:[}\]][;)]?|```)\s*$/;
@@ -15,25 +16,37 @@ type TakeMark = (line: string, index: number) => string | undefined;
 export function removeLineMarks(text: string): string | "doubtful" | undefined {
   const lines = text.split("\n");
   for (const [first, line] of lines.entries()) {
+    const mark = MARK.exec(line)?.[0] ?? "";
+    const unmarked = mark.trim() === "" ? undefined : removeFrom(lines, first, chooseMark(mark));
+    if (unmarked !== undefined) return unmarked;
     // A value that begins without a mark has none.
     if (/^\s*[{[]/.test(line)) return undefined;
-    const [, mark, space] = FIRST_LINE.exec(line) ?? [];
-    if (mark === undefined) continue;
-    const unmarked = removeFrom(lines, first, chooseMark(mark, space ?? ""));
-    if (unmarked !== undefined) return unmarked;
   }
   return undefined;
 }
 
-function chooseMark(mark: string, space: string): TakeMark {
-  const [, first, separator = ""] = NUMBER_AND_MARK.exec(mark + space) ?? [];
-  if (first === undefined) return (line) => takePrefix(line, mark + space);
+function chooseMark(mark: string): TakeMark {
+  if (TIME.test(mark) && !/\d$/.test(mark)) return takeTimes(mark);
+  const [, first, separator = ""] = NUMBER_AND_MARK.exec(mark) ?? [];
+  if (first === undefined) return (line) => takePrefix(line, mark);
   const sign = separator.trim() === "" ? separator : separator.trimStart();
   return (line, index) => {
     const [shown, number] = /^[ \t]*(\d+)/.exec(line) ?? [];
     if (shown === undefined || Number(number) !== Number(first) + index) return undefined;
     const rest = line.slice(shown.length);
     return takePrefix(sign === separator ? rest : rest.trimStart(), sign);
+  };
+}
+
+/** A time differs from line to line in its digits only. */
+function takeTimes(mark: string): TakeMark {
+  const shape = mark.replace(/[^\w\s]/g, "\\$&").replace(/\d+/g, "\\d{1,9}");
+  const before = new RegExp(`^${shape}`);
+  const alone = new RegExp(`^${shape.trimEnd()}\\s*$`);
+  return (line) => {
+    const found = before.exec(line)?.[0];
+    if (found !== undefined) return line.slice(found.length);
+    return alone.test(line) ? "" : undefined;
   };
 }
 

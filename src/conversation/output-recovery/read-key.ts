@@ -15,6 +15,9 @@ export type ReadKey = {
 const QUOTED = /(\\?)(["'`])((?:(?!\2)[^\\\n]|\\(?!\2).){0,600})\1\2\s*(:+|\uff1a|=>|=)?\s*/y;
 const TYPOGRAPHIC =
   /[\u201c\u201e\u00ab\u2018]([^\u201c\u201d\u00bb\u2019\n]{0,200})[\u201c\u201d\u00bb\u2019]\s*(:+|\uff1a|=>|=)\s*/y;
+/** The signs of emphasis in Markdown stand around the quotes of the name, or around its colon as well. */
+const EMPHASISED =
+  /(\*{1,3}|_{1,3})(["'`]?)([\p{L}_$][\p{L}\p{N}_$ -]{0,200}?)\2(?:\1\s*(?::|\uff1a|=>|=)|(?::|\uff1a)\1)\s*/uy;
 const UNCLOSED = /["'`\u201c]([\p{L}_$][\p{L}\p{N}_$-]{0,200})\s*(:+|\uff1a|=>|=)\s*/uy;
 const UNQUOTED = /([\p{L}_$][\p{L}\p{N}_$-]{0,200})(["'`\u201d]?)\s*(:+|\uff1a|=>|=)\s*/uy;
 const BEGINS_VALUE = /["'\u201c{[\d+-]|true|false|null|True|False|None/y;
@@ -43,6 +46,14 @@ export function readKey(text: string, at: number): ReadKey | undefined {
     const [whole, name = ""] = typographic;
     return { name, end: at + whole.length, repair: "quotes of another kind replaced" };
   }
+  const emphasised = matchAt(EMPHASISED, text, at);
+  if (emphasised !== undefined)
+    return {
+      name: emphasised[3] ?? "",
+      end: at + emphasised[0].length,
+      repair: "emphasis of names removed",
+      ...(emphasised[2] === "" ? { isQuoteMissing: true } : {}),
+    };
   const bare = matchAt(UNCLOSED, text, at) ?? matchAt(UNQUOTED, text, at);
   if (bare === undefined) return undefined;
   return {

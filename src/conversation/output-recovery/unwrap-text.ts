@@ -1,8 +1,12 @@
 import { parseJson } from "../../platform/text/json.ts";
+import { readBulletedFields } from "./bulleted-fields.ts";
 import { removeLineMarks } from "./line-marks.ts";
+import { replaceParentheses } from "./parentheses.ts";
+import { decodePercent } from "./percent-encoding.ts";
 import { removeColours } from "./terminal-colours.ts";
 
-// Takes an answer out of what programs have put around it: JSON within a JSON text, a page, colours, marks of lines.
+// Takes an answer out of what programs have put around it: JSON within a JSON text, a command of a shell, a page, colours,
+// marks of lines.
 
 export type Unwrapped = { readonly text: string; readonly repairs: readonly string[] };
 
@@ -13,18 +17,23 @@ type RemoveLayer = (text: string) => Layer | "doubtful" | undefined;
 
 const LAYERS: readonly RemoveLayer[] = [
   removeJsonText,
-  (text) => {
-    const inner = removeColours(text);
-    if (inner === "doubtful") return inner;
-    return inner === text ? undefined : { text: inner, repair: "colours of a terminal removed" };
-  },
-  (text) => {
-    const inner = removeLineMarks(text);
-    if (inner === "doubtful") return inner;
-    return inner === undefined ? undefined : { text: inner, repair: "marks before lines removed" };
-  },
+  removeShellQuotes,
+  describe(decodePercent, "percent-encoding decoded"),
+  describe(removeColours, "colours of a terminal removed"),
+  describe(removeLineMarks, "marks before lines removed"),
   decodeEntities,
+  describe(readBulletedFields, "list of fields read as object"),
+  describe(replaceParentheses, "parentheses read as brackets"),
 ];
+
+/** @param remove - Returns the text unchanged or `undefined` if there is no such layer. */
+function describe(remove: (text: string) => string | undefined, repair: string): RemoveLayer {
+  return (text) => {
+    const inner = remove(text);
+    if (inner === "doubtful") return inner;
+    return inner === undefined || inner === text ? undefined : { text: inner, repair };
+  };
+}
 
 const MAX_LAYERS = 5;
 
@@ -75,6 +84,19 @@ function removeJsonText(text: string): Layer | "doubtful" | undefined {
   if (isWhole)
     return isOther && BACKSLASH_OR_ESCAPE.test(trimmed) ? "doubtful" : { text: inner, repair: READ_WITHIN };
   return isOther && ESCAPED_ONCE.test(trimmed) ? { text: withQuotes, repair: READ_WITHIN } : undefined;
+}
+
+/** A command that prints one word in single quotes. */
+const PRINTED_WORD = /^\s*echo[ \t]+'([\s\S]*)'\s*$/;
+
+/** How a shell writes a single quote within a word in single quotes. */
+const SHELL_QUOTE = "'\\''";
+
+function removeShellQuotes(text: string): Layer | undefined {
+  const parts = PRINTED_WORD.exec(text)?.[1]?.split(SHELL_QUOTE);
+  // Any other single quote ends the word.
+  if (parts === undefined || parts.some((part) => part.includes("'"))) return undefined;
+  return { text: parts.join("'"), repair: "quotes of a shell removed" };
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -147,6 +147,11 @@ describe("bounded work:", () => {
     ],
     ["1 MB of spaces after a word", `{"summary":word${" ".repeat(LARGE)}`],
     ["1 MB of objects", '{"summary":"a"}\n'.repeat(LARGE / 16)],
+    ["1 MB of objects in percent-encoding", "%7B".repeat(LARGE / 3)],
+    ["1 MB of fields in a list", '- summary: "a"\n'.repeat(LARGE / 15)],
+    ["1 MB of parentheses", `{"summary": ${"(".repeat(LARGE)}`],
+    ["1 MB of times", "{\n".padStart(20, "10:00:00 ").repeat(LARGE / 20)],
+    ["1 MB of names in bold", `{${"**summary".repeat(LARGE / 9)}`],
     ["1 MB of escaped quotes", `{\\"summary\\":\\"${'\\\\"'.repeat(LARGE / 3)}`],
   ])("%s", (_, text) => {
     let recovery: ReturnType<typeof recover>;
@@ -236,6 +241,11 @@ describe("refused because it can be read in two ways:", () => {
     ["escapes of a program that put the answer in quotes", `f('{"title": "a\\\\nb"}')`],
     ["lines of which a program marked some", 'data: {"title": "a\n\ndata: b"}'],
     ["line breaks that a program may have put in", `{"title": "${"word ".repeat(10)}\nword", "message": ""}`],
+    ["a plus sign that is a space or itself", "%7B%22title%22:%22a+b%22%7D"],
+    ["a text in a list that is not JSON", '- title: a\n- message: "b"'],
+    ["a number in a list that may be a text", '- title: 1.10\n- message: "b"'],
+    ["two lists of the same fields", '- title: "a"\n- title: "b"'],
+    ["lines of which a program dated some", '10:00 {"title": "a\n\n10:01 b"}'],
     ["an elision in a comment", '{"title": "a", /* ... */}'],
     ["colours of a program, and perhaps of the author", '{\u001b[31m"title"\u001b[0m: "a \u001b[32mb"}'],
   ])("%s", (_, text) => {
@@ -283,10 +293,34 @@ describe("recovered from what programs put around it:", () => {
     ["a broken-off beginning", ['{"title": "a', "", '{"title": "a", "message": "b"}']],
     ["quotes that are escaped", ['{\\"title\\": \\"a\\",\n\\"message\\": \\"b\\"}']],
     ["names with colons and signs", ['{"title:" "a", "**message**": "b"}']],
+    ["names in bold", ['{**"title"**: "a", **message:** "b"}']],
+    ["times", lines.map((line, index) => `[26/Nov 9:59:${index + 57}] INFO - ${line}`)],
+    ["percent-encoding", ["As asked:", encodeURIComponent(encodeURI(lines.join("\n")))]],
+    ["a list of fields", ["Here it is:", "", '1. **title:** "a"', '2. **message**: "b"']],
     ["an object for each field", ['{"title": "a"}', '{"message": "b"}']],
   ])("%s", (_, written) => {
     expect(recover(written.join("\n"), getArtifactSchema("GeneratedMessage"))?.value).toMatchObject(value);
   });
+});
+
+test("a tuple of Python is recovered as a list", () => {
+  const text = `{'findings': ({'ids': (1, 2), 'note': 'so (or not)'},), 'isDone': True, "names": ()}`;
+  const list = (items: object) => ({ type: "array", items });
+  const finding = { properties: { ids: list({ type: "number" }), note: { type: "string" } } };
+  const schema = {
+    type: "object",
+    properties: { findings: list(finding), isDone: { type: "boolean" }, names: list({ type: "string" }) },
+  };
+  const value = { findings: [{ ids: [1, 2], note: "so (or not)" }], isDone: true, names: [] };
+  expect(recover(text, schema)?.value).toEqual(value);
+});
+
+test("parentheses of a text stay, whatever quotes and brackets are missing around it", () => {
+  const schema = getArtifactSchema("GeneratedMessage");
+  expect(recover('{"title": "of "a", (b), "c" only", "message": ""}', schema)?.value).toMatchObject({
+    title: 'of "a", (b), "c" only',
+  });
+  expect(recover('{"title": "f(x) { g(y) } h"', schema)?.value).toMatchObject({ title: "f(x) { g(y) } h" });
 });
 
 test("every mutator that loses nothing is recovered for most outputs", () => {
