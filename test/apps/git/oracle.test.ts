@@ -118,18 +118,7 @@ function compare(name: string, open: () => string, from: string, to: string, wor
       expect(message.startsWith(found.commit.subject)).toBe(true);
       expect(message.endsWith(found.commit.body)).toBe(true);
       const counted = lines(
-        git(
-          folder,
-          "diff-tree",
-          "--root",
-          "-r",
-          "-M",
-          "--name-only",
-          "--no-commit-id",
-          "-m",
-          "--first-parent",
-          to,
-        ),
+        git(folder, "log", "-1", "-m", "--first-parent", "-M", "--name-only", "--format=", to),
       );
       expect(found.totalFiles).toBe(counted.length);
     });
