@@ -55,9 +55,9 @@ export function buildAllowance(
   delegation: Delegation | undefined,
   startsAtMs: number,
 ): Allowance {
-  const { maxDepth, maxChildren } = delegation ?? DEFAULT_DELEGATION;
+  const { maxDepth, maxChildren, maxTurns } = delegation ?? DEFAULT_DELEGATION;
   return {
-    turns: limits.maxTurns,
+    turns: maxTurns === undefined ? limits.maxTurns : maxTurns,
     tokens: limits.maxTotalTokens,
     nanoUsd: toNanoUsd(limits.maxCostUsd),
     children: maxChildren,
