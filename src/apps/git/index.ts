@@ -1,6 +1,12 @@
 // Git work: tools that read a repository, safely even if it is a stranger's. Capabilities, commands and pages stand on these.
 
+export { chooseModels } from "./agents/choose-models.ts";
+export { defineGitAgent } from "./agents/define-agent.ts";
+export type { Task } from "./agents/task-prompt.ts";
 export { type ArtifactChange, applyArtifactChange } from "./artifacts/artifact-change.ts";
+export { CommitMessage } from "./artifacts/commit-message.ts";
+export type { Artifact } from "./artifacts/read-artifact.ts";
+export { Review, Severity } from "./artifacts/review.ts";
 export {
   CAPABILITY_ORIGINS,
   type Capability,
@@ -18,14 +24,21 @@ export {
   recordLostAgent,
   summarizeCoverage,
 } from "./changes/coverage-ledger.ts";
+export { findDefaultBase } from "./changes/find-default-base.ts";
+export { pinLines } from "./changes/pin-lines.ts";
 export { hashEmptyTree, readChangeSet } from "./changes/read-change-set.ts";
 export { type Commit, readCommits } from "./changes/read-commits.ts";
 export { type Relevance, scoreRelevance } from "./changes/relevance.ts";
 export { classifySize, describeGuidance, type SizeClass } from "./changes/size-class.ts";
+export { findGitFolder } from "./repository/find-git-folder.ts";
 export { type OpenOptions, type Repository, withRepository } from "./repository/repository.ts";
 export { RepositoryError, type RepositoryFault } from "./repository/repository-error.ts";
 export { resolveCommit } from "./repository/resolve-commit.ts";
 export { type Trust, TrustStore } from "./repository/trust-store.ts";
+export { buildRun, findCapability, loadGitCapabilities, usesCritic } from "./runs/build-run.ts";
+export { type CapabilityResult, type Phase, runCapability } from "./runs/run-capability.ts";
+export { type RunPlan, readPromptNotes } from "./runs/run-plan.ts";
+export { type GitSettings, readGitSettings } from "./settings.ts";
 export { appendStyle, type StyleChoice } from "./style/append-style.ts";
 export { loadStyles, type Styles } from "./style/presets.ts";
 export { toVisibleJson, toVisibleName, toVisibleText } from "./text/visible-text.ts";
