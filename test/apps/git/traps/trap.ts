@@ -61,8 +61,14 @@ function makeTemplate(): string {
   return folder;
 }
 
-function runPlainGit(args: readonly string[], cwd: string, home: string, input?: string | Buffer): string {
-  const env = { PATH: process.env["PATH"], HOME: home, GIT_CONFIG_NOSYSTEM: "1", ...IDENTITY };
+function runPlainGit(
+  args: readonly string[],
+  cwd: string,
+  home: string,
+  input?: string | Buffer,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const env = { PATH: process.env["PATH"], HOME: home, GIT_CONFIG_NOSYSTEM: "1", ...IDENTITY, ...more };
   return execFileSync("git", [...args], { cwd, env, input, stdio: "pipe", maxBuffer: 1e9 })
     .toString()
     .trim();
@@ -107,8 +113,11 @@ export class TrapPlace {
   }
 
   /** Runs a plain git, which trusts the repository. */
-  git(args: readonly string[], options: { cwd?: string; input?: string | Buffer } = {}): string {
-    return runPlainGit(args, options.cwd ?? this.top, this.folder, options.input);
+  git(
+    args: readonly string[],
+    options: { cwd?: string; input?: string | Buffer; env?: Readonly<Record<string, string>> } = {},
+  ): string {
+    return runPlainGit(args, options.cwd ?? this.top, this.folder, options.input, options.env);
   }
 
   /** Walks into the trap, and returns whether something ran. */
