@@ -35,6 +35,7 @@ export { type CommitPlan, type PlannedCommit, planCommit } from "./commit/plan-c
 export { type Identity, type IdentityResult, readIdentity } from "./commit/read-identity.ts";
 export type { Signature } from "./commit/signature.ts";
 export { type CommitRequest, type WriteCommitResult, writeCommit } from "./commit/write-commit.ts";
+export { createGitEvidenceReader, STAGED } from "./evidence/git-evidence-reader.ts";
 export { type HookResult, installHook, removeHook } from "./hooks/prepare-commit-msg.ts";
 export { formatReviewText } from "./output/format-review.ts";
 export { formatReviewMarkdown } from "./output/format-review-markdown.ts";

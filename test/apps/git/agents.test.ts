@@ -24,12 +24,17 @@ const define = (name: string, options: Partial<AgentRequest> = {}) =>
   );
 
 describe("the models", () => {
-  test.each(["anthropic", "openai", "google"])("of %s are in the catalogue, and the fast one is cheaper [IRIS-32]", (provider) => {
-    const { main, sub } = chooseModels({ provider, env: {} });
-    const known = listModels().filter((one) => one.provider === provider).map(({ id }) => id);
-    expect(known).toEqual(expect.arrayContaining([main.id, sub.id]));
-    expect(sub.cost!.output).toBeLessThan(main.cost!.output);
-  });
+  test.each(["anthropic", "openai", "google"])(
+    "of %s are in the catalogue, and the fast one is cheaper [IRIS-32]",
+    (provider) => {
+      const { main, sub } = chooseModels({ provider, env: {} });
+      const known = listModels()
+        .filter((one) => one.provider === provider)
+        .map(({ id }) => id);
+      expect(known).toEqual(expect.arrayContaining([main.id, sub.id]));
+      expect(sub.cost!.output).toBeLessThan(main.cost!.output);
+    },
+  );
 
   test("the vendor is that of the first key, and gemini is google", () => {
     const provider = (env: Record<string, string>, name?: string) =>
@@ -76,7 +81,11 @@ describe("the definition of a capability's agent", () => {
     expect(delegation?.maxTurns).toBe(50 + 32 * 20);
   });
 
-  test.each([[0, 1], [7, 7], [500, 100]])("clamps %i turns of a sub-agent to %i", (maxTurns, clamped) => {
+  test.each([
+    [0, 1],
+    [7, 7],
+    [500, 100],
+  ])("clamps %i turns of a sub-agent to %i", (maxTurns, clamped) => {
     const { subAgents = [] } = define("review", { subAgents: { maxTurns } });
     expect(subAgents[0]?.limits.maxTurns).toBe(clamped);
   });
@@ -108,7 +117,10 @@ test("the critic judges what is published, a commit only on request, and a chat 
 });
 
 test("a task names the ids of commits, and a change that has moved only its difference", () => {
-  const pin = (from: string, to: string) => ({ source: { type: "commits" as const, from, to }, label: "main...x" });
+  const pin = (from: string, to: string) => ({
+    source: { type: "commits" as const, from, to },
+    label: "main...x",
+  });
   const task = formatTask({ change: pin("a1", "b2"), instructions: "Mind the queue." });
   expect(task).toContain('from="a1" and to="b2"');
   expect(task).toContain("Mind the queue.");

@@ -27,7 +27,10 @@ describe("the ledger of a change", () => {
     expect(open([shown("A", "B", "a.ts:1"), shown("A", "X", "a.ts:2")])).toEqual(["a.ts:2", "b.ts:1"]);
     const lost = { ...shown("A", "B", "b.ts:1"), name: "parallel_analyze 1", isLost: true };
     expect(open([shown("A", "B", "a.ts:1", "a.ts:2"), lost])).toEqual(["b.ts:1"]);
-    expect(open([lost, { ...lost, name: "parallel_analyze 2", isLost: false }])).toEqual(["a.ts:1", "a.ts:2"]);
+    expect(open([lost, { ...lost, name: "parallel_analyze 2", isLost: false }])).toEqual([
+      "a.ts:1",
+      "a.ts:2",
+    ]);
   });
 
   test("of a head that has moved, a file is examined if every part that touches it is", () => {
@@ -57,7 +60,14 @@ describe("the record of an agent", () => {
   const entry = (message: Partial<Entry["message"]>): Entry =>
     ({ position: position++, origin: "tool", tokens: 0, message: { timestamp: 0, ...message } }) as Entry;
   const result = (toolName: string, text: string, more: object = {}) =>
-    entry({ role: "toolResult", toolName, toolCallId: "c", isError: false, content: [{ type: "text", text }], ...more });
+    entry({
+      role: "toolResult",
+      toolName,
+      toolCallId: "c",
+      isError: false,
+      content: [{ type: "text", text }],
+      ...more,
+    });
   const call = entry({
     role: "assistant",
     content: [{ type: "toolCall", id: "c", name: "parallel_analyze", arguments: { task: "Look\nat it" } }],
@@ -73,7 +83,12 @@ describe("the record of an agent", () => {
     expect(delegations).toEqual([
       { name: "parallel_analyze 1", task: "Look at it", session: "s.sub-1a2b", status: "ended" },
       { name: "parallel_analyze 2", task: "Look at it", status: "late", reason: "Max turns reached (20/20)" },
-      { name: "analyze_subagent 3", task: "Look at it", status: "lost", reason: "The sub-agent failed: vendor: no" },
+      {
+        name: "analyze_subagent 3",
+        task: "Look at it",
+        status: "lost",
+        reason: "The sub-agent failed: vendor: no",
+      },
     ]);
   });
 
@@ -83,7 +98,9 @@ describe("the record of an agent", () => {
       result("git_diff", "", { details }),
       result("git_diff", "", { details, isError: true }),
       result("workspace", "", {
-        details: { operation: { type: "add-note", id: "1", text: "SKIP lib/x.ts: made by a tool\nand more" } },
+        details: {
+          operation: { type: "add-note", id: "1", text: "SKIP lib/x.ts: made by a tool\nand more" },
+        },
       }),
     ]);
     expect(facts.shown).toEqual([{ source: commits("A", "B"), hunks: ["a.ts:1"] }]);
@@ -101,13 +118,16 @@ test("an answer without the required form is kept as a text [IRIS-30]", () => {
     type: "Review",
     value: { summary: "All is well.", findings: [], stats: { is_complete: false } },
   });
-  expect(read("MarkdownChangelog", "# 1.0")).toEqual({ type: "MarkdownChangelog", value: { content: "# 1.0" } });
+  expect(read("MarkdownChangelog", "# 1.0")).toEqual({
+    type: "MarkdownChangelog",
+    value: { content: "# 1.0" },
+  });
   expect(read("SemanticBlame", "Because.")).toEqual({ type: "SemanticBlame", value: { text: "Because." } });
   expect(read("Review", "")).toBeUndefined();
 });
 
 test("references leave a text when they have served", () => {
-  expect(removeReferences("- Adds a queue. [1a2b3c4d:src/queue.ts:40-52]\n- More `1a2b3c4d:a.ts:1`, too.")).toBe(
-    "- Adds a queue.\n- More, too.",
-  );
+  expect(
+    removeReferences("- Adds a queue. [1a2b3c4d:src/queue.ts:40-52]\n- More `1a2b3c4d:a.ts:1`, too."),
+  ).toBe("- Adds a queue.\n- More, too.");
 });

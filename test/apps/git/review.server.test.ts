@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { main } from "../../../src/apps/cli/program.ts";
 import { createGitTools } from "../../../src/apps/git/index.ts";
 import type { ScriptedConversation } from "../../../src/testing/model-server/script.ts";
-import { runHoldfast } from "../../cli/terminal.ts";
+import { createTerminal, runHoldfast } from "../../cli/terminal.ts";
 import { formatConnectionOptions } from "../../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../../workflows/support/test-environment.ts";
 import { createReviewedRepository, PARTS, type ReviewedRepository } from "./reviewed-repository.ts";
@@ -46,7 +47,10 @@ const review = (...findings: readonly object[]) => ({
 
 /** A review that gives each part to a sub-agent; the last one dies. */
 function scriptReview(critique: object, revised: object): ScriptedConversation[] {
-  const delegate = PARTS.map((part) => ({ name: "parallel_analyze", arguments: { task: `Examine part ${part}` } }));
+  const delegate = PARTS.map((part) => ({
+    name: "parallel_analyze",
+    arguments: { task: `Examine part ${part}` },
+  }));
   return [
     {
       match: "Judge whether an artifact",
@@ -70,11 +74,15 @@ function scriptReview(critique: object, revised: object): ScriptedConversation[]
   ];
 }
 
-function runReview(...flags: readonly string[]) {
+/** The arguments of a git command of the test environment. */
+function gitArguments(command: string, ...flags: readonly string[]): readonly string[] {
   const model = ["--model", "local/test-model", "--base-url", stage.model.openaiBaseUrl];
-  const args = ["git", "review", "--repo", repository.folder, "--commit", "HEAD", ...model];
-  return runHoldfast([...args, ...formatConnectionOptions(stage), ...flags]);
+  const place = command === "resume" ? [] : ["--repo", repository.folder, ...model];
+  return ["git", command, ...place, ...formatConnectionOptions(stage), ...flags];
 }
+
+const runReview = (...flags: readonly string[]) =>
+  runHoldfast(gitArguments("review", "--commit", repository.head, ...flags));
 
 test("a review accounts for every hunk, names the sub-agent that died, drops what evidence refutes, and is revised once [IRIS-20] [IRIS-24]", async () => {
   stage.model.script({
@@ -105,7 +113,9 @@ test("a review accounts for every hunk, names the sub-agent that died, drops wha
       { task: "Examine part three", status: "ended" },
       { task: "Examine part four", status: "lost", reason: expect.stringContaining("failed") },
     ],
-    evidence: { dropped: [{ finding: { id: "fails" }, problems: [expect.stringContaining("ends at line 2")] }] },
+    evidence: {
+      dropped: [{ finding: { id: "fails" }, problems: [expect.stringContaining("ends at line 2")] }],
+    },
     verdict: { type: "judged", session: "reviewed.critic" },
     artifact: {
       type: "Review",
@@ -117,4 +127,91 @@ test("a review accounts for every hunk, names the sub-agent that died, drops wha
       },
     },
   });
+});
+
+test("a head that moves stops the publication, and the agent examines the difference", async () => {
+  const { base, head } = repository;
+  repository.git("branch", "--force", "topic", head);
+  const whole = { name: "git_diff", arguments: { from: base, to: head, detail: "standard", files: PARTS } };
+  stage.model.script({
+    conversations: [
+      {
+        match: "Review the change that you are given",
+        replies: [
+          { toolCalls: [whole] },
+          { ...review(finding("old", 1)), holdUntil: "moved" },
+          { toolCalls: [{ name: "git_diff", arguments: { from: head, to: "topic", detail: "standard" } }] },
+          review(finding("new", 2)),
+        ],
+      },
+    ],
+  });
+  const args = gitArguments("review", "--range", `${base}..topic`, "--no-critic", "--format", "json");
+  const { streams, said } = createTerminal();
+  const ended = main([...args], streams);
+  await stage.model.waitForHold("moved");
+  repository.git("checkout", "--quiet", "topic");
+  repository.write("five/file.ts", "export const five = 5;\n");
+  const moved = repository.commit("Add a part");
+  repository.git("checkout", "--quiet", "main");
+  stage.model.release("moved");
+  expect(await ended, said.err).toBe(0);
+  const made = JSON.parse(said.out);
+  expect(made.findings).toMatchObject([{ id: "new" }]);
+  expect(made.metadata).toMatchObject({ base, head: moved });
+  expect(made.stats).toMatchObject({ hunks_reviewed: 5, is_complete: true });
+  expect(said.err).toContain("5 of 5 hunks examined, 1 generated file skipped.");
+});
+
+test("Ctrl-C stops a review, and resume goes on with it without asking for an answer again", async () => {
+  const text = "Four parts, all sound.";
+  stage.model.script({
+    conversations: [
+      {
+        match: "Review the change that you are given",
+        replies: [
+          diff([...PARTS]),
+          { text: JSON.stringify({ summary: text, findings: [] }), holdUntil: "stopped" },
+        ],
+      },
+    ],
+  });
+  const args = gitArguments("review", "--commit", repository.head, "--no-critic", "--session", "stopped");
+  const { streams, said, signals } = createTerminal();
+  const ended = main([...args], streams);
+  await stage.model.waitForHold("stopped");
+  signals.emit("SIGINT");
+  expect(await ended).toBe(4);
+  expect(said.err).toContain("holdfast git resume stopped");
+  stage.model.release("stopped");
+  const asked = stage.model.requests.length;
+  const resumed = await runHoldfast(gitArguments("resume", "stopped"));
+  expect(resumed.code, resumed.err).toBe(0);
+  expect(resumed.out).toContain(text);
+  expect(resumed.out).toContain("4 of 4 hunks examined, 1 generated file skipped.");
+  expect(stage.model.requests.length - asked).toBe(1);
+});
+
+test("a commit is written with the generated message, of exactly what is staged", async () => {
+  repository.write("six.ts", "export const six = 6;\n");
+  repository.git("add", "six.ts");
+  stage.model.script({
+    replies: [
+      { toolCalls: [{ name: "git_diff", arguments: { detail: "standard" } }] },
+      { text: JSON.stringify({ title: "Add six", message: "It was missing." }) },
+    ],
+  });
+  const who = {
+    GIT_AUTHOR_NAME: "A",
+    GIT_AUTHOR_EMAIL: "a@b",
+    GIT_COMMITTER_NAME: "A",
+    GIT_COMMITTER_EMAIL: "a@b",
+  };
+  const { code, out, err } = await runHoldfast(gitArguments("commit", "--write"), who);
+  expect(code, err).toBe(0);
+  expect(out).toMatch(/^\[main [0-9a-f]{10}\] Add six\n$/);
+  expect(repository.git("log", "-1", "--format=%an|%B")).toBe("A|Add six\n\nIt was missing.");
+  expect(repository.git("show", "--name-only", "--format=")).toBe("six.ts");
+  const again = await runHoldfast(gitArguments("commit"));
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining("Nothing is staged.")]);
 });

@@ -94,7 +94,9 @@ export async function runPlan(
     }).catch(rethrowAsUsage);
     if (result.type === "unfinished") return reportUnfinished(context, result);
     const exitCode = await present(site, result, plan.output ?? {});
-    if (!isQuiet) reportFacts(context, result, exitCode);
+    const format = plan.output?.["format"];
+    if (!isQuiet || context.json)
+      reportFacts(context, result, exitCode, format === "text" || format === "markdown");
     return exitCode;
   } catch (error) {
     if (!leave.signal.aborted) throw error;

@@ -30,6 +30,11 @@ Examples:
   add(configureChangelog(git), async () => (await import("./documents.ts")).writeChangelog);
   add(configureReleaseNotes(git), async () => (await import("./documents.ts")).writeReleaseNotes);
   add(configureBlame(git), async () => (await import("./blame.ts")).blame);
+  const hook = git
+    .command("hook")
+    .description("Install or remove the hook that begins the messages of commits");
+  add(configureHookInstall(hook), async () => (await import("./hook.ts")).installGitHook);
+  add(configureHookRemove(hook), async () => (await import("./hook.ts")).removeGitHook);
   add(configureChat(git), async () => (await import("./chat.ts")).chat);
   add(configureResume(git), async () => (await import("./resume.ts")).resume);
   add(configureCapabilities(git), async () => (await import("./capabilities.ts")).showCapabilities);
@@ -65,6 +70,8 @@ function configureCommit(git: Command): Command {
   const command = git
     .command("commit")
     .description("Write the message of a commit from the staged changes")
+    .option("--write", "make the commit, without hooks and signatures (default: print the message)")
+    .option("--amend", "for the last commit together with what is staged")
     .option("--gitmoji", "begin the message with a gitmoji");
   return addGitOptions(command).addHelpText(
     "after",
@@ -72,6 +79,7 @@ function configureCommit(git: Command): Command {
 Examples:
   $ holdfast git commit
   $ holdfast git commit --preset conventional -i "mention the ticket ABC-12"
+  $ holdfast git commit --write
   $ holdfast git commit -q | git commit -F -`,
   );
 }
@@ -96,10 +104,13 @@ function addRangeOptions(command: Command): Command {
 }
 
 function configureChangelog(git: Command): Command {
-  const command = git.command("changelog").description("Write the changelog entry of a range of commits");
+  const command = git
+    .command("changelog")
+    .description("Write the changelog entry of a range of commits")
+    .option("--update <file>", "put the entry into this file (default: print it)");
   return addGitOptions(addRangeOptions(command)).addHelpText(
     "after",
-    "\nExamples:\n  $ holdfast git changelog --from v1.0\n  $ holdfast git changelog --from v1.0 --to v1.1 --version-name 1.1",
+    "\nExamples:\n  $ holdfast git changelog --from v1.0\n  $ holdfast git changelog --from v1.0 --to v1.1 --version-name 1.1 --update CHANGELOG.md",
   );
 }
 
@@ -123,6 +134,32 @@ function configureBlame(git: Command): Command {
     "after",
     '\nExamples:\n  $ holdfast git blame src/queue.ts:40-52 "Why is this locked twice?"',
   );
+}
+
+function configureHookInstall(hook: Command): Command {
+  return hook
+    .command("install")
+    .description("Install the hook prepare-commit-msg in a trusted repository")
+    .option("--repo <dir>", "the repository (default: that of the current folder)")
+    .option("--trust", "trust the repository")
+    .option("-m, --model <name>", "the model that writes the messages")
+    .option("--provider <name>", "anthropic, openai or google, for its newest models")
+    .option("--base-url <url>", "the endpoint of the vendor's API")
+    .option("--preset <name>", "the style of the messages")
+    .option("--gitmoji", "begin messages with a gitmoji")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ holdfast git hook install --trust\n  $ holdfast git hook install --preset conventional",
+    );
+}
+
+function configureHookRemove(hook: Command): Command {
+  return hook
+    .command("remove")
+    .description("Remove the hook that Holdfast has installed")
+    .option("--repo <dir>", "the repository (default: that of the current folder)")
+    .option("--trust", "trust the repository")
+    .addHelpText("after", "\nExamples:\n  $ holdfast git hook remove");
 }
 
 function configureChat(git: Command): Command {

@@ -1,4 +1,5 @@
-import { findDefaultBase, toVisibleText } from "../../git/index.ts";
+import { resolve } from "node:path";
+import { findDefaultBase, toVisibleText, updateChangelogFile } from "../../git/index.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { carryOut, type Present } from "./carry-out.ts";
@@ -24,20 +25,47 @@ export async function writePullRequest(
 
 type RangeFlags = GitFlags & { readonly from: string; readonly to: string; readonly versionName?: string };
 
-export async function writeChangelog(context: Context, flags: RangeFlags): Promise<number> {
-  return await writeRange(context, flags, "changelog");
+export async function writeChangelog(
+  context: Context,
+  flags: RangeFlags & { readonly update?: string },
+): Promise<number> {
+  const { update, versionName } = flags;
+  const version = versionName ?? "Unreleased";
+  const date = versionName === undefined ? undefined : new Date().toISOString().slice(0, 10);
+  const target = update === undefined ? {} : { update: resolve(update), version, date };
+  return await writeRange(context, flags, "changelog", target, presentChangelog);
 }
 
 export async function writeReleaseNotes(context: Context, flags: RangeFlags): Promise<number> {
-  return await writeRange(context, flags, "release_notes");
+  return await writeRange(context, flags, "release_notes", {}, presentText);
 }
 
-async function writeRange(context: Context, flags: RangeFlags, capability: string): Promise<number> {
+async function writeRange(
+  context: Context,
+  flags: RangeFlags,
+  capability: string,
+  target: Readonly<Record<string, unknown>>,
+  present: Present,
+): Promise<number> {
   const { from, to, versionName: version } = flags;
   const change = { type: "range" as const, from, to };
-  const work = { capability, change, task: { version }, output: { command: capability } };
-  return await carryOut(await openSite(context, flags), flags, work, presentText);
+  const work = { capability, change, task: { version }, output: { command: capability, ...target } };
+  return await carryOut(await openSite(context, flags), flags, work, present);
 }
+
+/** Puts the entry into the file that the user has named, or prints it. */
+export const presentChangelog: Present = async (site, made, output) => {
+  const { update, version, date } = output;
+  if (typeof update !== "string" || made.artifact.type !== "MarkdownChangelog")
+    return await presentText(site, made, output);
+  await updateChangelogFile(update, {
+    version: String(version),
+    ...(typeof date === "string" ? { date } : {}),
+    content: made.artifact.value.content,
+  });
+  site.context.report(`Updated ${update}.`);
+  return EXIT.ok;
+};
 
 /** Prints an artifact that is a text. With `--json` it is in the result. */
 export const presentText: Present = async ({ context }, { artifact }) => {

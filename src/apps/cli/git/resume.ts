@@ -5,12 +5,16 @@ import type { Context } from "../context.ts";
 import { UsageError } from "../usage-error.ts";
 import { type Present, runPlan } from "./carry-out.ts";
 import { presentMessage } from "./commit.ts";
-import { presentText } from "./documents.ts";
+import { presentChangelog, presentText } from "./documents.ts";
 import type { GitFlags } from "./git-flags.ts";
 import { openSite } from "./open-git.ts";
 import { presentReview } from "./review.ts";
 
-const PRESENTERS: Readonly<Record<string, Present>> = { review: presentReview, commit: presentMessage };
+const PRESENTERS: Readonly<Record<string, Present>> = {
+  review: presentReview,
+  commit: presentMessage,
+  changelog: presentChangelog,
+};
 
 /** Goes on with git work that another process has begun. What is done is not done again. */
 export async function resume(
