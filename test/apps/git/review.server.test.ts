@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { main } from "../../../src/apps/cli/program.ts";
 import { createGitTools } from "../../../src/apps/git/index.ts";
-import type { ScriptedConversation } from "../../../src/testing/model-server/script.ts";
 import { createTerminal, runHoldfast } from "../../cli/terminal.ts";
 import { formatConnectionOptions } from "../../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../../workflows/support/test-environment.ts";
-import { createReviewedRepository, PARTS, type ReviewedRepository } from "./reviewed-repository.ts";
+import { createFinding, diff, scriptReview } from "./review-script.ts";
+import { createReviewedRepository, type ReviewedRepository } from "./reviewed-repository.ts";
 
 let stage: TestEnvironment;
 let repository: ReviewedRepository;
@@ -19,60 +19,11 @@ afterAll(async () => {
   await stage.close();
 });
 
-const diff = (files: readonly string[]) => ({
-  toolCalls: [
-    {
-      name: "git_diff",
-      arguments: { from: repository.base, to: repository.head, detail: "standard", files },
-    },
-  ],
-});
-
-/** A finding about the first part; its evidence holds if the line exists. */
-const finding = (id: string, line: number) => ({
-  id,
-  severity: "high",
-  confidence: 90,
-  file: "one/file.ts",
-  start_line: line,
-  end_line: line,
-  category: "correctness",
-  body: `Wrong at ${line}.`,
-  evidence: [`${repository.head.slice(0, 10)}:one/file.ts:${line}`],
-});
+const finding = (id: string, line: number) => createFinding(repository, id, line);
 
 const review = (...findings: readonly object[]) => ({
   text: JSON.stringify({ summary: "Four parts change.", findings }),
 });
-
-/** A review that gives each part to a sub-agent; the last one dies. */
-function scriptReview(critique: object, revised: object): ScriptedConversation[] {
-  const delegate = PARTS.map((part) => ({
-    name: "parallel_analyze",
-    arguments: { task: `Examine part ${part}` },
-  }));
-  return [
-    {
-      match: "Judge whether an artifact",
-      replies: [{ text: JSON.stringify(critique) }],
-    },
-    ...PARTS.map((part) => ({
-      match: `Examine part ${part}`,
-      replies:
-        part === "four"
-          ? [{ fault: "http" as const, status: 400 }]
-          : [diff([part]), { text: `Part ${part} is sound.` }],
-    })),
-    {
-      match: "Review the change that you are given",
-      replies: [
-        { toolCalls: delegate },
-        review(finding("holds", 1), finding("fails", 99)),
-        { text: JSON.stringify(revised) },
-      ],
-    },
-  ];
-}
 
 /** The arguments of a git command of the test environment. */
 function gitArguments(command: string, ...flags: readonly string[]): readonly string[] {
@@ -85,17 +36,22 @@ const runReview = (...flags: readonly string[]) =>
   runHoldfast(gitArguments("review", "--commit", repository.head, ...flags));
 
 test("a review accounts for every hunk, names the sub-agent that died, drops what evidence refutes, and is revised once [IRIS-20] [IRIS-24]", async () => {
-  stage.model.script({
-    conversations: scriptReview(
-      {
+  stage.model.script(
+    scriptReview({
+      ...repository,
+      hasLostAgent: true,
+      critique: {
         requires_revision: true,
         issues: [{ title: "Too harsh", body: "It is rare.", severity: "low" }],
         revision_prompt: "Say how rare.",
         confidence: 80,
       },
-      { summary: "Four parts change, rarely.", findings: [finding("holds", 2), finding("fails", 99)] },
-    ),
-  });
+      revised: {
+        summary: "Four parts change, rarely.",
+        findings: [finding("holds", 2), finding("fails", 99)],
+      },
+    }),
+  );
   const { code, out, err } = await runReview("--json", "--fail-on", "high", "--session", "reviewed");
   const result = JSON.parse(out.trim().split("\n").at(-1) ?? "{}");
   expect(code, err).toBe(1);
@@ -132,15 +88,14 @@ test("a review accounts for every hunk, names the sub-agent that died, drops wha
 test("a head that moves stops the publication, and the agent examines the difference", async () => {
   const { base, head } = repository;
   repository.git("branch", "--force", "topic", head);
-  const whole = { name: "git_diff", arguments: { from: base, to: head, detail: "standard", files: PARTS } };
   stage.model.script({
     conversations: [
       {
         match: "Review the change that you are given",
         replies: [
-          { toolCalls: [whole] },
+          diff(base, head),
           { ...review(finding("old", 1)), holdUntil: "moved" },
-          { toolCalls: [{ name: "git_diff", arguments: { from: head, to: "topic", detail: "standard" } }] },
+          diff(head, "topic"),
           review(finding("new", 2)),
         ],
       },
@@ -170,7 +125,7 @@ test("Ctrl-C stops a review, and resume goes on with it without asking for an an
       {
         match: "Review the change that you are given",
         replies: [
-          diff([...PARTS]),
+          diff(repository.base, repository.head),
           { text: JSON.stringify({ summary: text, findings: [] }), holdUntil: "stopped" },
         ],
       },
