@@ -79,7 +79,7 @@ function omitUndefined(limits: NonNullable<AgentRequest["limits"]>): Partial<Lim
 }
 
 /** The name under which lists show the sessions of a capability. */
-export function nameGitAgent(capability: string): string {
+function nameGitAgent(capability: string): string {
   return `git-${capability}`;
 }
 

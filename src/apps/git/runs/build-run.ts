@@ -7,7 +7,7 @@ import { type Capability, createGenericCapability } from "../capabilities/capabi
 import { type Capabilities, loadCapabilities } from "../capabilities/load-capabilities.ts";
 import { loadStyles } from "../style/presets.ts";
 import { ALL_TOOL_NAMES } from "../tools/registry.ts";
-import type { CapabilityRun } from "./run-capability.ts";
+import type { CapabilityRun } from "./capability-run.ts";
 import type { RunPlan } from "./run-plan.ts";
 
 /** The critic's capability, which users do not see. */

@@ -1,4 +1,4 @@
-import type { AgentDefinitionInput, Holdfast } from "../../../client/index.ts";
+import type { AgentDefinitionInput, Holdfast, Outcome } from "../../../client/index.ts";
 import { formatCritiqueTask } from "../agents/task-prompt.ts";
 import { Critique } from "../artifacts/critique.ts";
 import type { Artifact } from "../artifacts/read-artifact.ts";
@@ -10,7 +10,7 @@ export type Verdict =
   | { readonly type: "failed"; readonly session: string; readonly reason: string };
 
 /** Returns the id of the critic's session, in which its verdict stays. */
-export function nameCriticSession(session: string): string {
+function nameCriticSession(session: string): string {
   return `${session}.critic`;
 }
 
@@ -42,7 +42,7 @@ export async function judgeArtifact(
       return {
         type: "failed",
         session: id,
-        reason: `its run ended: ${answer?.outcome.type ?? "superseded"}`,
+        reason: describeEnding(answer?.outcome),
       };
     return { type: "judged", session: id, critique: Critique.parse(answer.output) };
   } catch (error) {
@@ -53,6 +53,12 @@ export async function judgeArtifact(
       reason: error instanceof Error ? error.message : String(error),
     };
   }
+}
+
+function describeEnding(outcome: Outcome | undefined): string {
+  if (outcome === undefined) return "its session has gone on";
+  if (outcome.type === "failed") return outcome.message;
+  return "reason" in outcome ? outcome.reason : `its run has ended as ${outcome.type}`;
 }
 
 /** Whether an artifact is made again: only if the critic says what is wrong with it (IRIS-22). */

@@ -1,24 +1,18 @@
-import {
-  type AgentDefinitionInput,
-  type Cost,
-  getMessageText,
-  type Holdfast,
-  type Outcome,
-  type SessionResult,
-} from "../../../client/index.ts";
-import { formatMovedChange, formatRevisionPrompt, formatTask, type Task } from "../agents/task-prompt.ts";
-import { type Artifact, readArtifact } from "../artifacts/read-artifact.ts";
-import type { Capability } from "../capabilities/capability.ts";
+import type { Cost, Holdfast, SessionResult } from "../../../client/index.ts";
+import { formatMovedChange, formatRevisionPrompt, formatTask } from "../agents/task-prompt.ts";
+import { readArtifact } from "../artifacts/read-artifact.ts";
 import { type ChangeRequest, isSameChange, type PinnedChange, pinChange } from "../changes/pin-change.ts";
-import { type CheckedArtifact, checkArtifact, type EvidenceReport } from "../evidence/check-artifact.ts";
+import { type CheckedArtifact, checkArtifact } from "../evidence/check-artifact.ts";
 import { createGitEvidenceReader } from "../evidence/git-evidence-reader.ts";
-import { type OpenOptions, type Repository, withRepository } from "../repository/repository.ts";
+import { type Repository, withRepository } from "../repository/repository.ts";
 import { accountForChange, type CoverageReport } from "./account-for-change.ts";
-import { askAgent, listPrompts, type Watcher } from "./ask-agent.ts";
+import { askAgent } from "./ask-agent.ts";
+import type { CapabilityResult, CapabilityRun, RunWatcher, Unfinished } from "./capability-run.ts";
 import type { Delegation } from "./coverage-facts.ts";
 import { finishArtifact } from "./finish-artifact.ts";
 import { judgeArtifact, requiresRevision, type Verdict } from "./judge-artifact.ts";
-import { type RunPlan, readPromptNotes, toMetadata } from "./run-plan.ts";
+import { toMetadata } from "./run-plan.ts";
+import { type Answer, isAnswer, readAnswerBefore, readPrompt, type StoredPrompt } from "./stored-prompts.ts";
 
 // How a capability becomes an artifact. Every step is a run, or a prompt of one, under an id that follows from the session's:
 // a process that begins again with the same session finds what is done, and goes on behind it.
@@ -29,51 +23,6 @@ import { type RunPlan, readPromptNotes, toMetadata } from "./run-plan.ts";
 //       the difference.
 //   R3. The artifact is made again at most once because of the critic, and no failure of the critic or of that second
 //       attempt costs the first artifact.
-
-/** What is in progress, for a display. */
-export type Phase = "analysing" | "head-moved" | "checking-evidence" | "judging" | "revising" | "done";
-
-export type CapabilityRun = {
-  /** The id of the session, new or of a run that is resumed. */
-  readonly session: string;
-  readonly title: string;
-  readonly capability: Capability;
-  readonly plan: RunPlan;
-  readonly task: Omit<Task, "change">;
-  readonly agent: AgentDefinitionInput;
-  /** Absent: nobody judges the artifact. */
-  readonly critic?: AgentDefinitionInput | undefined;
-  readonly repository: { readonly folder: string; readonly options: OpenOptions };
-};
-
-export type RunWatcher = Watcher & {
-  readonly onPhase?: ((phase: Phase) => void) | undefined;
-  /** Whether the user has asked to stop: no further step begins. */
-  readonly isStopping?: (() => boolean) | undefined;
-};
-
-export type CapabilityResult =
-  | {
-      readonly type: "made";
-      readonly session: string;
-      readonly artifact: Artifact;
-      readonly change?: PinnedChange;
-      readonly coverage?: CoverageReport;
-      /** The sub-agents, in the order in which they were called. */
-      readonly delegations: readonly Delegation[];
-      readonly evidence?: EvidenceReport;
-      readonly verdict?: Verdict;
-      readonly isRevised: boolean;
-      readonly repairs?: readonly string[];
-      readonly costUsd: Cost;
-      readonly turns: number;
-    }
-  /** There is no artifact. The session can be resumed. */
-  | {
-      readonly type: "unfinished";
-      readonly session: string;
-      readonly outcome: Outcome | { readonly type: "moving"; readonly reason: string };
-    };
 
 const MAX_MOVES = 3;
 
@@ -86,18 +35,8 @@ export async function runCapability(
   return await new CapabilityRunner(holdfast, run, watcher).run();
 }
 
-type Answer = Partial<Pick<SessionResult, "output" | "text" | "repairs">> & { readonly outcome: Outcome };
-
 /** What comes after a prompt: an answer, or nothing that could be published. */
-type Settled =
-  | { readonly type: "answered"; readonly answer: Answer }
-  | Extract<CapabilityResult, { type: "unfinished" }>;
-
-type StoredPrompt = {
-  readonly position: number;
-  readonly text: string;
-  readonly change?: PinnedChange | undefined;
-};
+type Settled = { readonly type: "answered"; readonly answer: Answer } | Unfinished;
 
 class CapabilityRunner {
   readonly #holdfast: Holdfast;
@@ -123,7 +62,7 @@ class CapabilityRunner {
     const first = await this.#ask("task", prompt, { plan, ...this.#notes() });
     const revision = await this.#readPrompt("revision");
     const settled =
-      revision === undefined ? await this.#followHead(first) : await this.#readAnswerBefore(revision);
+      revision === undefined ? await this.#followHead(first) : await this.#settleBefore(revision);
     if (settled.type === "unfinished") return settled;
     const made = await this.#check(settled.answer);
     if (made === undefined) return this.#stop(settled.answer);
@@ -250,27 +189,15 @@ class CapabilityRunner {
     return await withRepository(folder, options, work);
   }
 
-  /** Reads a prompt that an earlier process has sent, and what the change was then. */
   async #readPrompt(key: string): Promise<StoredPrompt | undefined> {
     const { session } = this.#run;
-    const prompts = await listPrompts(this.#holdfast, session);
-    const entry = prompts.find(({ messageId }) => messageId === `${session}.${key}`);
-    if (entry?.message.role !== "user") return undefined;
-    const text = getMessageText(entry.message);
-    const change = readPromptNotes(entry.message.metadata)?.change as PinnedChange | undefined;
-    return { position: entry.position, text, change };
+    return await readPrompt(this.#holdfast, session, `${session}.${key}`);
   }
 
-  /** Reads the answer that stood before a prompt of an earlier process, from the record. */
-  async #readAnswerBefore({ position }: StoredPrompt): Promise<Settled> {
-    const entries = await this.#holdfast.session(this.#run.session).messages.list({ limit: position });
-    const last = entries.findLast(({ message }) => message.role === "assistant")?.message;
-    if (last?.role !== "assistant") return this.#stop(undefined);
-    // Where a vendor cannot enforce a schema, the answer is the call of a final tool.
-    const call = last.content.findLast((part) => part.type === "toolCall");
-    const output = call === undefined ? {} : { output: call.arguments };
-    const outcome = { type: "answered" as const, stopReason: last.stopReason };
-    return { type: "answered", answer: { outcome, text: getMessageText(last), ...output } };
+  /** Takes the answer before a revision that an earlier process has asked for. */
+  async #settleBefore(revision: StoredPrompt): Promise<Settled> {
+    const answer = await readAnswerBefore(this.#holdfast, this.#run.session, revision);
+    return answer === undefined ? this.#stop(undefined) : { type: "answered", answer };
   }
 
   #notes(): { readonly change?: PinnedChange } {
@@ -285,14 +212,8 @@ class CapabilityRunner {
     return this.#watcher.isStopping?.() === true;
   }
 
-  #stop(result: Answer | undefined): Extract<CapabilityResult, { type: "unfinished" }> {
+  #stop(result: Answer | undefined): Unfinished {
     const outcome = result?.outcome ?? { type: "stopped" as const, reason: "the session has gone on" };
     return { type: "unfinished", session: this.#run.session, outcome };
   }
-}
-
-/** An answer without the required form is one still: its text is kept (IRIS-30). */
-function isAnswer({ outcome, text = "" }: Answer): boolean {
-  if (outcome.type === "failed") return outcome.fault === "schema-mismatch" && text !== "";
-  return outcome.type === "answered";
 }
