@@ -5,7 +5,7 @@ import { createTerminal, runHoldfast } from "../../cli/terminal.ts";
 import { formatConnectionOptions } from "../../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../../workflows/support/test-environment.ts";
 import { createFinding, diff, scriptReview } from "./review-script.ts";
-import { createReviewedRepository, type ReviewedRepository } from "./reviewed-repository.ts";
+import { createReviewedRepository, PARTS, type ReviewedRepository } from "./reviewed-repository.ts";
 
 let stage: TestEnvironment;
 let repository: ReviewedRepository;
@@ -93,7 +93,7 @@ test("a head that moves stops the publication, and the agent examines the differ
       {
         match: "Review the change that you are given",
         replies: [
-          diff(base, head),
+          diff(base, head, PARTS),
           { ...review(finding("old", 1)), holdUntil: "moved" },
           diff(head, "topic"),
           review(finding("new", 2)),
@@ -125,7 +125,7 @@ test("Ctrl-C stops a review, and resume goes on with it without asking for an an
       {
         match: "Review the change that you are given",
         replies: [
-          diff(repository.base, repository.head),
+          diff(repository.base, repository.head, PARTS),
           { text: JSON.stringify({ summary: text, findings: [] }), holdUntil: "stopped" },
         ],
       },
