@@ -167,6 +167,13 @@ test("a commit is written with the generated message, of exactly what is staged"
   expect(out).toMatch(/^\[main [0-9a-f]{10}\] Add six\n$/);
   expect(repository.git("log", "-1", "--format=%an|%B")).toBe("A|Add six\n\nIt was missing.");
   expect(repository.git("show", "--name-only", "--format=")).toBe("six.ts");
+  repository.write("seven.ts", "export const seven = 7;\n");
+  repository.git("add", "seven.ts");
+  stage.model.script({ defaultReply: { text: "I cannot." } });
+  const refused = await runHoldfast(gitArguments("commit", "--write"), who);
+  expect([refused.code, refused.out]).toEqual([1, "I cannot.\n"]);
+  expect(refused.err).toContain("not answered in the required form");
+  repository.git("reset", "--quiet");
   const again = await runHoldfast(gitArguments("commit"));
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("Nothing is staged.")]);
 });

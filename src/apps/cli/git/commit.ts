@@ -68,13 +68,15 @@ function formatZone(minutes: number): string {
 }
 
 /** Prints the message, or makes the commit for which it was written. */
-export const presentMessage: Present = async (site, { artifact }, { written }) => {
+export const presentMessage: Present = async (site, { artifact, isUnstructured }, { written }) => {
   const { context } = site;
   const message = readMessage(artifact);
-  if (written !== undefined && artifact.type === "GeneratedMessage")
-    return await makeCommit(site, message, written as WrittenCommit);
+  const isMessage = artifact.type === "GeneratedMessage" && !isUnstructured;
+  if (written !== undefined && isMessage) return await makeCommit(site, message, written as WrittenCommit);
+  // Of what is no message for certain, the hook and scripts must make none.
+  const isFailed = artifact.type !== "GeneratedMessage" || (written !== undefined && !isMessage);
   if (!context.json) context.print(toVisibleText(message).trimEnd());
-  return EXIT.ok;
+  return isFailed ? EXIT.failed : EXIT.ok;
 };
 
 function readMessage(artifact: Made["artifact"]): string {

@@ -56,8 +56,11 @@ async function writeRange(
 /** Puts the entry into the file that the user has named, or prints it. */
 export const presentChangelog: Present = async (site, made, output) => {
   const { update, version, date } = output;
-  if (typeof update !== "string" || made.artifact.type !== "MarkdownChangelog")
-    return await presentText(site, made, output);
+  if (typeof update !== "string") return await presentText(site, made, output);
+  if (made.isUnstructured || made.artifact.type !== "MarkdownChangelog") {
+    await presentText(site, made, output);
+    return EXIT.failed;
+  }
   await updateChangelogFile(update, {
     version: String(version),
     ...(typeof date === "string" ? { date } : {}),

@@ -19,6 +19,8 @@ export function reportFacts(context: Context, made: Made, exitCode: number, isSh
   }
   const { err } = context;
   const { repairs, costUsd, turns, session } = made;
+  if (made.isUnstructured)
+    context.report(err.yellow("The agent has not answered in the required form; this is its text."));
   if (!isShown) reportChecks(context, made);
   if (repairs !== undefined) context.report(err.dim(`The output was repaired: ${repairs.join("; ")}`));
   context.report(err.dim(`${formatCount(turns, "turn")} · ${describeCost(costUsd)} · session ${session}`));

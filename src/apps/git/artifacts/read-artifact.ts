@@ -1,6 +1,6 @@
 import { extractJson } from "../../../client/index.ts";
 import type { Capability } from "../capabilities/capability.ts";
-import { ARTIFACT_TYPES, type ArtifactType } from "./artifact-types.ts";
+import { ARTIFACT_TYPES, type ArtifactType, isTextArtifact } from "./artifact-types.ts";
 import { CommitMessage } from "./commit-message.ts";
 import { Review } from "./review.ts";
 
@@ -28,6 +28,11 @@ export function readArtifact(
   const parsed = ARTIFACT_TYPES[type].safeParse(answer.output);
   if (parsed.success) return { type, value: parsed.data } as Artifact;
   return text.trim() === "" ? undefined : wrapText(type, text.trim());
+}
+
+/** Whether an answer must have a structured output, and not only a text. */
+export function hasSchema({ output }: Pick<Capability, "output">): boolean {
+  return output.type === "schema" || !isTextArtifact(output.name);
 }
 
 /** Finds a place for a text in an artifact of this type. */

@@ -45,6 +45,8 @@ export type CapabilityResult =
       readonly evidence?: EvidenceReport;
       readonly verdict?: Verdict;
       readonly isRevised: boolean;
+      /** The agent has not answered in the required form: the artifact is its text, which nothing should be written from. */
+      readonly isUnstructured: boolean;
       readonly repairs?: readonly string[];
       readonly costUsd: Cost;
       readonly turns: number;

@@ -1,6 +1,6 @@
 import type { Cost, Holdfast, SessionResult } from "../../../client/index.ts";
 import { formatMovedChange, formatRevisionPrompt, formatTask } from "../agents/task-prompt.ts";
-import { readArtifact } from "../artifacts/read-artifact.ts";
+import { hasSchema, readArtifact } from "../artifacts/read-artifact.ts";
 import { type ChangeRequest, isSameChange, type PinnedChange, pinChange } from "../changes/pin-change.ts";
 import { type CheckedArtifact, checkArtifact } from "../evidence/check-artifact.ts";
 import { createGitEvidenceReader } from "../evidence/git-evidence-reader.ts";
@@ -85,7 +85,8 @@ class CapabilityRunner {
     const { issues, revision_prompt } = verdict.critique;
     const answer = await this.#ask("revision", formatRevisionPrompt(issues, revision_prompt), {});
     const settled = await this.#followHead(answer);
-    const again = settled.type === "answered" ? await this.#check(settled.answer) : undefined;
+    const isWorse = settled.type === "answered" && this.#isUnstructured(settled.answer);
+    const again = settled.type === "answered" && !isWorse ? await this.#check(settled.answer) : undefined;
     if (again === undefined || settled.type === "unfinished")
       return await this.#publish(made, first, { verdict });
     return await this.#publish(again, settled.answer, { verdict, isRevised: true });
@@ -142,7 +143,7 @@ class CapabilityRunner {
 
   async #publish(
     { artifact, evidence }: CheckedArtifact,
-    { repairs }: Answer,
+    answer: Answer,
     judged: { readonly verdict?: Verdict; readonly isRevised?: boolean } = {},
   ): Promise<CapabilityResult> {
     const { session } = this.#run;
@@ -158,8 +159,9 @@ class CapabilityRunner {
       delegations,
       ...(evidence === undefined ? {} : { evidence }),
       isRevised: false,
+      isUnstructured: this.#isUnstructured(answer),
       ...judged,
-      ...(repairs === undefined ? {} : { repairs }),
+      ...(answer.repairs === undefined ? {} : { repairs: answer.repairs }),
       costUsd: this.#costUsd,
       turns: this.#turns,
     };
@@ -206,6 +208,10 @@ class CapabilityRunner {
 
   #describeTask(prompt: string): string {
     return `${this.#run.capability.taskPrompt.trim()}\n\n${prompt}`;
+  }
+
+  #isUnstructured({ output }: Answer): boolean {
+    return output === undefined && hasSchema(this.#run.capability);
   }
 
   #isStopping(): boolean {

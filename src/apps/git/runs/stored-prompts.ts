@@ -1,4 +1,11 @@
-import { getMessageText, type Holdfast, type Outcome, type SessionResult } from "../../../client/index.ts";
+import { z } from "zod";
+import {
+  extractJson,
+  getMessageText,
+  type Holdfast,
+  type Outcome,
+  type SessionResult,
+} from "../../../client/index.ts";
 import type { PinnedChange } from "../changes/pin-change.ts";
 import { listPrompts } from "./ask-agent.ts";
 import { readPromptNotes } from "./run-plan.ts";
@@ -37,14 +44,20 @@ export async function readAnswerBefore(
   const entries = await holdfast.session(session).messages.list({ limit: position });
   const last = entries.findLast(({ message }) => message.role === "assistant")?.message;
   if (last?.role !== "assistant") return undefined;
+  const text = getMessageText(last);
   // Where a vendor cannot enforce a schema, the answer is the call of a final tool.
   const call = last.content.findLast((part) => part.type === "toolCall");
-  const output = call === undefined ? {} : { output: call.arguments };
+  const output = call === undefined ? parseJson(text) : call.arguments;
   return {
     outcome: { type: "answered", stopReason: last.stopReason },
-    text: getMessageText(last),
-    ...output,
+    text,
+    ...(output === undefined ? {} : { output }),
   };
+}
+
+function parseJson(text: string): unknown {
+  const found = extractJson(text, z.record(z.string(), z.unknown()));
+  return found.type === "found" ? found.value : undefined;
 }
 
 /** Whether an outcome has an answer. One without the required form is one still: its text is kept (IRIS-30). */
