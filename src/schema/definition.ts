@@ -149,7 +149,7 @@ export const Delegation = z.strictObject({
   /** The number of sub-agents that a loop may start, including all that those start. */
   maxChildren: z.number().int().positive().max(10_000).nullable().default(100),
   /** The turns of the loop and of all agents below it together; `limits.maxTurns`, which is then both, if absent. */
-  maxTurns: z.number().int().positive().nullable().optional(),
+  maxTreeTurns: z.number().int().positive().nullable().optional(),
 });
 export type Delegation = z.infer<typeof Delegation>;
 

@@ -78,7 +78,7 @@ describe("the definition of a capability's agent", () => {
       expect(limits).toMatchObject({ maxTurns: 20, maxDurationMs: 120_000 });
     }
     // The turns of sub-agents do not take those of the main agent.
-    expect(delegation?.maxTurns).toBe(50 + 32 * 20);
+    expect(delegation?.maxTreeTurns).toBe(50 + 32 * 20);
   });
 
   test.each([

@@ -58,7 +58,7 @@ export function defineGitAgent(request: AgentRequest): AgentDefinitionInput {
           ),
           delegation: {
             maxChildren: MAX_SUB_AGENTS,
-            maxTurns: MAX_TURNS + MAX_SUB_AGENTS * clampTurns(settings.maxTurns),
+            maxTreeTurns: MAX_TURNS + MAX_SUB_AGENTS * clampTurns(settings.maxTurns),
           },
         }),
     maxTokens: Math.min(MAX_OUTPUT_TOKENS, model.maxTokens),

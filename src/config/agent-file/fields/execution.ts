@@ -163,8 +163,8 @@ export const EXECUTION_FIELDS: readonly Field[] = [
     NONE_AS_NULL,
   ),
   defineField(
-    "delegation.max_turns",
-    "delegation.maxTurns",
+    "delegation.max_tree_turns",
+    "delegation.maxTreeTurns",
     describeKey(
       allowNone(integerFrom(1)),
       "The maximum number of turns of a run and of all its sub-agents together; by default max_turns counts both.",
