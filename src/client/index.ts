@@ -8,6 +8,8 @@
 export type { ResolvedValue } from "../config/agent-file/list-resolved-values.ts";
 export type { AgentFileResult, LoadedAgent } from "../config/agent-file/load-agents.ts";
 export { type ReadAgentsOptions, readAgents } from "../config/agent-file/read-agents.ts";
+export type { CatalogueEntry } from "../config/catalogue/catalogue-entry.ts";
+export type { Thinking } from "../config/catalogue/catalogue-row.ts";
 export { formatProblem, type Problem, type ProblemKind } from "../config/problem.ts";
 export {
   type CheckedFile,
@@ -163,6 +165,7 @@ export {
   azure,
   bedrock,
   google,
+  listModels,
   local,
   openai,
   openaiResponses,

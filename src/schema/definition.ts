@@ -148,6 +148,8 @@ export const Delegation = z.strictObject({
   maxDepth: z.number().int().min(1).max(10).default(1),
   /** The number of sub-agents that a loop may start, including all that those start. */
   maxChildren: z.number().int().positive().max(10_000).nullable().default(100),
+  /** The turns of the loop and of all agents below it together; `limits.maxTurns`, which is then both, if absent. */
+  maxTreeTurns: z.number().int().positive().nullable().optional(),
 });
 export type Delegation = z.infer<typeof Delegation>;
 

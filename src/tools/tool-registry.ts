@@ -19,11 +19,6 @@ export class ToolRegistry {
   }
 
   register(tool: Tool): this {
-    if (toCanonicalName(tool.name) !== tool.name) {
-      throw new TypeError(
-        `Tool name "${tool.name}" is an alias of "${toCanonicalName(tool.name)}"; choose another`,
-      );
-    }
     assertNotReserved(tool.name);
     if (this.#tools.has(tool.name)) throw new TypeError(`Tool "${tool.name}" is already registered`);
     this.#tools.set(tool.name, tool);
@@ -43,12 +38,15 @@ export class ToolRegistry {
     return [...this.#tools.keys()];
   }
 
-  /** Resolves the names in a definition, aliases included. Returns each tool once, in the definition's order. */
+  /**
+   * Resolves the names in a definition, aliases included, unless a tool has the alias as its own name. Returns each tool once,
+   * in the definition's order.
+   */
   resolve(names: readonly string[], options: { strict?: boolean } = {}): ToolResolution {
     const tools = new Set<Tool>();
     const problems: string[] = [];
     for (const name of names) {
-      const tool = this.#tools.get(toCanonicalName(name));
+      const tool = this.#tools.get(name) ?? this.#tools.get(toCanonicalName(name));
       if (tool === undefined) problems.push(this.#describeUnknown(name));
       else for (const one of [tool, ...this.#listCompanions(tool)]) tools.add(one);
     }

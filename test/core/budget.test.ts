@@ -75,6 +75,10 @@ describe("an account", () => {
       deadlineMs: null,
       nanoUsd: null,
     });
+    // A tree may have turns of its own.
+    const turns = (maxTreeTurns: number | null) =>
+      buildAllowance(limits, { maxDepth: 1, maxChildren: 2, maxTreeTurns }, 0).turns;
+    expect([turns(40), turns(null)]).toEqual([40, null]);
   });
 
   test("computes the remainder as the allowance minus its own spending, that of ended children, and reservations", () => {

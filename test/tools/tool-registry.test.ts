@@ -72,13 +72,12 @@ describe("the registry", () => {
     expect(registry.listNames()).toHaveLength(7);
   });
 
-  test("rejects a second tool of the same name, and an alias as a name", () => {
+  test("rejects a second tool of the same name; an application's tool may have an alias as its name, which it then is", () => {
     expect(() => new ToolRegistry([named("a")]).register(named("a"))).toThrow(
       'Tool "a" is already registered',
     );
-    expect(() => new ToolRegistry([named("file_read")])).toThrow(
-      'Tool name "file_read" is an alias of "read_file"; choose another',
-    );
+    const own = new ToolRegistry([...createDefaultTools(), named("file_read")]);
+    expect(names(own.resolve(["read_file", "file_read"]))).toEqual(["read_file", "file_read"]);
   });
 
   test("resolves names and aliases, each tool once, in the requested order", () => {

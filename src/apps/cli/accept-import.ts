@@ -26,11 +26,12 @@ export async function confirmImportedAgent(context: Context, work: () => Promise
   }
 }
 
-function canAsk({ streams, json }: Context): boolean {
+/** Whether somebody at this terminal can answer a question. */
+export function canAsk({ streams, json }: Context): boolean {
   return !json && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
 }
 
-async function askYesNo({ streams }: Context, question: string): Promise<boolean> {
+export async function askYesNo({ streams }: Context, question: string): Promise<boolean> {
   print(streams.stderr, question);
   const lines = createInterface({ input: streams.stdin });
   try {

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { extname } from "node:path";
 import type { Command } from "commander";
 import type { RunAction } from "./context.ts";
 
@@ -10,6 +12,8 @@ export type CommandEntry = {
   readonly alias?: string;
   /** Imports the command's file. `holdfast --help` prints the table without the files, which import the client. */
   readonly load: () => Promise<ConfigureCommand>;
+  /** Whether this installation has the command: the npm package has no git work yet, a clone has. Absent: it has. */
+  readonly isPresent?: () => boolean;
 };
 
 /** Every command, in the groups and in the order of `holdfast --help`. */
@@ -159,6 +163,13 @@ export const COMMAND_GROUPS = {
       summary:
         "List, inspect, stop, wake or resume jobs: agents that work together (see [mode] of an agent file)",
       load: async () => (await import("./commands/job.ts")).configureJobCommand,
+    },
+  },
+  "Git work": {
+    git: {
+      summary: "Review changes, and write commit messages, pull requests and changelogs",
+      load: async () => (await import("./git/configure-git.ts")).configureGitCommand,
+      isPresent: () => existsSync(new URL(`./git/configure-git${extname(import.meta.url)}`, import.meta.url)),
     },
   },
   "Agent files, models and tools": {

@@ -21,8 +21,12 @@ export type LocalStack = {
   close(): Promise<void>;
 };
 
-/** Uses the running server and worker, and starts what is missing. Starts no server if one is configured. */
-export async function openStack(context: Context): Promise<LocalStack> {
+/**
+ * Uses the running server and worker, and starts what is missing. Starts no server if one is configured.
+ *
+ * @param tools - Modules that export tools, for a worker that is started here.
+ */
+export async function openStack(context: Context, tools?: readonly string[]): Promise<LocalStack> {
   const { options } = context;
   const configured = getConfiguredAddress(context);
   const running = configured ?? (await findLocalServer(context));
@@ -56,7 +60,8 @@ export async function openStack(context: Context): Promise<LocalStack> {
     if (!(await isPolled(holdfast))) {
       context.report(context.err.dim(`No worker polls "${holdfast.taskQueue}"; starting one for this run …`));
       if (server === undefined) await checkBeforeWorker(context);
-      keeper = await startWorker(context, holdfast, reportEvent);
+      const { address, namespace, taskQueue } = holdfast;
+      keeper = await startWorker(context, { address, namespace, taskQueue, tools }, reportEvent);
     }
   } catch (error) {
     await close();

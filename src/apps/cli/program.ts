@@ -28,9 +28,10 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
 }
 
 /**
- * Builds the program with all commands of the table.
+ * Builds the program with all commands of the table that this installation has.
  *
- * @param loaded - The command that has its options and its action; the others have only a summary.
+ * @param loaded - The command that has its options and its action; the others have only a summary. `ALL_COMMANDS` are those of
+ *   the npm package, which the manual page and the completions describe.
  */
 export async function buildProgram(
   streams: Streams,
@@ -40,6 +41,7 @@ export async function buildProgram(
   const program = addGlobalOptions(new Command("holdfast").optionsGroup("Global options, of every command:"));
   for (const [group, entries] of Object.entries(COMMAND_GROUPS)) {
     for (const [name, entry] of Object.entries<CommandEntry>(entries)) {
+      if (entry.isPresent !== undefined && (loaded === ALL_COMMANDS || !entry.isPresent())) continue;
       const command = program.command(name).description(entry.summary).helpGroup(`${group}:`);
       if (entry.alias !== undefined) command.alias(entry.alias);
       if (loaded === ALL_COMMANDS || loaded === name || loaded === (entry.alias ?? name)) {

@@ -1,4 +1,5 @@
-import { CatalogueError } from "../../config/catalogue/user-file.ts";
+import type { CatalogueEntry } from "../../config/catalogue/catalogue-entry.ts";
+import { CatalogueError, readCatalogue } from "../../config/catalogue/user-file.ts";
 import { parseModel as parse } from "../../config/parse-model.ts";
 import type { ModelOptions } from "../../config/vendor-models.ts";
 import * as factories from "../../config/vendor-models.ts";
@@ -7,9 +8,9 @@ import { HoldfastError } from "../holdfast-error.ts";
 
 // The factories of models. They throw the client's errors.
 
-function wrapFactory<Arguments extends readonly unknown[]>(
-  make: (...given: Arguments) => ModelConfig,
-): (...given: Arguments) => ModelConfig {
+function wrapFactory<Arguments extends readonly unknown[], Result>(
+  make: (...given: Arguments) => Result,
+): (...given: Arguments) => Result {
   return (...given) => {
     try {
       return make(...given);
@@ -51,3 +52,6 @@ export const local: (url: string, id: string, options?: ModelOptions) => ModelCo
 );
 /** A model by the name that the command line takes: `vendor/id`, such as `anthropic/claude-sonnet-5-5`. */
 export const parseModel: (id: string, options?: ModelOptions) => ModelConfig = wrapFactory(parse);
+
+/** Lists the models that Holdfast knows: the built-in catalogue, and the user's own file, which precedes it. */
+export const listModels: () => readonly CatalogueEntry[] = wrapFactory(() => readCatalogue().entries());

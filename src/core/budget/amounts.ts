@@ -55,9 +55,9 @@ export function buildAllowance(
   delegation: Delegation | undefined,
   startsAtMs: number,
 ): Allowance {
-  const { maxDepth, maxChildren } = delegation ?? DEFAULT_DELEGATION;
+  const { maxDepth, maxChildren, maxTreeTurns } = delegation ?? DEFAULT_DELEGATION;
   return {
-    turns: limits.maxTurns,
+    turns: maxTreeTurns === undefined ? limits.maxTurns : maxTreeTurns,
     tokens: limits.maxTotalTokens,
     nanoUsd: toNanoUsd(limits.maxCostUsd),
     children: maxChildren,

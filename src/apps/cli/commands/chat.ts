@@ -116,8 +116,8 @@ function createNothingToContinueError(folder: string): UsageError {
   );
 }
 
-/** Only a terminal that can move the cursor loads the screen. */
-async function runChat(setup: ChatSetup): Promise<ChatPhase> {
+/** Runs a chat until the user leaves. Only a terminal that can move the cursor loads the screen. */
+export async function runChat(setup: ChatSetup): Promise<ChatPhase> {
   if (!hasScreen(setup.context)) return await runLineChat(setup);
   const { runScreenChat } = await import("../tui/screen-chat.ts");
   return await runScreenChat(setup);

@@ -1,6 +1,6 @@
 import type { ZodType } from "zod";
 import { zodOutput } from "../../../client/index.ts";
-import type { OutputFormat } from "../../../schema/index.ts";
+import type { OutputFormat, OutputRecovery } from "../../../schema/index.ts";
 import { Changelog } from "./changelog.ts";
 import { CommitMessage } from "./commit-message.ts";
 import { Critique } from "./critique.ts";
@@ -24,11 +24,22 @@ export const ARTIFACT_TYPES = {
 
 export type ArtifactType = keyof typeof ARTIFACT_TYPES;
 
-/**
- * Returns the output of a definition that writes this artifact, with its JSON Schema.
- *
- * @testonly
- */
-export function buildArtifactOutput(type: ArtifactType): OutputFormat {
-  return zodOutput(ARTIFACT_TYPES[type], { name: type });
+/** What a model writes as plain text, without a schema: the artifact has one field, `text`. */
+const TEXT_TYPES: readonly string[] = ["PlainText", "SemanticBlame"] satisfies readonly ArtifactType[];
+
+export function isTextArtifact(type: string): boolean {
+  return TEXT_TYPES.includes(type);
+}
+
+/** Returns the output of a definition that writes this artifact, with its JSON Schema. */
+export function buildArtifactOutput(
+  type: ArtifactType,
+  recovery?: OutputRecovery,
+): Extract<OutputFormat, { type: "json-schema" }> {
+  const output = zodOutput(ARTIFACT_TYPES[type], {
+    name: type,
+    ...(recovery === undefined ? {} : { recovery }),
+  });
+  if (output.type !== "json-schema") throw new TypeError(`${type} has no JSON Schema`);
+  return output;
 }

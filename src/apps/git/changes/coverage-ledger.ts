@@ -107,9 +107,12 @@ export function summarizeCoverage({ entries }: Ledger): CoverageSummary {
 /** "412 of 412 hunks examined (100 by agents), 3 generated files skipped" */
 export function formatCoverage({ total, read, delegated, open, skipped }: CoverageSummary): string {
   const byAgents = delegated === 0 ? "" : ` (${delegated} by agents)`;
-  const parts = Object.entries(skipped).map(
-    ([reason, paths]) => `${paths.length} ${reason} ${paths.length === 1 ? "file" : "files"} skipped`,
-  );
+  const parts = Object.entries(skipped).map(([reason, { length }]) => {
+    const files = length === 1 ? "file" : "files";
+    return /^[a-z]+$/.test(reason)
+      ? `${length} ${reason} ${files} skipped`
+      : `${length} ${files} skipped (${reason})`;
+  });
   const unread = open.length === 0 ? [] : [`${open.length} not examined`];
   return [`${read + delegated} of ${total} hunks examined${byAgents}`, ...unread, ...parts].join(", ");
 }

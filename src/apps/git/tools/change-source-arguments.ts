@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { ToolError } from "../../../tools/tool.ts";
 import type { ChangeSource } from "../changes/change-set.ts";
+import { findMergeBase } from "../changes/pin-change.ts";
+import { hashEmptyTree } from "../changes/read-change-set.ts";
 import type { Repository } from "../repository/repository.ts";
-import { RepositoryError } from "../repository/repository-error.ts";
 import { resolveCommit } from "../repository/resolve-commit.ts";
-import { tryGit } from "../repository/run-git.ts";
 
 const revision = z.string().max(250);
 
@@ -36,17 +36,9 @@ export async function resolveChangeSource(
     return { type: from === "unstaged" ? "unstaged" : "staged" };
   }
   const end = await resolveCommit(repository, to === "" ? "HEAD" : to);
-  const start = await resolveCommit(repository, from);
+  // The tree without files, from which the first commit begins, is no commit.
+  const start = from === (await hashEmptyTree(repository)) ? from : await resolveCommit(repository, from);
   return { type: "commits", from: merge_base ? await findMergeBase(repository, start, end) : start, to: end };
-}
-
-async function findMergeBase(repository: Repository, one: string, other: string): Promise<string> {
-  const found = (await tryGit(repository, ["merge-base", one, other]))?.trim();
-  if (found !== undefined && found !== "") return found;
-  throw new RepositoryError(
-    "unknown-revision",
-    `${one} and ${other} have no common ancestor: leave out merge_base`,
-  );
 }
 
 /** Returns a short name of the change for a timeline. */

@@ -54,6 +54,7 @@ export function createGitDiffTool(options: GitToolOptions = {}): ExecutableTool 
         return {
           text: text.join("\n\n"),
           details: {
+            source,
             ...describeChanges(total, changes, size, ranked),
             ...(diffs === undefined ? {} : { hunks: diffs.hunks }),
           },

@@ -65,6 +65,7 @@ export function createGitShowTool(options: GitToolOptions = {}): ExecutableTool 
           text: text.join("\n"),
           details: {
             commit,
+            source,
             totalFiles: files.length,
             added,
             deleted,

@@ -48,6 +48,19 @@ export type GitTools = {
   readonly update: readonly ExecutableTool[];
 };
 
+const namesOf = (tools: readonly ExecutableTool[]): readonly string[] => tools.map(({ name }) => name);
+
+export const CORE_TOOL_NAMES = namesOf(CORE_TOOLS.map((create) => create()));
+export const MAIN_TOOL_NAMES = namesOf(MAIN_AGENT_TOOLS.map((create) => create()));
+export const UPDATE_TOOL_NAMES = namesOf(createUpdateTools());
+/** What a capability file may name. */
+export const ALL_TOOL_NAMES: readonly string[] = [
+  ...CORE_TOOL_NAMES,
+  ...MAIN_TOOL_NAMES,
+  ...DELEGATION_TOOLS,
+  ...UPDATE_TOOL_NAMES,
+];
+
 /** Creates the tools of git work, for `createWorker({ tools })`. */
 export function createGitTools(options: GitToolOptions = {}): GitTools {
   return {

@@ -162,6 +162,15 @@ export const EXECUTION_FIELDS: readonly Field[] = [
     ),
     NONE_AS_NULL,
   ),
+  defineField(
+    "delegation.max_tree_turns",
+    "delegation.maxTreeTurns",
+    describeKey(
+      allowNone(integerFrom(1)),
+      "The maximum number of turns of a run and of all its sub-agents together; by default max_turns counts both.",
+    ),
+    NONE_AS_NULL,
+  ),
 ];
 
 function parseCacheParts(value: unknown): unknown {

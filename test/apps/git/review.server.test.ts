@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { main } from "../../../src/apps/cli/program.ts";
+import { createGitTools } from "../../../src/apps/git/index.ts";
+import { createTerminal, runHoldfast } from "../../cli/terminal.ts";
+import { formatConnectionOptions } from "../../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../../workflows/support/test-environment.ts";
+import { createFinding, diff, scriptReview } from "./review-script.ts";
+import { createReviewedRepository, PARTS, type ReviewedRepository } from "./reviewed-repository.ts";
+
+let stage: TestEnvironment;
+let repository: ReviewedRepository;
+beforeAll(async () => {
+  const { core, main, update } = createGitTools();
+  stage = await openTestEnvironment({ tools: [...core, ...main, ...update] });
+  repository = createReviewedRepository();
+});
+afterAll(async () => {
+  repository.remove();
+  await stage.close();
+});
+
+const finding = (id: string, line: number) => createFinding(repository, id, line);
+
+const review = (...findings: readonly object[]) => ({
+  text: JSON.stringify({ summary: "Four parts change.", findings }),
+});
+
+/** The arguments of a git command of the test environment. */
+function gitArguments(command: string, ...flags: readonly string[]): readonly string[] {
+  const model = ["--model", "local/test-model", "--base-url", stage.model.openaiBaseUrl];
+  const place = command === "resume" ? [] : ["--repo", repository.folder, ...model];
+  return ["git", command, ...place, ...formatConnectionOptions(stage), ...flags];
+}
+
+const runReview = (...flags: readonly string[]) =>
+  runHoldfast(gitArguments("review", "--commit", repository.head, ...flags));
+
+test("a review accounts for every hunk, names the sub-agent that died, drops what evidence refutes, and is revised once [IRIS-20] [IRIS-24]", async () => {
+  stage.model.script(
+    scriptReview({
+      ...repository,
+      hasLostAgent: true,
+      critique: {
+        requires_revision: true,
+        issues: [{ title: "Too harsh", body: "It is rare.", severity: "low" }],
+        revision_prompt: "Say how rare.",
+        confidence: 80,
+      },
+      revised: {
+        summary: "Four parts change, rarely.",
+        findings: [finding("holds", 2), finding("fails", 99)],
+      },
+    }),
+  );
+  const { code, out, err } = await runReview("--json", "--fail-on", "high", "--session", "reviewed");
+  const result = JSON.parse(out.trim().split("\n").at(-1) ?? "{}");
+  expect(code, err).toBe(1);
+  expect(result).toMatchObject({
+    type: "result",
+    session: "reviewed",
+    isRevised: true,
+    coverage: {
+      sentence: "3 of 4 hunks examined (3 by agents), 1 not examined, 1 generated file skipped",
+      open: ["four/file.ts:1"],
+    },
+    delegations: [
+      { task: "Examine part one", status: "ended" },
+      { task: "Examine part two", status: "ended" },
+      { task: "Examine part three", status: "ended" },
+      { task: "Examine part four", status: "lost", reason: expect.stringContaining("failed") },
+    ],
+    evidence: {
+      dropped: [{ finding: { id: "fails" }, problems: [expect.stringContaining("ends at line 2")] }],
+    },
+    verdict: { type: "judged", session: "reviewed.critic" },
+    artifact: {
+      type: "Review",
+      value: {
+        summary: "Four parts change, rarely.",
+        findings: [{ id: "holds" }],
+        metadata: { base: repository.base, head: repository.head },
+        stats: { files_reviewed: 3, hunks_reviewed: 3, is_complete: false },
+      },
+    },
+  });
+});
+
+test("a head that moves stops the publication, and the agent examines the difference", async () => {
+  const { base, head } = repository;
+  repository.git("branch", "--force", "topic", head);
+  stage.model.script({
+    conversations: [
+      {
+        match: "Review the change that you are given",
+        replies: [
+          diff(base, head, PARTS),
+          { ...review(finding("old", 1)), holdUntil: "moved" },
+          diff(head, "topic"),
+          review(finding("new", 2)),
+        ],
+      },
+    ],
+  });
+  const args = gitArguments("review", "--range", `${base}..topic`, "--no-critic", "--format", "json");
+  const { streams, said } = createTerminal();
+  const ended = main([...args], streams);
+  await stage.model.waitForHold("moved");
+  repository.git("checkout", "--quiet", "topic");
+  repository.write("five/file.ts", "export const five = 5;\n");
+  const moved = repository.commit("Add a part");
+  repository.git("checkout", "--quiet", "main");
+  stage.model.release("moved");
+  expect(await ended, said.err).toBe(0);
+  const made = JSON.parse(said.out);
+  expect(made.findings).toMatchObject([{ id: "new" }]);
+  expect(made.metadata).toMatchObject({ base, head: moved });
+  expect(made.stats).toMatchObject({ hunks_reviewed: 5, is_complete: true });
+  expect(said.err).toContain("5 of 5 hunks examined, 1 generated file skipped.");
+});
+
+test("Ctrl-C stops a review, and resume goes on with it without asking for an answer again", async () => {
+  const text = "Four parts, all sound.";
+  stage.model.script({
+    conversations: [
+      {
+        match: "Review the change that you are given",
+        replies: [
+          diff(repository.base, repository.head, PARTS),
+          { text: JSON.stringify({ summary: text, findings: [] }), holdUntil: "stopped" },
+        ],
+      },
+    ],
+  });
+  const args = gitArguments("review", "--commit", repository.head, "--no-critic", "--session", "stopped");
+  const { streams, said, signals } = createTerminal();
+  const ended = main([...args], streams);
+  await stage.model.waitForHold("stopped");
+  signals.emit("SIGINT");
+  expect(await ended).toBe(4);
+  expect(said.err).toContain("holdfast git resume stopped");
+  stage.model.release("stopped");
+  const asked = stage.model.requests.length;
+  const resumed = await runHoldfast(gitArguments("resume", "stopped"));
+  expect(resumed.code, resumed.err).toBe(0);
+  expect(resumed.out).toContain(text);
+  expect(resumed.out).toContain("4 of 4 hunks examined, 1 generated file skipped.");
+  expect(stage.model.requests.length - asked).toBe(1);
+});
+
+test("a commit is written with the generated message, of exactly what is staged", async () => {
+  repository.write("six.ts", "export const six = 6;\n");
+  repository.git("add", "six.ts");
+  stage.model.script({
+    replies: [
+      { toolCalls: [{ name: "git_diff", arguments: { detail: "standard" } }] },
+      { text: JSON.stringify({ title: "Add six", message: "It was missing." }) },
+    ],
+  });
+  const who = {
+    GIT_AUTHOR_NAME: "A",
+    GIT_AUTHOR_EMAIL: "a@b",
+    GIT_COMMITTER_NAME: "A",
+    GIT_COMMITTER_EMAIL: "a@b",
+  };
+  const { code, out, err } = await runHoldfast(gitArguments("commit", "--write"), who);
+  expect(code, err).toBe(0);
+  expect(out).toMatch(/^\[main [0-9a-f]{10}\] Add six\n$/);
+  expect(repository.git("log", "-1", "--format=%an|%B")).toBe("A|Add six\n\nIt was missing.");
+  expect(repository.git("show", "--name-only", "--format=")).toBe("six.ts");
+  repository.write("seven.ts", "export const seven = 7;\n");
+  repository.git("add", "seven.ts");
+  stage.model.script({ defaultReply: { text: "I cannot." } });
+  const refused = await runHoldfast(gitArguments("commit", "--write"), who);
+  expect([refused.code, refused.out]).toEqual([1, "I cannot.\n"]);
+  expect(refused.err).toContain("not answered in the required form");
+  repository.git("reset", "--quiet");
+  const again = await runHoldfast(gitArguments("commit"));
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining("Nothing is staged.")]);
+});
