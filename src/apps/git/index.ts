@@ -50,7 +50,6 @@ export { resolveCommit } from "./repository/resolve-commit.ts";
 export { type Trust, TrustStore } from "./repository/trust-store.ts";
 export { buildRun, findCapability, loadGitCapabilities, usesCritic } from "./runs/build-run.ts";
 export type { CapabilityResult, Phase } from "./runs/capability-run.ts";
-export { detectMovedHead, type HeadMove, type PinnedRange } from "./runs/detect-moved-head.ts";
 export { runCapability } from "./runs/run-capability.ts";
 export { type RunPlan, readPromptNotes } from "./runs/run-plan.ts";
 export { type GitSettings, readGitSettings } from "./settings.ts";
