@@ -57,6 +57,7 @@ test("pin: the values that the package exports [PAR-14]", () => {
     "google",
     "hashDefinition",
     "isContextOverflow",
+    "listModels",
     "loadSnapshot",
     "local",
     "messagesFromJson",

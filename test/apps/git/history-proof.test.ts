@@ -5,7 +5,7 @@ import type { EvidenceReader } from "../../../src/apps/git/evidence/evidence-rea
 import { type ExaminedChange, examineCommits, examineRanges } from "../../../src/apps/git/history-proof.ts";
 import type { Repository } from "../../../src/apps/git/repository/repository.ts";
 import { describeIf } from "../../support/skipping.ts";
-import { thoroughTest } from "../../support/test-depth.ts";
+import { isThorough, thoroughTest } from "../../support/test-depth.ts";
 import { buildRepository } from "./build-repository.ts";
 
 // `npm run git-history` does the same with 500 commits and 20 ranges.
@@ -38,13 +38,15 @@ const hasHistory = (() => {
   }
 })();
 
+const COMMITS = isThorough ? 30 : 8;
+
 function prove(open: () => string, ofRanges = test): void {
-  test("every hunk of the first 30 commits is accounted for", async () => {
-    const changes = await collect(examineCommits(open(), { count: 30, createReader }));
+  test(`every hunk of the first ${COMMITS} commits is accounted for`, async () => {
+    const changes = await collect(examineCommits(open(), { count: COMMITS, createReader }));
     expect(changes.flatMap(({ problems }) => problems)).toEqual([]);
-    expect(changes.length).toBe(30);
-    expect(changes.reduce((sum, { hunks }) => sum + hunks, 0)).toBeGreaterThan(30);
-    expect(changes.reduce((sum, { references }) => sum + references, 0)).toBeGreaterThan(30);
+    expect(changes.length).toBe(COMMITS);
+    expect(changes.reduce((sum, { hunks }) => sum + hunks, 0)).toBeGreaterThan(COMMITS);
+    expect(changes.reduce((sum, { references }) => sum + references, 0)).toBeGreaterThan(COMMITS);
   });
 
   ofRanges("so is every commit and hunk of 3 ranges, which are the whole history", async () => {
