@@ -7,6 +7,7 @@ import { OpenApis } from "./openapi.ts";
 import { OutputFormat } from "./output.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { findCostLimitProblem, type PricedAgent } from "./prices.ts";
+import { NudgeSettings, RepeatSettings, RetryConfig, RevertSettings } from "./recovery.ts";
 import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 import { PinnedSources } from "./tool-source.ts";
@@ -15,7 +16,9 @@ import { PinnedSources } from "./tool-source.ts";
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
 export type QueueMode = z.infer<typeof QueueMode>;
 
-const limitValue = z.number().int().positive().nullable();
+const positive = z.number().int().positive();
+const count = z.number().int().nonnegative();
+const limitValue = positive.nullable();
 
 /** The limits that sub-agents and jobs share. `null` disables one. core/budget/limits.ts says what each is compared with. */
 export const SharedLimitValues = {
@@ -85,7 +88,7 @@ export const Continuation = z.strictObject({
     .optional()
     .describe("For a compaction: what matters most, for the model that writes the summary."),
   at: z
-    .strictObject({ branch: z.string(), position: z.number().int().nonnegative().optional() })
+    .strictObject({ branch: z.string(), position: count.optional() })
     .optional()
     .describe(
       "After this many entries of a branch, or at its end; by default the session's head. A fork if later entries exist.",
@@ -94,49 +97,9 @@ export const Continuation = z.strictObject({
 });
 export type Continuation = z.infer<typeof Continuation>;
 
-/** How a call to a slow, busy or unreachable vendor is retried. Defaults: RTY-01. */
-export const RetryConfig = z.strictObject({
-  maxRetries: z
-    .number()
-    .int()
-    .min(0)
-    .max(100)
-    .default(3)
-    .describe("The maximum number of retries; 0 disables them."),
-  initialDelayMs: z
-    .number()
-    .int()
-    .positive()
-    .default(1000)
-    .describe("The delay before the first retry, in milliseconds."),
-  backoffMultiplier: z
-    .number()
-    .min(1)
-    .default(2)
-    .describe("The factor by which each delay is longer than the one before."),
-  maxDelayMs: z
-    .number()
-    .int()
-    .positive()
-    .default(30_000)
-    .describe("The longest delay between two retries, in milliseconds."),
-  maxWaitMs: z
-    .number()
-    .int()
-    .positive()
-    .optional()
-    .describe(
-      "When a vendor asks for a longer delay, it is called again after this time; 15 minutes by default.",
-    ),
-});
-export type RetryConfig = z.infer<typeof RetryConfig>;
-
 /** How a call waits for the user's approval. */
 export const ApprovalSettings = z.strictObject({
-  timeoutMs: z
-    .number()
-    .int()
-    .positive()
+  timeoutMs: positive
     .nullable()
     .default(null)
     .describe("After this time the call is denied; `null`, the default, waits for days if necessary."),
@@ -146,65 +109,6 @@ export const ApprovalSettings = z.strictObject({
     .describe("Whether time that is spent only waiting for the user counts for `limits.maxDurationMs`."),
 });
 export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
-
-/** How a model is reminded that it announced a tool call but made none. Defaults: IRON-02. */
-export const NudgeSettings = z.strictObject({
-  enabled: z.boolean().default(true).describe("Whether the model is reminded at all."),
-  max: z
-    .number()
-    .int()
-    .min(0)
-    .default(2)
-    .describe(
-      "The maximum number in a row; the next text that announces a call is an answer like any other.",
-    ),
-});
-export type NudgeSettings = z.infer<typeof NudgeSettings>;
-
-/** What happens when a model repeats a call that fails in the same way; see docs/loop.md. */
-export const RepeatSettings = z.strictObject({
-  warnAfter: z
-    .number()
-    .int()
-    .min(1)
-    .default(5)
-    .describe(
-      "The number of answers with the same failed call after which the model gets an explicit warning.",
-    ),
-  endAfter: z
-    .number()
-    .int()
-    .min(1)
-    .nullable()
-    .default(8)
-    .describe("The number after which the loop ends or the user is asked; `null` lets the model continue."),
-  action: z
-    .enum(["end", "ask"])
-    .default("end")
-    .describe("What happens then: the loop ends, or with `ask` the user decides whether it continues."),
-});
-export type RepeatSettings = z.infer<typeof RepeatSettings>;
-
-/** How long the model sees what it left behind when it went back. Defaults: PHI-02. */
-export const RevertSettings = z.strictObject({
-  shownForTurns: z
-    .number()
-    .int()
-    .min(0)
-    .max(100)
-    .default(5)
-    .describe("The number of turns for which a lesson or a finding is visible."),
-  newestOfKind: z
-    .number()
-    .int()
-    .min(0)
-    .max(20)
-    .default(3)
-    .describe(
-      "The number of newest ones of each kind that stay visible at any age; at most 20, so that a run's state stays small.",
-    ),
-});
-export type RevertSettings = z.infer<typeof RevertSettings>;
 
 /** The limits of a sub-agent. `null` disables one; what its parent has left always applies too. Defaults: SUB-03. */
 export const SubAgentLimits = buildLimits(LimitValues, {
@@ -223,18 +127,12 @@ export const Delegation = z.strictObject({
     .max(10)
     .default(1)
     .describe("The levels of sub-agents below each other; at 1 a sub-agent has none of its own."),
-  maxChildren: z
-    .number()
-    .int()
-    .positive()
+  maxChildren: positive
     .max(10_000)
     .nullable()
     .default(100)
     .describe("The number of sub-agents that a loop may start, including all that those start."),
-  maxTreeTurns: z
-    .number()
-    .int()
-    .positive()
+  maxTreeTurns: positive
     .nullable()
     .optional()
     .describe(
@@ -337,10 +235,7 @@ export const AgentDefinition = z
       .max(2)
       .optional()
       .describe("The sampling temperature, 0 to 2; the vendor's default if absent."),
-    maxTokens: z
-      .number()
-      .int()
-      .positive()
+    maxTokens: positive
       .optional()
       .describe("The maximum tokens of one answer; the model's own maximum by default."),
     configId: z
@@ -399,10 +294,7 @@ export const AgentDefinition = z
     toolStrategy: ToolStrategy.default({ type: "parallel" }).describe(
       "Whether the calls of one answer run in parallel, one after the other, or in batches; `parallel` by default.",
     ),
-    toolTimeoutMs: z
-      .number()
-      .int()
-      .positive()
+    toolTimeoutMs: positive
       .nullable()
       .default(null)
       .describe(

@@ -1,12 +1,8 @@
 import { z } from "zod";
-import {
-  ApprovalSettings,
-  NudgeSettings,
-  RepeatSettings,
-  RevertSettings,
-} from "../../../schema/definition.ts";
+import { ApprovalSettings } from "../../../schema/definition.ts";
 import { OutputRecovery } from "../../../schema/output.ts";
 import { PermissionPolicy, PermissionRule } from "../../../schema/permission.ts";
+import { NudgeSettings, RepeatSettings, RevertSettings } from "../../../schema/recovery.ts";
 import {
   allowNone,
   defineField,
