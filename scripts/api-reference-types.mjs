@@ -1,5 +1,5 @@
 // How the API reference shows types that zod infers.
-import { Converter } from "typedoc";
+import { Comment, Converter } from "typedoc";
 import ts from "typescript";
 
 /**
@@ -13,6 +13,7 @@ export function nameSchemaTypes(app) {
     for (const program of programs) collectInferredTypes(program, symbols);
   });
   app.converter.on(Converter.EVENT_CREATE_DECLARATION, addGetterComment);
+  app.converter.on(Converter.EVENT_CREATE_DECLARATION, addDescription);
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, sortUnions);
   const convertType = app.converter.convertType.bind(app.converter);
   app.converter.convertType = (context, typeOrNode, node) => {
@@ -36,6 +37,28 @@ function addGetterComment(context, reflection) {
   if (reflection.comment !== undefined) return;
   const declaration = context.getSymbolFromReflection(reflection)?.declarations?.find(ts.isGetAccessor);
   if (declaration !== undefined) reflection.comment = context.getNodeComment(declaration, false);
+}
+
+/** The field of a schema has its sentence in `.describe("…")`, where JSON Schema finds it too, instead of in a docstring. */
+function addDescription(context, reflection) {
+  if (reflection.comment !== undefined) return;
+  const declarations = context.getSymbolFromReflection(reflection)?.declarations ?? [];
+  const description = declarations.map(findFieldSchema).map(findDescription).find(Boolean);
+  if (description !== undefined) reflection.comment = new Comment([{ kind: "text", text: description }]);
+}
+
+/** The expression of a field's schema, which may be what a getter returns. */
+function findFieldSchema(declaration) {
+  if (ts.isPropertyAssignment(declaration)) return declaration.initializer;
+  if (!ts.isGetAccessor(declaration)) return undefined;
+  return declaration.body?.statements.find(ts.isReturnStatement)?.expression;
+}
+
+function findDescription(schema) {
+  if (schema === undefined || !ts.isCallExpression(schema)) return undefined;
+  const { expression, arguments: given } = schema;
+  const describes = ts.isPropertyAccessExpression(expression) && expression.name.text === "describe";
+  return describes && ts.isStringLiteralLike(given[0]) ? given[0].text : undefined;
 }
 
 /** The compiler forgets the name of `type X = z.infer<typeof X>` or `Partial<…>`: this gives such a type its name back. */

@@ -6,8 +6,7 @@ import { z } from "zod";
 export const CompactionScope = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("fixed"),
-    /** The number of loops. */
-    loops: z.number().int().nonnegative(),
+    loops: z.number().int().nonnegative().describe("The number of loops."),
   }),
   /** As many loops as fit, uncompacted, into the context window. */
   z.strictObject({ type: z.literal("token-budget") }),
@@ -22,28 +21,56 @@ export const BUILT_IN_STRATEGIES = ["block", "summary", "tiered"] as const;
 
 /** When and how a view is made smaller. */
 export const CompactionConfig = z.strictObject({
-  /** The part of the context window that messages and system prompt may fill, 0 to 1. */
-  compactAtPct: z.number().positive().max(1).default(0.9),
-  /** Compaction begins when less than this part of the window is left below `compactAtPct`. */
-  budgetThresholdPct: z.number().min(0).lt(1).default(0.05),
-  /** How many loops before the newest one the compacted view includes. */
-  scope: CompactionScope.default({ type: "fixed", loops: 3 }),
-  /** Turns at the beginning of the newest loop that stay unchanged. */
-  keepFirstTurns: z.number().int().nonnegative().default(2),
-  /** Turns at the end of the newest loop that stay, with their tool outputs cut. */
-  keepRecentTurns: z.number().int().nonnegative().default(10),
-  /** The maximum of one whole summary, not of a turn in it. */
-  maxSummaryTokens: z.number().int().nonnegative().default(2000),
-  /** The lines that stay of each tool output in compacted turns. */
-  toolOutputMaxLines: z.number().int().nonnegative().default(50),
-  /** What a summary written by a model should focus on. Affects neither triggers nor counts (CMP-14). */
-  focusMessage: z.string().optional(),
-  /**
-   * `block` writes a line a turn; `summary` calls the agent's own model for notes, at its cost; `tiered` counts messages
-   * instead of turns. Any other name is that of a strategy which the worker has registered; of the fields above it receives
-   * only `focusMessage`, and a budget.
-   */
-  strategy: z.string().min(1).default("block"),
+  compactAtPct: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.9)
+    .describe("The part of the context window that messages and system prompt may fill, 0 to 1."),
+  budgetThresholdPct: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0.05)
+    .describe("Compaction begins when less than this part of the window is left below `compactAtPct`."),
+  scope: CompactionScope.default({ type: "fixed", loops: 3 }).describe(
+    "How many loops before the newest one the compacted view includes.",
+  ),
+  keepFirstTurns: z
+    .number()
+    .int()
+    .nonnegative()
+    .default(2)
+    .describe("Turns at the beginning of the newest loop that stay unchanged."),
+  keepRecentTurns: z
+    .number()
+    .int()
+    .nonnegative()
+    .default(10)
+    .describe("Turns at the end of the newest loop that stay, with their tool outputs cut."),
+  maxSummaryTokens: z
+    .number()
+    .int()
+    .nonnegative()
+    .default(2000)
+    .describe("The maximum tokens of one whole summary, not of a turn in it."),
+  toolOutputMaxLines: z
+    .number()
+    .int()
+    .nonnegative()
+    .default(50)
+    .describe("The lines that stay of each tool output in compacted turns."),
+  focusMessage: z
+    .string()
+    .optional()
+    .describe("What a summary written by a model should focus on. Affects neither triggers nor counts."),
+  strategy: z
+    .string()
+    .min(1)
+    .default("block")
+    .describe(
+      "`block` writes a line a turn; `summary` calls the agent's own model for notes, at its cost; `tiered` counts messages instead of turns. Any other name is that of a strategy which the worker has registered; of the fields above it receives only `focusMessage`, and a budget.",
+    ),
 });
 export type CompactionConfig = z.infer<typeof CompactionConfig>;
 /** The input from an author: fields with a default are optional. */
@@ -52,18 +79,41 @@ export type CompactionConfigInput = z.input<typeof CompactionConfig>;
 /** The context window and its share for messages. */
 export const ContextConfig = z
   .strictObject({
-    /** The model's own window, less its longest answer, applies when it is smaller. */
-    maxContextTokens: z.number().int().positive().default(100_000),
-    /** Reserved for the system prompt. */
-    systemPromptTokens: z.number().int().nonnegative().default(4000),
-    /** This and the next two are for the tiered strategy; the block strategy has its own in `compaction`. */
-    toolOutputMaxLines: z.number().int().nonnegative().default(50),
-    /** Messages, from the end. */
-    keepRecent: z.number().int().nonnegative().default(10),
-    /** Messages, from the beginning. */
-    keepFirst: z.number().int().nonnegative().default(2),
-    /** When and how a view is made smaller. */
-    compaction: CompactionConfig.default(() => CompactionConfig.parse({})),
+    maxContextTokens: z
+      .number()
+      .int()
+      .positive()
+      .default(100_000)
+      .describe(
+        "The context window in tokens. The model's own window, less its longest answer, applies when it is smaller.",
+      ),
+    systemPromptTokens: z
+      .number()
+      .int()
+      .nonnegative()
+      .default(4000)
+      .describe("The tokens that are reserved for the system prompt."),
+    toolOutputMaxLines: z
+      .number()
+      .int()
+      .nonnegative()
+      .default(50)
+      .describe("Tiered strategy only: the lines that stay of each tool output."),
+    keepRecent: z
+      .number()
+      .int()
+      .nonnegative()
+      .default(10)
+      .describe("Tiered strategy only: the number of messages at the end that stay."),
+    keepFirst: z
+      .number()
+      .int()
+      .nonnegative()
+      .default(2)
+      .describe("Tiered strategy only: the number of messages at the beginning that stay."),
+    compaction: CompactionConfig.default(() => CompactionConfig.parse({})).describe(
+      "When and how a view is made smaller.",
+    ),
   })
   .refine(hasRoom, {
     error:

@@ -4,27 +4,18 @@ import { z } from "zod";
 
 /** One field of an agent that another definition changes. */
 export const DefinitionChange = z.object({
-  /** The path in the definition: `limits.maxTurns`. */
-  field: z.string(),
-  /** At most 160 bytes, free of secrets. */
-  description: z.string(),
-  /** When the change takes effect. */
-  takesEffect: z.enum(["next-turn", "next-loop"]),
+  field: z.string().describe("The path in the definition: `limits.maxTurns`."),
+  description: z.string().describe("What changes, in at most 160 bytes and free of secrets."),
+  takesEffect: z.enum(["next-turn", "next-loop"]).describe("When the change takes effect."),
 });
 export type DefinitionChange = z.infer<typeof DefinitionChange>;
 
 /** An update of an agent to another definition, and whether it took effect. */
 export const DefinitionUpdated = z.object({
-  /** The hash of the definition before. */
-  from: z.string(),
-  /** The hash of the definition after. */
-  to: z.string(),
-  /** Whether the update took effect. */
-  applied: z.boolean(),
-  /** The fields that differ. */
-  changes: z.array(DefinitionChange),
-  /** What the change may break, as sentences. */
-  warnings: z.array(z.string()),
-  /** Why it was not applied. */
-  reason: z.string().optional(),
+  from: z.string().describe("The hash of the definition before."),
+  to: z.string().describe("The hash of the definition after."),
+  applied: z.boolean().describe("Whether the update took effect."),
+  changes: z.array(DefinitionChange).describe("The fields that differ."),
+  warnings: z.array(z.string()).describe("What the change may break, as sentences."),
+  reason: z.string().optional().describe("Why it was not applied."),
 });

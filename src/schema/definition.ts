@@ -7,6 +7,7 @@ import { OpenApis } from "./openapi.ts";
 import { OutputFormat } from "./output.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { findCostLimitProblem, type PricedAgent } from "./prices.ts";
+import { NudgeSettings, RepeatSettings, RetryConfig, RevertSettings } from "./recovery.ts";
 import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 import { PinnedSources } from "./tool-source.ts";
@@ -15,18 +16,26 @@ import { PinnedSources } from "./tool-source.ts";
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
 export type QueueMode = z.infer<typeof QueueMode>;
 
-const limitValue = z.number().int().positive().nullable();
+const positive = z.number().int().positive();
+const count = z.number().int().nonnegative();
+const limitValue = positive.nullable();
 
 /** The limits that sub-agents and jobs share. `null` disables one. core/budget/limits.ts says what each is compared with. */
 export const SharedLimitValues = {
-  /** The turns of a loop. */
-  maxTurns: limitValue,
-  /** Input and output tokens of all turns together. */
-  maxTotalTokens: limitValue,
-  /** The duration of a loop, in milliseconds. `approvals.countsAsDuration` says whether waits for a user count. */
-  maxDurationMs: limitValue,
-  /** Dollars. Rejected when the price of a model, a fallback or a sub-agent is unknown. */
-  maxCostUsd: z.number().positive().nullable(),
+  maxTurns: limitValue.describe("The maximum of turns of a loop; `null` for no limit."),
+  maxTotalTokens: limitValue.describe(
+    "The maximum of input and output tokens of all turns together; `null` for no limit.",
+  ),
+  maxDurationMs: limitValue.describe(
+    "The longest duration of a loop, in milliseconds; `null` for no limit. `approvals.countsAsDuration` says whether waits for a user count.",
+  ),
+  maxCostUsd: z
+    .number()
+    .positive()
+    .nullable()
+    .describe(
+      "The highest cost in dollars; `null` for no limit. Rejected when the price of a model, a fallback or a sub-agent is unknown.",
+    ),
 };
 
 export type SharedLimits = z.infer<z.ZodObject<typeof SharedLimitValues>>;
@@ -34,8 +43,9 @@ export type SharedLimits = z.infer<z.ZodObject<typeof SharedLimitValues>>;
 /** Every limit of a loop. */
 const LimitValues = {
   ...SharedLimitValues,
-  /** The calls of tools in a loop, also denied ones. Those of its sub-agents do not count. */
-  maxToolCalls: limitValue,
+  maxToolCalls: limitValue.describe(
+    "The maximum of tool calls in a loop, also denied ones; `null` for no limit. Those of its sub-agents do not count.",
+  ),
 };
 
 /** Builds limits with these defaults; a limit without a default is disabled. */
@@ -72,67 +82,33 @@ export const Continuation = z.strictObject({
     /** Requests no answer: the context is made smaller, and the loop ends (CMP-13). */
     z.object({ type: z.literal("compaction") }),
   ]),
-  /** For a compaction: what matters most, for the model that writes the summary. */
-  focus: z.string().max(2048).optional(),
-  /** After this many entries of a branch, or at its end; by default the session's head. A fork if later entries exist. */
-  at: z.strictObject({ branch: z.string(), position: z.number().int().nonnegative().optional() }).optional(),
-  /** Limits that replace the definition's for this loop. */
-  limits: LoopLimits.optional(),
+  focus: z
+    .string()
+    .max(2048)
+    .optional()
+    .describe("For a compaction: what matters most, for the model that writes the summary."),
+  at: z
+    .strictObject({ branch: z.string(), position: count.optional() })
+    .optional()
+    .describe(
+      "After this many entries of a branch, or at its end; by default the session's head. A fork if later entries exist.",
+    ),
+  limits: LoopLimits.optional().describe("Limits that replace the definition's for this loop."),
 });
 export type Continuation = z.infer<typeof Continuation>;
 
-/** How a call to a slow, busy or unreachable vendor is retried. Defaults: RTY-01. */
-export const RetryConfig = z.strictObject({
-  /** 0 disables retries. */
-  maxRetries: z.number().int().min(0).max(100).default(3),
-  /** The delay before the first retry, in milliseconds. */
-  initialDelayMs: z.number().int().positive().default(1000),
-  /** The factor by which each delay is longer than the one before. */
-  backoffMultiplier: z.number().min(1).default(2),
-  /** The longest delay between two retries, in milliseconds. */
-  maxDelayMs: z.number().int().positive().default(30_000),
-  /** When a vendor asks for a longer delay, it is called again after this time; 15 minutes by default. */
-  maxWaitMs: z.number().int().positive().optional(),
-});
-export type RetryConfig = z.infer<typeof RetryConfig>;
-
 /** How a call waits for the user's approval. */
 export const ApprovalSettings = z.strictObject({
-  /** After this time the call is denied; `null`, the default, waits for days if necessary. */
-  timeoutMs: z.number().int().positive().nullable().default(null),
-  /** Whether time that is spent only waiting for the user counts for `limits.maxDurationMs`. */
-  countsAsDuration: z.boolean().default(false),
+  timeoutMs: positive
+    .nullable()
+    .default(null)
+    .describe("After this time the call is denied; `null`, the default, waits for days if necessary."),
+  countsAsDuration: z
+    .boolean()
+    .default(false)
+    .describe("Whether time that is spent only waiting for the user counts for `limits.maxDurationMs`."),
 });
 export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
-
-/** How a model is reminded that it announced a tool call but made none. Defaults: IRON-02. */
-export const NudgeSettings = z.strictObject({
-  /** Whether the model is reminded at all. */
-  enabled: z.boolean().default(true),
-  /** The maximum number in a row; the next text that announces a call is an answer like any other. */
-  max: z.number().int().min(0).default(2),
-});
-export type NudgeSettings = z.infer<typeof NudgeSettings>;
-
-/** What happens when a model repeats a call that fails in the same way; see docs/loop.md. */
-export const RepeatSettings = z.strictObject({
-  /** The number of answers with the same failed call after which the model gets an explicit warning. */
-  warnAfter: z.number().int().min(1).default(5),
-  /** The number after which the loop ends or the user is asked; `null` lets the model continue. */
-  endAfter: z.number().int().min(1).nullable().default(8),
-  /** `ask`: the user decides whether the loop continues. */
-  action: z.enum(["end", "ask"]).default("end"),
-});
-export type RepeatSettings = z.infer<typeof RepeatSettings>;
-
-/** How long the model sees what it left behind when it went back. Defaults: PHI-02. */
-export const RevertSettings = z.strictObject({
-  /** The number of turns for which a lesson or a finding is visible. */
-  shownForTurns: z.number().int().min(0).max(100).default(5),
-  /** The newest of each kind stay visible at any age. At most 20, so that a run's state stays small. */
-  newestOfKind: z.number().int().min(0).max(20).default(3),
-});
-export type RevertSettings = z.infer<typeof RevertSettings>;
 
 /** The limits of a sub-agent. `null` disables one; what its parent has left always applies too. Defaults: SUB-03. */
 export const SubAgentLimits = buildLimits(LimitValues, {
@@ -144,26 +120,39 @@ export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
 
 /** The limits of delegation. Defaults: SUB-08. */
 export const Delegation = z.strictObject({
-  /** The levels of sub-agents below each other; at 1 a sub-agent has none of its own. */
-  maxDepth: z.number().int().min(1).max(10).default(1),
-  /** The number of sub-agents that a loop may start, including all that those start. */
-  maxChildren: z.number().int().positive().max(10_000).nullable().default(100),
-  /** The turns of the loop and of all agents below it together; `limits.maxTurns`, which is then both, if absent. */
-  maxTreeTurns: z.number().int().positive().nullable().optional(),
+  maxDepth: z
+    .number()
+    .int()
+    .min(1)
+    .max(10)
+    .default(1)
+    .describe("The levels of sub-agents below each other; at 1 a sub-agent has none of its own."),
+  maxChildren: positive
+    .max(10_000)
+    .nullable()
+    .default(100)
+    .describe("The number of sub-agents that a loop may start, including all that those start."),
+  maxTreeTurns: positive
+    .nullable()
+    .optional()
+    .describe(
+      "The turns of the loop and of all agents below it together; `limits.maxTurns`, which is then both, if absent.",
+    ),
 });
 export type Delegation = z.infer<typeof Delegation>;
 
 /** An agent that another agent may call like a tool, with a task, in its own session. It inherits only the budget. */
 export const SubAgent = z.strictObject({
-  /** The name of the tool. */
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
-  /** Helps the calling model to choose it. */
-  description: z.string().default(""),
-  /** Limits that replace the agent's own. */
-  limits: SubAgentLimits.default(() => SubAgentLimits.parse({})),
-  /** The definition of the sub-agent. */
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/)
+    .describe("The name of the tool."),
+  description: z.string().default("").describe("What it is for, which helps the calling model to choose it."),
+  limits: SubAgentLimits.default(() => SubAgentLimits.parse({})).describe(
+    "Limits that replace the agent's own.",
+  ),
   get agent() {
-    return AgentDefinition;
+    return AgentDefinition.describe("The definition of the sub-agent.");
   },
 });
 export type SubAgent = z.infer<typeof SubAgent>;
@@ -172,8 +161,12 @@ export type SubAgentInput = z.input<typeof SubAgent>;
 
 /** What is redacted in addition to the worker's own secrets. */
 const RedactSettings = z.strictObject({
-  /** Redacts text that looks like a key in tool results and their live output, so the model does not see it either. */
-  toolOutput: z.boolean().default(false),
+  toolOutput: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Redacts text that looks like a key in tool results and their live output, so the model does not see it either.",
+    ),
 });
 
 type CostLimited = Omit<PricedAgent, "subAgents"> & {
@@ -212,118 +205,158 @@ export const MAX_FALLBACKS = 8;
  */
 export const AgentDefinition = z
   .strictObject({
-    /** The display name, which also groups the sessions of the agent; at most 120 characters. */
-    name: z.string().min(1).max(120).default("agent"),
-    /** What the agent is for: for the readers of the definition, and for an agent that may call it. */
-    description: z.string().optional(),
-    /** The system prompt; empty by default. */
-    systemPrompt: z.string().default(""),
-    /** The model that answers. */
-    model: ModelConfig,
-    /**
-     * Called in this order, once each, when the model cannot answer: it is busy or unreachable and its retries are used up,
-     * it failed by itself, or it rejects the key.
-     */
-    fallbacks: z.array(ModelConfig).max(MAX_FALLBACKS).optional(),
-    /** How much the model thinks before it answers; `off` by default. */
-    thinking: ThinkingLevel.default("off"),
-    /** The sampling temperature, 0 to 2; the vendor's default if absent. */
-    temperature: z.number().min(0).max(2).optional(),
-    /** The maximum tokens of one answer; the model's own maximum by default. */
-    maxTokens: z.number().int().positive().optional(),
-    /** Part of the loop id; `{provider}.{model}[.thinking]` by default. */
+    name: z
+      .string()
+      .min(1)
+      .max(120)
+      .default("agent")
+      .describe("The display name, which also groups the sessions of the agent; at most 120 characters."),
+    description: z
+      .string()
+      .optional()
+      .describe(
+        "What the agent is for: for the readers of the definition, and for an agent that may call it.",
+      ),
+    systemPrompt: z.string().default("").describe("The system prompt; empty by default."),
+    model: ModelConfig.describe("The model that answers."),
+    fallbacks: z
+      .array(ModelConfig)
+      .max(MAX_FALLBACKS)
+      .optional()
+      .describe(
+        "Models that are called in this order, once each, when the model cannot answer: it is busy or unreachable and its retries are used up, it failed by itself, or it rejects the key.",
+      ),
+    thinking: ThinkingLevel.default("off").describe(
+      "How much the model thinks before it answers; `off` by default.",
+    ),
+    temperature: z
+      .number()
+      .min(0)
+      .max(2)
+      .optional()
+      .describe("The sampling temperature, 0 to 2; the vendor's default if absent."),
+    maxTokens: positive
+      .optional()
+      .describe("The maximum tokens of one answer; the model's own maximum by default."),
     configId: z
       .string()
       .regex(/^[A-Za-z0-9_-]+$/)
-      .optional(),
-    /** Names of tools that the worker has registered. Unknown ones are ignored with a warning. */
-    tools: z.array(z.string()).default([]),
-    /** Makes unknown tools an error. */
-    strict: z.boolean().default(false),
-    /** APIs whose operations are tools, at most 32; see docs/openapi.md. */
-    openapi: OpenApis.optional(),
-    /**
-     * Names of input filters that the worker has registered. They check every user message, in this order, before it joins
-     * the conversation; at most 16. An unknown name is an error when a loop opens, which lists the registered filters.
-     */
-    inputFilters: z.array(z.string()).max(MAX_FILTERS).default([]),
-    /** Hooks that are called while the agent works, by point; see docs/hooks.md. */
-    hooks: Hooks.default(() => ({})),
-    /**
-     * Names of context transforms that the worker has registered. Before each request they transform the messages of the
-     * whole context, in this order. The record and its counts stay unchanged.
-     */
-    transformContext: z.array(z.string()).default([]),
-    /**
-     * The name of a context converter that the worker has registered. It converts the result of the transforms to messages
-     * that a model can read. `null`, the default, drops an application's own messages.
-     */
-    convertToLlm: z.string().nullable().default(null),
-    /**
-     * How answers of other vendors are translated for the vendor that is called. Absent or `default`: by the rules of the
-     * adapters. `null`: not at all; every message is sent as if the vendor had made it. Otherwise the name of a function
-     * that the worker has registered, whose result is sent as it is.
-     */
-    contextTranslation: z.string().min(1).nullable().optional(),
-    /** The format of the last answer; a text by default. */
-    output: OutputFormat.optional(),
-    /** Agents to which it may delegate a task; see docs/children.md. */
+      .optional()
+      .describe("Part of the loop id; `{provider}.{model}[.thinking]` by default."),
+    tools: z
+      .array(z.string())
+      .default([])
+      .describe("Names of tools that the worker has registered. Unknown ones are ignored with a warning."),
+    strict: z.boolean().default(false).describe("Makes unknown tools an error."),
+    openapi: OpenApis.optional().describe(
+      "APIs whose operations are tools, at most 32; see docs/openapi.md.",
+    ),
+    inputFilters: z
+      .array(z.string())
+      .max(MAX_FILTERS)
+      .default([])
+      .describe(
+        "Names of input filters that the worker has registered. They check every user message, in this order, before it joins the conversation; at most 16. An unknown name is an error when a loop opens, which lists the registered filters.",
+      ),
+    hooks: Hooks.default(() => ({})).describe(
+      "Hooks that are called while the agent works, by point; see docs/hooks.md.",
+    ),
+    transformContext: z
+      .array(z.string())
+      .default([])
+      .describe(
+        "Names of context transforms that the worker has registered. Before each request they transform the messages of the whole context, in this order. The record and its counts stay unchanged.",
+      ),
+    convertToLlm: z
+      .string()
+      .nullable()
+      .default(null)
+      .describe(
+        "The name of a context converter that the worker has registered. It converts the result of the transforms to messages that a model can read. `null`, the default, drops an application's own messages.",
+      ),
+    contextTranslation: z
+      .string()
+      .min(1)
+      .nullable()
+      .optional()
+      .describe(
+        "How answers of other vendors are translated for the vendor that is called. Absent or `default`: by the rules of the adapters. `null`: not at all; every message is sent as if the vendor had made it. Otherwise the name of a function that the worker has registered, whose result is sent as it is.",
+      ),
+    output: OutputFormat.optional().describe("The format of the last answer; a text by default."),
     get subAgents() {
-      return z.array(SubAgent).max(64).optional();
+      return z
+        .array(SubAgent)
+        .max(64)
+        .optional()
+        .describe("Agents to which it may delegate a task; see docs/children.md.");
     },
-    /** Absent: one level, SUB-08. */
-    delegation: Delegation.optional(),
-    /** Whether the calls of one answer run in parallel, one after the other, or in batches; `parallel` by default. */
-    toolStrategy: ToolStrategy.default({ type: "parallel" }),
-    /** For tools without a time limit of their own; `null`, the default, gives them none. */
-    toolTimeoutMs: z.number().int().positive().nullable().default(null),
-    /** Which calls run, which wait for approval, which are denied. */
-    permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})),
-    /** When and how the context is made smaller; `null` disables compaction. */
-    context: ContextConfig.nullable().default(() => ContextConfig.parse({})),
-    /** How calls wait for a user. */
-    approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})),
-    /** How a model is reminded that it announced a tool call but made none. */
-    nudges: NudgeSettings.default(() => NudgeSettings.parse({})),
-    /** For calls that fail repeatedly in the same way. Absent: the defaults. */
-    repeatedFailures: RepeatSettings.optional(),
-    /** For the tool `revert_to_state`. */
-    revert: RevertSettings.optional(),
-    /** Absent: only the worker's own secrets. */
-    redact: RedactSettings.optional(),
-    /** The folder in which file and shell tools work. Absolute. */
-    workspace: z.string().optional(),
-    /** Stores the content of the workspace with each turn, as a commit on no branch of its git repository. */
-    snapshots: z.enum(["git"]).optional(),
-    /** `persistent`: retention policies skip its sessions, unless a session overrides it (`keep`). Absent: they apply. */
-    sessionScope: z.enum(["ephemeral", "persistent"]).optional(),
-    /**
-     * What a session is called: the first words of its first prompt, which is the default, or what the model makes of the
-     * first answered loop, for one more small request.
-     */
-    titles: z.enum(["first-words", "model"]).optional(),
-    /** The limits at which a run ends. */
-    limits: Limits.default(() => Limits.parse({})),
-    /** How calls to the vendor are retried. */
-    retry: RetryConfig.default(() => RetryConfig.parse({})),
-    /** What the vendor is to cache. */
-    cache: CacheConfig.default(() => CacheConfig.parse({})),
-    /** How many steering messages one turn takes. */
-    steeringMode: QueueMode.default("one-at-a-time"),
-    /** How many follow-ups one turn takes. */
-    followUpMode: QueueMode.default("one-at-a-time"),
-    /** Model Context Protocol servers whose tools it has; see docs/mcp.md. Names are unique. */
+    delegation: Delegation.optional().describe("How far sub-agents may delegate; one level if absent."),
+    toolStrategy: ToolStrategy.default({ type: "parallel" }).describe(
+      "Whether the calls of one answer run in parallel, one after the other, or in batches; `parallel` by default.",
+    ),
+    toolTimeoutMs: positive
+      .nullable()
+      .default(null)
+      .describe(
+        "The time limit of tools that have none of their own, in milliseconds; `null`, the default, for none.",
+      ),
+    permissions: PermissionPolicy.default(() => PermissionPolicy.parse({})).describe(
+      "Which calls run, which wait for approval, which are denied.",
+    ),
+    context: ContextConfig.nullable()
+      .default(() => ContextConfig.parse({}))
+      .describe("When and how the context is made smaller; `null` disables compaction."),
+    approvals: ApprovalSettings.default(() => ApprovalSettings.parse({})).describe(
+      "How calls wait for a user.",
+    ),
+    nudges: NudgeSettings.default(() => NudgeSettings.parse({})).describe(
+      "How a model is reminded that it announced a tool call but made none.",
+    ),
+    repeatedFailures: RepeatSettings.optional().describe(
+      "What happens when calls fail repeatedly in the same way; the defaults if absent.",
+    ),
+    revert: RevertSettings.optional().describe(
+      "What the model sees of what it left behind with the tool `revert_to_state`.",
+    ),
+    redact: RedactSettings.optional().describe(
+      "What is redacted in addition to the worker's own secrets; nothing if absent.",
+    ),
+    workspace: z.string().optional().describe("The folder in which file and shell tools work. Absolute."),
+    snapshots: z
+      .enum(["git"])
+      .optional()
+      .describe(
+        "Stores the content of the workspace with each turn, as a commit on no branch of its git repository.",
+      ),
+    sessionScope: z
+      .enum(["ephemeral", "persistent"])
+      .optional()
+      .describe(
+        "`persistent`: retention policies skip its sessions, unless a session overrides it (`keep`). Absent: they apply.",
+      ),
+    titles: z
+      .enum(["first-words", "model"])
+      .optional()
+      .describe(
+        "What a session is called: the first words of its first prompt, which is the default, or what the model makes of the first answered loop, for one more small request.",
+      ),
+    limits: Limits.default(() => Limits.parse({})).describe("The limits at which a run ends."),
+    retry: RetryConfig.default(() => RetryConfig.parse({})).describe("How calls to the vendor are retried."),
+    cache: CacheConfig.default(() => CacheConfig.parse({})).describe("What the vendor is to cache."),
+    steeringMode: QueueMode.default("one-at-a-time").describe("How many steering messages one turn takes."),
+    followUpMode: QueueMode.default("one-at-a-time").describe("How many follow-ups one turn takes."),
     mcp: z
       .array(McpServer)
       .max(32)
       .refine((servers) => new Set(servers.map(({ name }) => name)).size === servers.length, {
         error: "two servers have the same name",
       })
-      .optional(),
-    /** Folders of skills that it may read; none by default. */
-    skills: SkillSettings.optional(),
-    /** What its tool sources offered when the loop was opened. Holdfast sets it then, and overwrites an author's value. */
-    pinned: PinnedSources.optional(),
+      .optional()
+      .describe("Model Context Protocol servers whose tools it has; see docs/mcp.md. Names are unique."),
+    skills: SkillSettings.optional().describe("Folders of skills that it may read; none by default."),
+    pinned: PinnedSources.optional().describe(
+      "What its tool sources offered when the loop was opened. Holdfast sets it then, and overwrites an author's value.",
+    ),
   })
   .superRefine(checkPrices);
 export type AgentDefinition = z.infer<typeof AgentDefinition>;

@@ -6,10 +6,9 @@ import { AgentDefinition, SharedLimitValues } from "./definition.ts";
 /** An agent by its definition, or by the hash of a stored one. */
 export const EvaluationAgent = z.union([
   z.strictObject({
-    /** The whole definition. */
-    definition: AgentDefinition,
+    definition: AgentDefinition.describe("The whole definition."),
   }),
-  z.strictObject({ definitionHash: z.string().min(1) }),
+  z.strictObject({ definitionHash: z.string().min(1).describe("The hash of a stored definition.") }),
 ]);
 export type EvaluationAgent = z.infer<typeof EvaluationAgent>;
 
@@ -22,22 +21,19 @@ export type PlainStrategy = z.infer<typeof PlainStrategy>;
 
 /** How one of the branches is chosen (PAR-05, PAR-06), with a judge whose definition can be a stored one. */
 export const PinnedStrategy = z.discriminatedUnion("type", [
-  z.strictObject({ type: PlainStrategy }),
+  z.strictObject({ type: PlainStrategy.describe("The strategy.") }),
   /** Chooses none: all branches are retained, and the session's head stays where it is (HITL-03). */
   z.strictObject({ type: z.literal("keep") }),
   /** A model, in a loop of its own. */
   z.strictObject({
     type: z.literal("judge"),
-    /** The agent that judges the answers. */
-    judge: EvaluationAgent,
-    /** Replaces the judge's own. */
-    systemPrompt: z.string().optional(),
+    judge: EvaluationAgent.describe("The agent that judges the answers."),
+    systemPrompt: z.string().optional().describe("A system prompt that replaces the judge's own."),
   }),
   /** A function that the worker has registered. */
   z.strictObject({
     type: z.literal("custom"),
-    /** The name under which it is registered. */
-    name: z.string().min(1),
+    name: z.string().min(1).describe("The name under which it is registered."),
   }),
 ]);
 export type PinnedStrategy = z.infer<typeof PinnedStrategy>;
@@ -51,11 +47,8 @@ export const MAX_BRANCHES = 200;
 
 /** What an evaluation compares, how it chooses, and its limits. */
 export const EvaluationPlan = z.strictObject({
-  /** The agents, one for each branch. */
-  agents: z.array(EvaluationAgent).max(MAX_BRANCHES),
-  /** How a branch is chosen. */
-  strategy: PinnedStrategy,
-  /** The limits of all branches and the judge together. */
-  limits: EvaluationLimits.optional(),
+  agents: z.array(EvaluationAgent).max(MAX_BRANCHES).describe("The agents, one for each branch."),
+  strategy: PinnedStrategy.describe("How a branch is chosen."),
+  limits: EvaluationLimits.optional().describe("The limits of all branches and the judge together."),
 });
 export type EvaluationPlan = z.infer<typeof EvaluationPlan>;

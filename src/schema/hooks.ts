@@ -56,10 +56,17 @@ export function isUpdatePoint(point: HookPoint): point is UpdatePoint {
 const MAX_HOOKS = 16;
 
 const policy = {
-  /** The limit of one call in milliseconds; 10 seconds if absent. */
-  timeoutMs: z.number().int().positive().max(600_000).optional(),
-  /** What a failure means: by default `stop` before an event and `continue` after it. */
-  onFailure: z.enum(["stop", "continue"]).optional(),
+  timeoutMs: z
+    .number()
+    .int()
+    .positive()
+    .max(600_000)
+    .optional()
+    .describe("The limit of one call in milliseconds; 10 seconds if absent."),
+  onFailure: z
+    .enum(["stop", "continue"])
+    .optional()
+    .describe("What a failure means: by default `stop` before an event and `continue` after it."),
 };
 
 const SETTINGS = '"timeoutMs" (1 to 600000) and "onFailure" ("stop" or "continue")';
@@ -68,16 +75,16 @@ const HookName = z.string().min(1).max(128);
 
 /** A hook by its name, with settings. */
 export const NamedHook = z.strictObject({
-  /** The name under which the worker has registered the hook. */
-  name: HookName,
+  name: HookName.describe("The name under which the worker has registered the hook."),
   ...policy,
 });
 export type NamedHook = z.infer<typeof NamedHook>;
 
 /** Runs without a shell: one line that is split into words, or the words. */
 export const CommandHook = z.strictObject({
-  /** The command, as one line or as words. */
-  command: z.union([z.string().min(1).max(2048), z.array(z.string()).min(1).max(64)]),
+  command: z
+    .union([z.string().min(1).max(2048), z.array(z.string()).min(1).max(64)])
+    .describe("The command, as one line or as words."),
   ...policy,
 });
 export type CommandHook = z.infer<typeof CommandHook>;
@@ -97,7 +104,8 @@ const buildUses = (point: HookPoint) =>
   z
     .array(isUpdatePoint(point) ? UpdateHookUse : HookUse)
     .max(MAX_HOOKS)
-    .optional();
+    .optional()
+    .describe(`Hooks of the point ${point}, in the order of the calls; see docs/hooks.md.`);
 
 type HookShape = { [P in HookPoint]: z.ZodOptional<z.ZodArray<typeof HookUse>> };
 

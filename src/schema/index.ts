@@ -18,11 +18,7 @@ export {
   ApprovalSettings,
   Delegation,
   Limits,
-  NudgeSettings,
   QueueMode,
-  RepeatSettings,
-  RetryConfig,
-  RevertSettings,
   SubAgent,
   type SubAgentInput,
   SubAgentLimits,
@@ -84,6 +80,7 @@ export {
 } from "./permission.ts";
 export { ContinuationKind, Entry, EntryOrigin, LoopStatus, Outcome, TurnTrigger } from "./record.ts";
 export { CompactionBlock, ParallelGroupRecord } from "./recorded-session.ts";
+export { NudgeSettings, RepeatSettings, RetryConfig, RevertSettings } from "./recovery.ts";
 export { MessageAddition, SentSessionEvent } from "./session-event.ts";
 export { SkillSettings } from "./skills.ts";
 export { ReplayClass, ToolDefinition, ToolStrategy } from "./tool.ts";

@@ -51,28 +51,34 @@ const Address = z
 
 const Stdio = z.strictObject({
   type: z.literal("stdio"),
-  /** A program, found as a shell would find it; no shell runs it. */
-  command: z.string().min(1).max(4096),
-  /** Other processes can read them: put secrets in `env`. */
-  args: Arguments.default([]),
-  /** Added to PATH, HOME, LANG and the like; the server receives nothing else of the worker's own environment. */
-  env: Variables.default({}),
-  /** The worker's current folder by default. */
-  cwd: z.string().min(1).max(4096).optional(),
+  command: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe("The program that the worker starts, found as a shell would find it; no shell runs it."),
+  args: Arguments.default([]).describe(
+    "The arguments of the program. Other processes can read them: put secrets in `env`.",
+  ),
+  env: Variables.default({}).describe(
+    "Variables that are added to PATH, HOME, LANG and the like; the server receives nothing else of the worker's own environment.",
+  ),
+  cwd: z
+    .string()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe("The folder in which the program starts; the worker's current folder by default."),
 });
 
 const Bearer = z.strictObject({
   type: z.literal("bearer"),
-  /** The token that is sent with each request. */
-  token: SecretReference,
+  token: SecretReference.describe("The token that is sent with each request."),
 });
 
 /** Where tokens are issued: the endpoint itself, or the issuer, whose published metadata names it. */
 const tokenEndpoint = {
-  /** The endpoint that issues tokens. */
-  tokenUrl: Address.optional(),
-  /** The issuer, whose published metadata names the endpoint. */
-  issuer: Address.optional(),
+  tokenUrl: Address.optional().describe("The endpoint that issues tokens."),
+  issuer: Address.optional().describe("The issuer, whose published metadata names the endpoint."),
 };
 
 const NO_ENDPOINT_ERROR = {
@@ -82,14 +88,13 @@ const NO_ENDPOINT_ERROR = {
 const ClientCredentials = z
   .strictObject({
     type: z.literal("oauth"),
-    /** The id of the client at the issuer. */
-    clientId: z.string().min(1).max(1024),
-    /** The secret of the client. */
-    clientSecret: SecretReference,
-    /** The scopes to request, separated by spaces. */
-    scope: z.string().max(1024).optional(),
-    /** How the secret is sent with the token request. */
-    clientAuth: z.enum(["basic", "post"]).default("basic"),
+    clientId: z.string().min(1).max(1024).describe("The id of the client at the issuer."),
+    clientSecret: SecretReference.describe("The secret of the client."),
+    scope: z.string().max(1024).optional().describe("The scopes to request, separated by spaces."),
+    clientAuth: z
+      .enum(["basic", "post"])
+      .default("basic")
+      .describe("How the secret is sent with the token request."),
     ...tokenEndpoint,
   })
   .refine(({ tokenUrl, issuer }) => tokenUrl !== undefined || issuer !== undefined, NO_ENDPOINT_ERROR);
@@ -97,16 +102,19 @@ const ClientCredentials = z
 const ObtainedToken = z
   .strictObject({
     type: z.literal("oauth-token"),
-    /** The token that is sent with each request until it expires. */
-    accessToken: SecretReference,
-    /** The token that obtains the next access token. */
-    refreshToken: SecretReference.optional(),
-    /** The id of the client at the issuer, for a refresh. */
-    clientId: z.string().min(1).max(1024).optional(),
-    /** The secret of the client, for a refresh. */
-    clientSecret: SecretReference.optional(),
-    /** How the secret is sent with the token request. */
-    clientAuth: z.enum(["basic", "post"]).default("basic"),
+    accessToken: SecretReference.describe("The token that is sent with each request until it expires."),
+    refreshToken: SecretReference.optional().describe("The token that obtains the next access token."),
+    clientId: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe("The id of the client at the issuer, for a refresh."),
+    clientSecret: SecretReference.optional().describe("The secret of the client, for a refresh."),
+    clientAuth: z
+      .enum(["basic", "post"])
+      .default("basic")
+      .describe("How the secret is sent with the token request."),
     ...tokenEndpoint,
   })
   .refine(
@@ -121,12 +129,11 @@ export type McpAuth = z.infer<typeof McpAuth>;
 
 const Http = z.strictObject({
   type: z.literal("http"),
-  /** The address of the server. */
-  url: Address,
-  /** Headers that are sent with every request. A secret in a value is a reference: `Bearer ${TOKEN}`. */
-  headers: Headers.default({}),
-  /** How requests are authenticated; not at all if absent. */
-  auth: McpAuth.optional(),
+  url: Address.describe("The address of the server."),
+  headers: Headers.default({}).describe(
+    "Headers that are sent with every request. A secret in a value is a reference: `Bearer ${TOKEN}`.",
+  ),
+  auth: McpAuth.optional().describe("How requests are authenticated; not at all if absent."),
 });
 
 const McpTransport = z.discriminatedUnion("type", [Stdio, Http]);
@@ -138,45 +145,90 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A server of the Model Context Protocol whose tools an agent has. */
 export const McpServer = z.strictObject({
-  /** The display name, and the default prefix of its tools. */
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'use 1 to 32 letters, digits, "_" and "-"'),
-  /** How the server is reached. */
-  transport: McpTransport,
-  /** A tool is `{prefix}__{name}`; by default the server's name. Empty: the names as the server defines them. */
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,32}$/, 'use 1 to 32 letters, digits, "_" and "-"')
+    .describe("The display name, and the default prefix of its tools."),
+  transport: McpTransport.describe("How the server is reached."),
   prefix: z
     .string()
     .regex(/^[A-Za-z0-9_-]{0,32}$/, 'use at most 32 letters, digits, "_" and "-"')
-    .optional(),
-  /** Tools that are offered; all of them by default. */
-  include: NamePatterns.optional(),
-  /** Tools that are not offered, even if `include` lists them. */
-  exclude: NamePatterns.default([]),
-  /** What a second execution means, by the server's name for the tool, or by a pattern; the longest match applies. */
-  replay: z.record(z.string().min(1).max(256), ReplayClass).default({}),
-  /** Tools whose calls need approval, unless a rule of the policy allows them. */
-  confirm: NamePatterns.default([]),
-  /**
-   * Trusts the server's annotations of its tools (`readOnlyHint`, `idempotentHint`, `destructiveHint`). Otherwise each tool
-   * is `unsafe`, unless `replay` says otherwise.
-   */
-  trusted: z.boolean().default(false),
-  /** For one request (MCP-07). Progress of a call restarts it, up to `maxTimeoutMs`. */
-  timeoutMs: z.number().int().positive().max(DAY_MS).default(30_000),
-  /** By default ten minutes, or `timeoutMs` if that is longer. */
-  maxTimeoutMs: z.number().int().positive().max(DAY_MS).optional(),
-  /** For the first answer after a start; `timeoutMs` by default. */
-  startTimeoutMs: z.number().int().positive().max(DAY_MS).optional(),
-  /** The server is stopped after this time without a request; the next request starts it again. */
-  idleMs: z.number().int().positive().max(DAY_MS).default(300_000),
-  /** The number of concurrent requests; others wait (MCP-10). */
-  concurrency: z.number().int().min(1).max(64).default(1),
-  /** Whether a loop requires it to open; otherwise the agent works without its tools, with a warning. */
-  required: z.boolean().default(true),
-  /** Offers two tools that list and read its resources. */
-  resources: z.boolean().default(false),
-  /** Whether the server may request answers from the agent's model. */
-  sampling: z.boolean().default(false),
-  /** Whether the server may ask the user a question while a tool runs. */
-  elicitation: z.boolean().default(true),
+    .optional()
+    .describe(
+      "The prefix of its tools, `{prefix}__{name}`; by default the server's name. Empty: the names as the server defines them.",
+    ),
+  include: NamePatterns.optional().describe("Tools that are offered; all of them by default."),
+  exclude: NamePatterns.default([]).describe("Tools that are not offered, even if `include` lists them."),
+  replay: z
+    .record(z.string().min(1).max(256), ReplayClass)
+    .default({})
+    .describe(
+      "What a second execution means, by the server's name for the tool, or by a pattern; the longest match applies.",
+    ),
+  confirm: NamePatterns.default([]).describe(
+    "Tools whose calls need approval, unless a rule of the policy allows them.",
+  ),
+  trusted: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Trusts the server's annotations of its tools (`readOnlyHint`, `idempotentHint`, `destructiveHint`). Otherwise each tool is `unsafe`, unless `replay` says otherwise.",
+    ),
+  timeoutMs: z
+    .number()
+    .int()
+    .positive()
+    .max(DAY_MS)
+    .default(30_000)
+    .describe(
+      "The time limit of one request, in milliseconds. Progress of a call restarts it, up to `maxTimeoutMs`.",
+    ),
+  maxTimeoutMs: z
+    .number()
+    .int()
+    .positive()
+    .max(DAY_MS)
+    .optional()
+    .describe(
+      "The time limit of one request whatever its progress, in milliseconds; by default ten minutes, or `timeoutMs` if that is longer.",
+    ),
+  startTimeoutMs: z
+    .number()
+    .int()
+    .positive()
+    .max(DAY_MS)
+    .optional()
+    .describe("The time limit of the first answer after a start, in milliseconds; `timeoutMs` by default."),
+  idleMs: z
+    .number()
+    .int()
+    .positive()
+    .max(DAY_MS)
+    .default(300_000)
+    .describe(
+      "The server is stopped after this time without a request, in milliseconds; the next request starts it again.",
+    ),
+  concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(1)
+    .describe("The number of concurrent requests; others wait."),
+  required: z
+    .boolean()
+    .default(true)
+    .describe(
+      "Whether a loop requires it to open; otherwise the agent works without its tools, with a warning.",
+    ),
+  resources: z.boolean().default(false).describe("Offers two tools that list and read its resources."),
+  sampling: z
+    .boolean()
+    .default(false)
+    .describe("Whether the server may request answers from the agent's model."),
+  elicitation: z
+    .boolean()
+    .default(true)
+    .describe("Whether the server may ask the user a question while a tool runs."),
 });
 export type McpServer = z.infer<typeof McpServer>;

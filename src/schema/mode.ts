@@ -29,14 +29,17 @@ const InputSchema = z
 
 /** One agent of a pipeline. */
 export const Stage = z.strictObject({
-  /** The name of the stage, unique within the job. */
-  name: PartName,
-  /** The agent of the stage. */
-  agent: AgentDefinition,
-  /** `{{input}}` is the output of the previous stage, `{{task}}` the job's task. By default only the input. */
-  prompt: z.string().min(1).max(MAX_TEMPLATE_CHARS).optional(),
-  /** A JSON Schema that the input must match. */
-  input: InputSchema.optional(),
+  name: PartName.describe("The name of the stage, unique within the job."),
+  agent: AgentDefinition.describe("The agent of the stage."),
+  prompt: z
+    .string()
+    .min(1)
+    .max(MAX_TEMPLATE_CHARS)
+    .optional()
+    .describe(
+      "The prompt of the stage: `{{input}}` is the output of the previous stage, `{{task}}` the job's task. By default only the input.",
+    ),
+  input: InputSchema.optional().describe("A JSON Schema that the input must match."),
 });
 export type Stage = z.infer<typeof Stage>;
 
@@ -45,75 +48,106 @@ const UNIQUE = { message: "must have unique names" };
 
 const InteractiveMode = z.strictObject({
   type: z.literal("interactive"),
-  /** The agent. */
-  agent: AgentDefinition,
-  /** How long it waits for a prompt before it ends; `null`, the default, waits forever. */
-  idleTimeoutMs: z.number().int().positive().nullable().default(null),
+  agent: AgentDefinition.describe("The agent."),
+  idleTimeoutMs: z
+    .number()
+    .int()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe("How long it waits for a prompt before it ends; `null`, the default, waits forever."),
 });
 
 /** An agent that works in rounds until it reports that it is done, its budget is spent, or a user stops it. */
 export const AutonomousMode = z.strictObject({
   type: z.literal("autonomous"),
-  /** The agent. */
-  agent: AgentDefinition,
-  /** The maximum of consecutive rounds that end without a call that says whether the work is done. */
-  maxIdleRounds: z.number().int().min(1).max(1000).default(3),
-  /** The most rounds; `null`, the default, has no limit. */
-  maxRounds: z.number().int().positive().nullable().default(null),
-  /** The limits of the whole job. */
-  limits,
+  agent: AgentDefinition.describe("The agent."),
+  maxIdleRounds: z
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(3)
+    .describe(
+      "The maximum of consecutive rounds that end without a call that says whether the work is done.",
+    ),
+  maxRounds: z
+    .number()
+    .int()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe("The most rounds; `null`, the default, has no limit."),
+  limits: limits.describe("The limits of the whole job."),
 });
 
 /** Agents one after the other: the output of one is the prompt of the next. */
 const PipelineMode = z.strictObject({
   type: z.literal("pipeline"),
-  /** The stages, in their order; at most 32. */
   stages: z
     .array(Stage)
     .min(1)
     .max(32)
-    .refine((stages) => areUnique(stages.map(({ name }) => name)), UNIQUE),
-  /** The limits of the whole job. */
-  limits,
+    .refine((stages) => areUnique(stages.map(({ name }) => name)), UNIQUE)
+    .describe("The stages, in their order; at most 32."),
+  limits: limits.describe("The limits of the whole job."),
 });
 
 /** One task for many agents, or many tasks for one; a reducer combines their outputs. */
 export const FanOutMode = z.strictObject({
   type: z.literal("fan-out"),
-  /** The agents; at most 64. */
-  agents: z.array(AgentDefinition).min(1).max(64),
-  /** Each agent gets each of them, with the job's task in place of `{{task}}`; by default only the job's task. */
-  tasks: z.array(z.string().min(1)).min(1).max(500).optional(),
-  /** The number of parts that run at the same time. */
-  concurrency: z.number().int().min(1).max(100).default(10),
-  /** `list`, `first`, `longest`, `vote`, or the name of one that the worker has registered. */
-  reducer: z.string().min(1).max(120).default("list"),
-  /** The limits of the whole job. */
-  limits,
+  agents: z.array(AgentDefinition).min(1).max(64).describe("The agents; at most 64."),
+  tasks: z
+    .array(z.string().min(1))
+    .min(1)
+    .max(500)
+    .optional()
+    .describe(
+      "The tasks: each agent gets each of them, with the job's task in place of `{{task}}`; by default only the job's task.",
+    ),
+  concurrency: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(10)
+    .describe("The number of parts that run at the same time."),
+  reducer: z
+    .string()
+    .min(1)
+    .max(120)
+    .default("list")
+    .describe(
+      "What combines the outputs: `list`, `first`, `longest`, `vote`, or the name of a reducer that the worker has registered.",
+    ),
+  limits: limits.describe("The limits of the whole job."),
 });
 
 /** An agent that delegates tasks to named agents, and may steer and stop them. */
 export const SupervisorMode = z.strictObject({
   type: z.literal("supervisor"),
-  /** The agent that delegates. */
-  lead: AgentDefinition,
-  /** The lead knows each by its name and its definition's `description`. */
+  lead: AgentDefinition.describe("The agent that delegates."),
   agents: z
     .array(
       z.strictObject({
-        /** The name by which the lead delegates to it. */
-        name: PartName,
-        /** The agent that gets the task. */
-        agent: AgentDefinition,
+        name: PartName.describe("The name by which the lead delegates to it."),
+        agent: AgentDefinition.describe("The agent that gets the task."),
       }),
     )
     .min(1)
     .max(64)
-    .refine((agents) => areUnique(agents.map(({ name }) => name)), UNIQUE),
-  /** The number of tasks that may be delegated. */
-  maxAgents: z.number().int().min(1).max(1000).default(100),
-  /** The limits of the whole job. */
-  limits,
+    .refine((agents) => areUnique(agents.map(({ name }) => name)), UNIQUE)
+    .describe(
+      "The agents that get tasks. The lead knows each by its name and its definition's `description`.",
+    ),
+  maxAgents: z
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(100)
+    .describe("The number of tasks that may be delegated."),
+  limits: limits.describe("The limits of the whole job."),
 });
 
 /** What a job does: how its agents work together on the task. */

@@ -11,18 +11,14 @@ export const OpenApiAuth = z.discriminatedUnion("type", [
   /** `Authorization: Bearer …` */
   z.strictObject({
     type: z.literal("bearer"),
-    /** The token. */
-    token: SecretReference,
+    token: SecretReference.describe("The token."),
   }),
   z
     .strictObject({
       type: z.literal("api-key"),
-      /** Where the key is sent. */
-      in: z.enum(["header", "query"]).default("header"),
-      /** The name of the header or the query parameter. */
-      name: z.string().min(1).max(200),
-      /** The key. */
-      value: SecretReference,
+      in: z.enum(["header", "query"]).default("header").describe("Where the key is sent."),
+      name: z.string().min(1).max(200).describe("The name of the header or the query parameter."),
+      value: SecretReference.describe("The key."),
     })
     .refine((auth) => auth.in === "query" || HeaderName.safeParse(auth.name).success, {
       path: ["name"],
@@ -31,24 +27,20 @@ export const OpenApiAuth = z.discriminatedUnion("type", [
   /** `Authorization: Basic …` */
   z.strictObject({
     type: z.literal("basic"),
-    /** The value, or a reference: some APIs take their key as the user. */
     username: z
       .string()
-      .refine((text) => !holdsSecret(text), { error: `looks like a secret; ${BY_REFERENCE}` }),
-    /** Absent: an empty password. */
-    password: SecretReference.optional(),
+      .refine((text) => !holdsSecret(text), { error: `looks like a secret; ${BY_REFERENCE}` })
+      .describe("The user: the value, or a reference, as some APIs take their key as the user."),
+    password: SecretReference.optional().describe("The password; an empty one if absent."),
   }),
 ]);
 export type OpenApiAuth = z.infer<typeof OpenApiAuth>;
 
 /** Which operations become tools: those that meet all of these conditions. */
 export const OperationFilter = z.strictObject({
-  /** Operation ids. */
-  ids: z.array(z.string().min(1)).max(2000).optional(),
-  /** Any of them. */
-  tags: z.array(z.string().min(1)).max(200).optional(),
-  /** The beginning of their paths: `/repos`. */
-  pathPrefix: z.string().min(1).optional(),
+  ids: z.array(z.string().min(1)).max(2000).optional().describe("Operations with any of these ids."),
+  tags: z.array(z.string().min(1)).max(200).optional().describe("Operations with any of these tags."),
+  pathPrefix: z.string().min(1).optional().describe("Operations whose paths begin like this: `/repos`."),
 });
 export type OperationFilter = z.infer<typeof OperationFilter>;
 
@@ -56,70 +48,116 @@ const MIB = 1024 * 1024;
 
 /** Limits of reading a document. */
 export const OpenApiLimits = z.strictObject({
-  /** All documents together. The largest public ones have 13 MiB. */
   maxDocumentBytes: z
     .number()
     .int()
     .min(1)
     .max(256 * MIB)
-    .default(32 * MIB),
-  /** The depth of nested objects and lists. */
-  maxDepth: z.number().int().min(1).max(1000).default(200),
-  /** The number of `$ref`s in a document. */
-  maxReferences: z.number().int().min(0).max(10_000_000).default(200_000),
-  /** The number of tools of one API. */
-  maxOperations: z.number().int().min(1).max(10_000).default(2000),
-  /** One tool's parameters as JSON; deep parts are cut off to stay within it. */
-  maxSchemaBytes: z.number().int().min(1024).max(MIB).default(32_768),
-  /** From the first byte to the last tool. */
-  readTimeoutMs: z.number().int().min(1).max(600_000).default(60_000),
+    .default(32 * MIB)
+    .describe("The maximum bytes of all documents together. The largest public ones have 13 MiB."),
+  maxDepth: z
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(200)
+    .describe("The maximum depth of nested objects and lists."),
+  maxReferences: z
+    .number()
+    .int()
+    .min(0)
+    .max(10_000_000)
+    .default(200_000)
+    .describe("The maximum number of `$ref`s in a document."),
+  maxOperations: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(2000)
+    .describe("The maximum number of tools of one API."),
+  maxSchemaBytes: z
+    .number()
+    .int()
+    .min(1024)
+    .max(MIB)
+    .default(32_768)
+    .describe(
+      "The maximum bytes of one tool's parameters as JSON; deep parts are cut off to stay within it.",
+    ),
+  readTimeoutMs: z
+    .number()
+    .int()
+    .min(1)
+    .max(600_000)
+    .default(60_000)
+    .describe("The time limit in milliseconds, from the first byte to the last tool."),
 });
 export type OpenApiLimits = z.infer<typeof OpenApiLimits>;
 
 /** One API. Defaults: OAPI-04. */
 export const OpenApiSettings = z.strictObject({
-  /** For messages and records; unique in a definition. */
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,40}$/),
-  /** The document: an http(s) address, or a file, relative to the workspace or absolute. */
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,40}$/)
+    .describe("The name in messages and records; unique in a definition."),
   spec: z
     .string()
     .min(1)
-    .refine((text) => !holdsSecret(text), NO_SECRET_IN_ADDRESS),
-  /** Where requests go, in place of the document's servers. */
+    .refine((text) => !holdsSecret(text), NO_SECRET_IN_ADDRESS)
+    .describe("The document: an http(s) address, or a file, relative to the workspace or absolute."),
   baseUrl: z
     .url({ protocol: /^https?$/ })
     .refine((text) => !holdsSecret(text) && !/^[^/]*\/\/[^/?#]*@/.test(text), NO_SECRET_IN_ADDRESS)
-    .optional(),
-  /** How requests are authenticated; not at all by default. */
-  auth: OpenApiAuth.default({ type: "none" }),
-  /** Sent with every request, after all others. A secret in a value is a reference: `Bearer ${TOKEN}`. */
-  headers: Headers.default({}),
-  /** Tools are called `{prefix}__{operationId}`. */
+    .optional()
+    .describe("Where requests go, in place of the document's servers."),
+  auth: OpenApiAuth.default({ type: "none" }).describe(
+    "How requests are authenticated; not at all by default.",
+  ),
+  headers: Headers.default({}).describe(
+    "Headers that are sent with every request, after all others. A secret in a value is a reference: `Bearer ${TOKEN}`.",
+  ),
   prefix: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,40}$/)
-    .optional(),
-  /** Absent: all. */
-  operations: OperationFilter.optional(),
-  /** By operation id, or a glob of ids, in place of the method's class: GET `pure`, PUT and DELETE `idempotent`. */
-  replay: z.record(z.string(), ReplayClass).default({}),
-  /** Operation ids, or globs of ids, whose calls each need approval. */
-  confirm: z.array(z.string().min(1)).max(2000).default([]),
-  /** A header for the call's idempotency key, for APIs that support one. Sent with all but pure operations. */
-  idempotencyHeader: HeaderName.optional(),
-  /** The maximum of an answer's text for the model. */
+    .optional()
+    .describe("The prefix of its tools, which are called `{prefix}__{operationId}`; none if absent."),
+  operations: OperationFilter.optional().describe("Which operations become tools; all of them if absent."),
+  replay: z
+    .record(z.string(), ReplayClass)
+    .default({})
+    .describe(
+      "What a second execution means, by operation id or a glob of ids, in place of the method's class: GET `pure`, PUT and DELETE `idempotent`.",
+    ),
+  confirm: z
+    .array(z.string().min(1))
+    .max(2000)
+    .default([])
+    .describe("Operation ids, or globs of ids, whose calls each need approval."),
+  idempotencyHeader: HeaderName.optional().describe(
+    "A header for the call's idempotency key, for APIs that support one. Sent with all but pure operations.",
+  ),
   maxResponseBytes: z
     .number()
     .int()
     .min(1)
     .max(16 * MIB)
-    .default(65_536),
-  /** From the request to the end of the answer. */
-  timeoutMs: z.number().int().min(1).max(3_600_000).default(30_000),
-  /** References may point to other documents: files in the same folder, public addresses. */
-  allowRemoteRefs: z.boolean().default(false),
-  /** The limits of reading the document. */
-  limits: OpenApiLimits.default(() => OpenApiLimits.parse({})),
+    .default(65_536)
+    .describe("The maximum bytes of an answer's text for the model."),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1)
+    .max(3_600_000)
+    .default(30_000)
+    .describe("The time limit in milliseconds, from the request to the end of the answer."),
+  allowRemoteRefs: z
+    .boolean()
+    .default(false)
+    .describe("References may point to other documents: files in the same folder, public addresses."),
+  limits: OpenApiLimits.default(() => OpenApiLimits.parse({})).describe(
+    "The limits of reading the document.",
+  ),
 });
 export type OpenApiSettings = z.infer<typeof OpenApiSettings>;
 /** The input from an author: fields with a default are optional. */

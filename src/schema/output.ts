@@ -38,21 +38,24 @@ export const OutputFormat = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
   z.strictObject({
     type: z.literal("json"),
-    /** The name of the format, for vendors that want one. */
-    name: OutputName.optional(),
-    /** Whether an answer that does not match is repaired before it is requested again; `strict` by default. */
-    recovery: OutputRecovery.optional(),
+    name: OutputName.optional().describe("The name of the format, for vendors that want one."),
+    recovery: OutputRecovery.optional().describe(
+      "Whether an answer that does not match is repaired before it is requested again; `strict` by default.",
+    ),
   }),
   z.strictObject({
     type: z.literal("json-schema"),
-    /** The JSON Schema that the answer must match. */
-    schema: OutputSchema,
-    /** The name of the format, for vendors that want one. */
-    name: OutputName.optional(),
-    /** Requests that the vendor follows the schema exactly; by default wherever the schema allows it. */
-    strict: z.boolean().optional(),
-    /** Whether an answer that does not match is repaired before it is requested again; `strict` by default. */
-    recovery: OutputRecovery.optional(),
+    schema: OutputSchema.describe("The JSON Schema that the answer must match."),
+    name: OutputName.optional().describe("The name of the format, for vendors that want one."),
+    strict: z
+      .boolean()
+      .optional()
+      .describe(
+        "Requests that the vendor follows the schema exactly; by default wherever the schema allows it.",
+      ),
+    recovery: OutputRecovery.optional().describe(
+      "Whether an answer that does not match is repaired before it is requested again; `strict` by default.",
+    ),
   }),
 ]);
 export type OutputFormat = z.infer<typeof OutputFormat>;

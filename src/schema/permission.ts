@@ -99,17 +99,16 @@ export type PermissionRule = z.infer<typeof PermissionRule>;
 
 /** Ordered rules: the first that matches decides. */
 export const PermissionPolicy = z.strictObject({
-  /** The rules, in order: the first that matches a call decides. */
-  rules: z.array(PermissionRule).default([]),
-  /**
-   * The decision when no rule matches. `ask-unsafe`, the default, asks for tools of replay class `unsafe` when a user is
-   * available (the run is interactive), and otherwise allows. `always-ask-unsafe` asks for them in every run, and
-   * `deny-unsafe` denies them; both allow other tools. If a policy has rules, an uncertain call is asked for instead of
-   * allowed, because a rule may forbid it.
-   */
+  rules: z
+    .array(PermissionRule)
+    .default([])
+    .describe("The rules, in order: the first that matches a call decides."),
   otherwise: z
     .enum([...PermissionOutcome.options, "ask-unsafe", "always-ask-unsafe", "deny-unsafe"])
-    .default("ask-unsafe"),
+    .default("ask-unsafe")
+    .describe(
+      "The decision when no rule matches. `ask-unsafe`, the default, asks for tools of replay class `unsafe` when a user is available (the run is interactive), and otherwise allows. `always-ask-unsafe` asks for them in every run, and `deny-unsafe` denies them; both allow other tools. If a policy has rules, an uncertain call is asked for instead of allowed, because a rule may forbid it.",
+    ),
 });
 export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
 /** The input from an author: fields with a default are optional. */

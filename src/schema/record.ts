@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { loopId, sessionId, toolCallId, toolName, turnIndex } from "./common-fields.ts";
 import { AgentMessage, StopReason } from "./message.ts";
 
 // The content of the transcript. Positions count the entries of a branch from 0, including its ancestors' entries.
@@ -9,16 +10,11 @@ export type EntryOrigin = z.infer<typeof EntryOrigin>;
 
 /** One message at its position. Entries are only ever appended. */
 export const Entry = z.object({
-  /** The position in the branch, from 0. */
-  position: z.number().int().nonnegative(),
-  /** How the message entered the conversation. */
-  origin: EntryOrigin,
-  /** The message itself. */
-  message: AgentMessage,
-  /** The estimated tokens of the message (CTX-01 to CTX-03). */
-  tokens: z.number().int().nonnegative(),
-  /** The id from the sender of the message. */
-  messageId: z.string().optional(),
+  position: z.number().int().nonnegative().describe("The position in the branch, from 0."),
+  origin: EntryOrigin.describe("How the message entered the conversation."),
+  message: AgentMessage.describe("The message itself."),
+  tokens: z.number().int().nonnegative().describe("The estimated tokens of the message."),
+  messageId: z.string().optional().describe("The id from the sender of the message."),
 });
 export type Entry = z.infer<typeof Entry>;
 
@@ -28,16 +24,17 @@ export const ContinuationKind = z.discriminatedUnion("type", [
   z.object({ type: z.literal("default") }),
   z.object({
     type: z.literal("rerun"),
-    /** The time of the request, RFC 3339, which makes the id of the loop unique. */
-    tag: z.string(),
+    tag: z.string().describe("The time of the request, RFC 3339, which makes the id of the loop unique."),
   }),
   z.object({
     type: z.literal("branch"),
-    /** The time of the request, RFC 3339, which makes the id of the loop unique. */
-    tag: z.string(),
+    tag: z.string().describe("The time of the request, RFC 3339, which makes the id of the loop unique."),
   }),
   /** `removes`: the compaction is removed, and the model sees every entry of the branch again (CMP-01). */
-  z.object({ type: z.literal("compaction"), removes: z.literal(true).optional() }),
+  z.object({
+    type: z.literal("compaction"),
+    removes: z.literal(true).optional().describe("Present if the loop removes the compaction."),
+  }),
 ]);
 export type ContinuationKind = z.infer<typeof ContinuationKind>;
 
@@ -47,20 +44,22 @@ export type TurnTrigger = z.infer<typeof TurnTrigger>;
 
 /** The call of another agent for which a sub-agent's session was created (SES-10). */
 export const SpawnRef = z.object({
-  session: z.string(),
-  loopId: z.string(),
-  turn: z.number().int().nonnegative(),
-  toolCallId: z.string(),
-  toolName: z.string(),
+  session: sessionId,
+  loopId,
+  turn: turnIndex,
+  toolCallId,
+  toolName,
 });
 export type SpawnRef = z.infer<typeof SpawnRef>;
 
 /** A session's title, and who has given it. One from a user stays until a user gives another. */
 export const SessionTitle = z.object({
-  /** One line. */
-  text: z.string().min(1),
-  /** `prompt`: derived from the first words of the first prompt. `model`: a model has summarised the beginning. */
-  by: z.enum(["prompt", "model", "user"]),
+  text: z.string().min(1).describe("The title, on one line."),
+  by: z
+    .enum(["prompt", "model", "user"])
+    .describe(
+      "`prompt`: derived from the first words of the first prompt. `model`: a model has summarised the beginning.",
+    ),
 });
 export type SessionTitle = z.infer<typeof SessionTitle>;
 
@@ -70,86 +69,73 @@ export const SessionOrigin = z.discriminatedUnion("type", [
   /** The previous session had been idle for longer. */
   z.object({
     type: z.literal("inactivity_timeout"),
-    /** The pause that makes a new session, in seconds. */
-    thresholdSecs: z.number(),
-    /** The session before it. */
-    previousSession: z.string(),
+    thresholdSecs: z.number().describe("The pause that makes a new session, in seconds."),
+    previousSession: z.string().describe("The session before it."),
   }),
   /** A user requested it. */
   z.object({
     type: z.literal("explicit"),
-    /** The session before it. */
-    previousSession: z.string().optional(),
+    previousSession: z.string().optional().describe("The session before it."),
   }),
   /** It begins with what another session shows before this position. */
   z.object({
     type: z.literal("fork"),
-    session: z.string(),
-    branch: z.string(),
-    /** The position before which the other session is shown. */
-    position: z.number().int().nonnegative(),
+    session: z.string().describe("The session that it continues."),
+    branch: z.string().describe("The branch of that session."),
+    position: z
+      .number()
+      .int()
+      .nonnegative()
+      .describe("The position before which the other session is shown."),
   }),
 ]);
 export type SessionOrigin = z.infer<typeof SessionOrigin>;
 
 /** How a loop ended. */
 export const Outcome = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("answered"), stopReason: StopReason }),
+  z.object({ type: z.literal("answered"), stopReason: StopReason.describe("Why the last answer stopped.") }),
   /** A limit was reached; `reason` is the text in the conversation. */
   z.object({
     type: z.literal("limit-reached"),
-    /** The text. */
-    reason: z.string(),
+    reason: z.string().describe("The text."),
   }),
   z.object({
     type: z.literal("failed"),
-    /** What went wrong, for code. */
-    fault: z.string(),
-    /** What went wrong, for people. */
-    message: z.string(),
+    fault: z.string().describe("What went wrong, for code."),
+    message: z.string().describe("What went wrong, for people."),
   }),
   z.object({
     type: z.literal("stopped"),
-    /** Why it was stopped, as given by whoever stopped it. */
-    reason: z.string(),
+    reason: z.string().describe("Why it was stopped, as given by whoever stopped it."),
   }),
   /** Its prompts did not join the conversation. `by`: the hook that rejected the loop; a filter when absent. */
   z.object({
     type: z.literal("rejected"),
-    /** Why they were rejected. */
-    reason: z.string(),
-    /** The hook. */
-    by: z.string().optional(),
+    reason: z.string().describe("Why they were rejected."),
+    by: z.string().optional().describe("The hook."),
   }),
   /** A hook ended it before a turn. */
   z.object({
     type: z.literal("ended"),
-    /** The hook. */
-    by: z.string(),
-    /** The text of the hook. */
-    reason: z.string(),
+    by: z.string().describe("The hook."),
+    reason: z.string().describe("The text of the hook."),
   }),
   /** A call of the tool `by` has ended it: the work waits for something outside, and can be continued then. */
   z.object({
     type: z.literal("paused"),
-    /** The tool. */
-    by: z.string(),
-    /** The reason that the tool gave. */
-    reason: z.string(),
+    by: z.string().describe("The tool."),
+    reason: z.string().describe("The reason that the tool gave."),
   }),
   /** A call of the tool `by` has ended it: a person takes the task over. */
   z.object({
     type: z.literal("handoff"),
-    /** The tool. */
-    by: z.string(),
-    /** The reason that the tool gave. */
-    reason: z.string(),
+    by: z.string().describe("The tool."),
+    reason: z.string().describe("The reason that the tool gave."),
   }),
   /** There was no prompt: messages for an idle session were put into its inbox. */
   z.object({
     type: z.literal("delivered"),
-    /** The number of messages. */
-    messages: z.number().int(),
+    messages: z.number().int().describe("The number of messages."),
   }),
 ]);
 export type Outcome = z.infer<typeof Outcome>;

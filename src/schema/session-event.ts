@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AgentEvent, StreamDelta } from "./agent-event.ts";
+import { loopId, sessionId } from "./common-fields.ts";
 
 // The events of a session as they leave the process: lines of the command line's JSON, and data of server-sent events.
 
@@ -10,17 +11,14 @@ import { AgentEvent, StreamDelta } from "./agent-event.ts";
  */
 export const MessageAddition = z.object({
   type: z.literal("MessageUpdate"),
-  loopId: z.string(),
-  /** What was added to the message. */
-  delta: StreamDelta,
+  loopId,
+  delta: StreamDelta.describe("What was added to the message."),
 });
 
 /** An event of a session, and the cursor after it. */
 export const SentSessionEvent = z.object({
-  session: z.string(),
-  /** Where to resume after this event. */
-  cursor: z.string(),
-  /** What happened. */
-  event: z.union([AgentEvent, MessageAddition]),
+  session: sessionId,
+  cursor: z.string().describe("Where to resume after this event."),
+  event: z.union([AgentEvent, MessageAddition]).describe("What happened."),
 });
 export type SentSessionEvent = z.infer<typeof SentSessionEvent>;

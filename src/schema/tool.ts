@@ -6,12 +6,9 @@ export type ReplayClass = z.infer<typeof ReplayClass>;
 
 /** The description of a tool for a model. `parameters` is a JSON Schema of type object. */
 export const ToolDefinition = z.object({
-  /** The name by which the model calls the tool. */
-  name: z.string(),
-  /** What the tool does, for the model. */
-  description: z.string(),
-  /** The JSON Schema of the arguments, of type object. */
-  parameters: z.record(z.string(), z.unknown()),
+  name: z.string().describe("The name by which the model calls the tool."),
+  description: z.string().describe("What the tool does, for the model."),
+  parameters: z.record(z.string(), z.unknown()).describe("The JSON Schema of the arguments, of type object."),
 });
 export type ToolDefinition = z.infer<typeof ToolDefinition>;
 
@@ -21,8 +18,7 @@ export const ToolStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("parallel") }),
   z.strictObject({
     type: z.literal("batched"),
-    /** The most calls that run at the same time. */
-    size: z.number().int().min(1),
+    size: z.number().int().min(1).describe("The most calls that run at the same time."),
   }),
 ]);
 export type ToolStrategy = z.infer<typeof ToolStrategy>;

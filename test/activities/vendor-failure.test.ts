@@ -7,7 +7,7 @@ import { logRetry } from "../../src/activities/model/log-retry.ts";
 import { computeBackoff, toFailure } from "../../src/activities/step/failure.ts";
 import { ProviderError, type ProviderFault } from "../../src/models/provider-error.ts";
 import type { Logger } from "../../src/platform/log.ts";
-import { RetryConfig } from "../../src/schema/definition.ts";
+import { RetryConfig } from "../../src/schema/recovery.ts";
 
 /** The failure that Temporal receives for an error at the n-th attempt. */
 async function told(error: unknown, attempt = 1, retry?: RetryConfig): Promise<Error> {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
-import { AgentDefinition, NudgeSettings } from "../../src/schema/definition.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { NudgeSettings } from "../../src/schema/recovery.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import { play, type Run } from "./support/run.ts";

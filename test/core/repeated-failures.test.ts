@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
 import type { OpenLoopCommand } from "../../src/core/machine/state/command.ts";
-import { RepeatSettings } from "../../src/schema/definition.ts";
+import { RepeatSettings } from "../../src/schema/recovery.ts";
 import { play } from "./support/run.ts";
 import { calls, type Reply, says } from "./support/script.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MAX_COUNTED } from "../../src/core/machine/repeated-failures.ts";
-import { RepeatSettings } from "../../src/schema/definition.ts";
+import { RepeatSettings } from "../../src/schema/recovery.ts";
 import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 

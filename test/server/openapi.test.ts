@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS, OpenStreams } from "../../src/apps/server/open-streams.
 import { Token } from "../../src/apps/server/token.ts";
 import type { Holdfast } from "../../src/client/index.ts";
 import { runHoldfast } from "../cli/terminal.ts";
+import { checkDescriptions } from "../support/property-descriptions.ts";
 import { openApi } from "./openapi-checker.ts";
 import { startServer, TOKEN } from "./test-api-server.ts";
 
@@ -37,6 +38,12 @@ test("each schema is valid JSON Schema, and each object in it is open or closed 
       },
     },
   });
+});
+
+test("every property in the document has a description", () => {
+  const { all, bare } = checkDescriptions(openApi);
+  expect(all.length).toBeGreaterThan(500);
+  expect(bare).toEqual([]);
 });
 
 test("the document has each route of the server with its method, and no other", () => {

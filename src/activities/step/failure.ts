@@ -6,7 +6,7 @@ import { ProviderError, type ProviderFault } from "../../models/provider-error.t
 import { computePauseMs } from "../../platform/async/back-off.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
-import type { RetryConfig } from "../../schema/definition.ts";
+import type { RetryConfig } from "../../schema/recovery.ts";
 import { FencedError, STORE_MAY_RECOVER, StoreError } from "../../store/transcript/store-error.ts";
 
 // The only place where an adapter's error becomes a failure that Temporal stores. The types are wire names, which a

@@ -7,27 +7,49 @@ import { fromUiParts } from "./ui-file.ts";
 
 // What a page of the AI SDK sends: DefaultChatTransport's body, with the page's own fields.
 
-const Part = z.looseObject({ type: z.string() });
+const Part = z.looseObject({
+  type: z.string().describe("The kind of the part, in the words of the AI SDK."),
+});
 
 const UiMessage = z.looseObject({
-  id: z.string().min(1).max(200),
-  role: z.enum(["system", "user", "assistant"]),
-  parts: z.array(Part),
-  metadata: z.unknown().optional(),
+  id: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe("The id of the message. Each id of a user message is accepted once."),
+  role: z
+    .enum(["system", "user", "assistant"])
+    .describe("Who wrote the message. The newest one must not be of `system`."),
+  parts: z.array(Part).describe("The parts of the message, in order."),
+  metadata: z
+    .unknown()
+    .optional()
+    .describe("For an assistant message: the metadata with which it was received."),
 });
 type UiMessage = z.infer<typeof UiMessage>;
 
 export const ChatRequest = z.looseObject({
-  /** The id of the chat, which is the session's id. */
-  id: z.string(),
-  messages: z.array(UiMessage).min(1, "a chat needs a message"),
-  trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
-  messageId: z.string().nullish(),
-  /** For a session that begins with this message. */
+  id: z.string().describe("The id of the chat, which is the session's id."),
+  messages: z
+    .array(UiMessage)
+    .min(1, "a chat needs a message")
+    .describe("The messages of the page, the newest one last: only that one is read."),
+  trigger: z
+    .enum(["submit-message", "regenerate-message"])
+    .default("submit-message")
+    .describe("Whether the newest message is sent, or an answer is requested anew."),
+  messageId: z
+    .string()
+    .nullish()
+    .describe("To regenerate: the id of the answer that is requested anew; the newest one if absent."),
   agent: AgentChoice.optional(),
-  mode: z.enum(["run", "interactive"]).optional(),
-  /** Who answers pending calls, for the record. */
-  by: z.string().max(200).optional(),
+  mode: z
+    .enum(["run", "interactive"])
+    .optional()
+    .describe(
+      "For a session that begins with this message: whether its run ends with the answer, or waits for further prompts.",
+    ),
+  by: z.string().max(200).optional().describe("Who answers pending calls, for the record."),
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 

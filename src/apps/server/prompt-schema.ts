@@ -7,11 +7,11 @@ const name = z.string().min(1).max(200).optional();
 const data = z.string().min(1).describe("The bytes in base64, without a `data:` prefix.");
 
 const Part = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("text"), text: z.string() }),
+  z.strictObject({ type: z.literal("text"), text: z.string().describe("The text.") }),
   z.strictObject({
     type: z.literal("image"),
     data,
-    name,
+    name: name.describe("The name of its file, if it has one."),
     mimeType: z
       .string()
       .optional()

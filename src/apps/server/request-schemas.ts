@@ -19,7 +19,10 @@ const toolCallId = z
   .describe("The id of the pending call. It may be omitted while only one call is pending.");
 
 export const AgentChoice = z
-  .union([z.string().min(1), z.looseObject({ model: z.unknown() })])
+  .union([
+    z.string().min(1),
+    z.looseObject({ model: z.unknown().describe("The model, or its name as `anthropic/ID`.") }),
+  ])
   .describe(
     "The name of an agent of the server; or, if the server was started without agents, a definition, whose models may be " +
       "given by name as `anthropic/ID`.",

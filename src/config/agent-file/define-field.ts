@@ -39,9 +39,17 @@ export function defineField(
   };
 }
 
-/** Adds a description and a default value to the schema of an optional key. */
-export function describeKey(schema: z.ZodType, description: string, defaultValue?: unknown): z.ZodType {
-  return schema.optional().meta({ description, ...omitUndefined({ default: defaultValue }) });
+/**
+ * Adds a description and a default value to the schema of an optional key.
+ *
+ * @param description - A sentence; that of the definition's field where it fits the file, too.
+ */
+export function describeKey(
+  schema: z.ZodType,
+  description: string | undefined,
+  defaultValue?: unknown,
+): z.ZodType {
+  return schema.optional().meta(omitUndefined({ description, default: defaultValue }));
 }
 
 /** Adds a description to the schema of a required key. */

@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import type { RepeatSettings } from "../../schema/definition.ts";
+import type { RepeatSettings } from "../../schema/recovery.ts";
 import { requireLoop } from "./phase.ts";
 import type { RepeatedFailures } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";

@@ -1,5 +1,5 @@
 import { redactPreview } from "../../platform/text/redact.ts";
-import type { RetryConfig } from "../../schema/definition.ts";
+import type { RetryConfig } from "../../schema/recovery.ts";
 import { findExhaustedLimit, getAccount } from "./child-shares.ts";
 import type { PhaseOf } from "./phase.ts";
 import type { Failure } from "./state/digest.ts";

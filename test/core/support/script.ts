@@ -8,11 +8,11 @@ import type {
   Delegation,
   Limits,
   QueueMode,
-  RepeatSettings,
 } from "../../../src/schema/definition.ts";
 import type { HookPoint } from "../../../src/schema/hooks.ts";
 import type { StopReason, Usage } from "../../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../../src/schema/permission.ts";
+import type { RepeatSettings } from "../../../src/schema/recovery.ts";
 import type { ToolStrategy } from "../../../src/schema/tool.ts";
 import type { LoopEnding } from "../../../src/tools/tool.ts";
 import type { Run } from "./run.ts";

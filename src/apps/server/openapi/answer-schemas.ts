@@ -10,6 +10,14 @@ const title = z.string().describe("The session's title, on one line.");
 const timestamp = z.iso.datetime();
 const unixMs = z.number().int().describe("Unix milliseconds.");
 const count = z.number().int().nonnegative();
+const toolCallId = z.string().describe("The id of the call.");
+const tool = z.string().describe("The name of the tool.");
+const summary = z.string().describe("The call on one line.");
+const agent = z.string().describe("The name of the agent.");
+const model = z.string().describe("The vendor's name for the model.");
+const branch = z.string().describe("The id of the branch.");
+const messageId = z.string().describe("The id of the message: that of the request, or a new one.");
+const runId = z.string().describe("Temporal's id of the run.");
 const status = ListQuery.shape.status.unwrap().describe("The state of the session, in one word.");
 const costUsd = z
   .number()
@@ -34,9 +42,9 @@ const totals = {
 };
 
 const pendingCall = {
-  toolCallId: z.string(),
-  tool: z.string(),
-  summary: z.string().describe("The call on one line."),
+  toolCallId,
+  tool,
+  summary,
   reason: z.string().describe("Why it needs an approval."),
   sinceMs: unixMs,
   untilMs: unixMs.optional().describe("When it is denied if nobody answers, in Unix milliseconds."),
@@ -48,15 +56,20 @@ const pendingCall = {
 
 const PendingStep = z.looseObject({
   type: z.string().describe("`call-model`, or a tool's name."),
-  id: z.string(),
+  id: z.string().describe("Temporal's id of the step, unique within its run."),
   attempt: count.describe("From 1."),
-  maxAttempts: count.optional(),
-  state: z.enum(["scheduled", "started", "cancel-requested", "paused", "unknown"]),
-  lastFailure: z.string().optional(),
-  nextAttemptAt: timestamp.optional(),
-  startedAt: timestamp.optional(),
-  wait: z.looseObject({ type: z.string() }).optional().describe("What it waits for before it asks a vendor."),
-  worker: z.string().optional(),
+  maxAttempts: count.optional().describe("The maximum number of attempts; absent if there is none."),
+  state: z
+    .enum(["scheduled", "started", "cancel-requested", "paused", "unknown"])
+    .describe("What Temporal's server says of it; `scheduled` waits for a worker or for its next attempt."),
+  lastFailure: z.string().optional().describe("The message of the last failed attempt."),
+  nextAttemptAt: timestamp.optional().describe("When the next attempt is due."),
+  startedAt: timestamp.optional().describe("When the newest attempt began."),
+  wait: z
+    .looseObject({ type: z.string().describe("The kind of wait.") })
+    .optional()
+    .describe("What it waits for before it asks a vendor."),
+  worker: z.string().optional().describe("The worker process that runs it."),
 });
 
 const details = z.looseObject({}).optional();
@@ -70,14 +83,16 @@ export const SessionStatus = z.looseObject({
       "Where the status comes from: the run itself, the server's description of it, or the transcript alone.",
     ),
   open,
-  runId: z.string().optional(),
-  startedAt: timestamp.optional(),
-  closedAt: timestamp.optional(),
+  runId: runId
+    .optional()
+    .describe("The run that the status is about; absent if only the transcript knows the session."),
+  startedAt: timestamp.optional().describe("When the run began."),
+  closedAt: timestamp.optional().describe("When the run ended."),
   title: title.optional(),
-  agent: z.string().optional(),
-  model: z.string().optional(),
+  agent: agent.optional(),
+  model: model.optional(),
   statusText: z.string().optional().describe("What the run is doing."),
-  goal: z.string().optional(),
+  goal: z.string().optional().describe("The beginning of the first prompt."),
   lastText: z.string().optional().describe("The beginning of the newest answer."),
   ...totals,
   pending: z.array(PendingStep).describe("Steps that the run waits for."),
@@ -85,14 +100,25 @@ export const SessionStatus = z.looseObject({
   waitingBelow: count.optional().describe("The number of pending calls of agents below it."),
   retryingBelow: z.array(PendingStep).optional().describe("Steps below it that are being retried."),
   running: z
-    .array(z.looseObject({ toolCallId: z.string(), tool: z.string(), summary: z.string(), sinceMs: unixMs }))
-    .optional(),
-  queued: z.looseObject({ steering: count, followUps: count, bytes: count.optional() }).optional(),
+    .array(z.looseObject({ toolCallId, tool, summary, sinceMs: unixMs }))
+    .optional()
+    .describe("The calls that run."),
+  queued: z
+    .looseObject({
+      steering: count.describe("The number of steering messages."),
+      followUps: count.describe("The number of follow-ups."),
+      bytes: count.optional().describe("The size of all of them, in bytes."),
+    })
+    .optional()
+    .describe("The messages that wait for a turn."),
   rejectedMessages: details.describe("Messages for which the queues had no room."),
   contextTokens: count.optional().describe("The estimated tokens of the next request."),
-  definitionHash: z.string().optional(),
-  pendingDefinitionHash: z.string().optional(),
-  ruleSet: count.optional(),
+  definitionHash: z.string().optional().describe("The hash of the agent's definition."),
+  pendingDefinitionHash: z
+    .string()
+    .optional()
+    .describe("The hash of the definition to which it is updated before its next turn."),
+  ruleSet: count.optional().describe("The rule set of the run; a job has none."),
   budget: details.describe("What the loop and its sub-agents have used, reserved and left."),
   children: details.describe("The sub-agents."),
   job: details.describe("The parts of a job."),
@@ -110,14 +136,19 @@ export const SessionList = z.looseObject({
         status,
         source: z.enum(["server", "transcript"]).describe("Where the status comes from."),
         title: title.optional(),
-        agent: z.string().optional(),
-        model: z.string().optional(),
-        createdAt: timestamp,
-        lastActiveAt: timestamp,
-        loops: count.optional(),
-        turns: count.optional(),
+        agent: agent.optional(),
+        model: model.optional(),
+        createdAt: timestamp.describe("When the session was created."),
+        lastActiveAt: timestamp.describe("When the session last changed."),
+        loops: count
+          .optional()
+          .describe("The number of loops; absent if the transcript of the server does not have the session."),
+        turns: count.optional().describe("The turns of all recorded loops."),
         costUsd,
-        scope: z.enum(["ephemeral", "persistent"]).optional(),
+        scope: z
+          .enum(["ephemeral", "persistent"])
+          .optional()
+          .describe("Whether retention policies may delete it; `persistent` sessions stay."),
         calledBy: z.string().optional().describe("The session of the calling agent."),
         root: z.string().optional().describe("The session at the root of its tree."),
       }),
@@ -127,7 +158,7 @@ export const SessionList = z.looseObject({
 
 export const StoredTitle = z.looseObject({ session, title });
 
-export const StartedRun = z.looseObject({ session, runId: z.string() });
+export const StartedRun = z.looseObject({ session, runId });
 
 export const DeletedSessions = z.looseObject({
   session,
@@ -136,13 +167,11 @@ export const DeletedSessions = z.looseObject({
 });
 
 export const MessagePage = z.looseObject({
-  messages: z.array(Entry),
+  messages: z.array(Entry).describe("The messages, in order."),
   next: count.nullable().describe("The value of `from` for the next page; `null` on the last one."),
 });
 
-const messageId = z.string();
-
-export const SentPrompt = z.looseObject({ session, messageId, runId: z.string().optional() });
+export const SentPrompt = z.looseObject({ session, messageId, runId: runId.optional() });
 
 export const SentMessage = z.looseObject({
   ...SentPrompt.shape,
@@ -161,7 +190,7 @@ export const QueuedMessage = z.looseObject({
 export const StoppedRun = z.looseObject({ session, open: z.boolean().describe("Whether a run was open.") });
 
 const BranchPosition = z.looseObject({
-  branch: z.string(),
+  branch,
   position: count.describe("The number of messages before it."),
 });
 
@@ -172,8 +201,8 @@ const workspace = z
 
 export const ForkedBranch = z.looseObject({
   session: z.string().describe("The session of the branch: a new one with `as`."),
-  branch: z.string(),
-  from: BranchPosition.extend({ session: z.string() }).describe("Where the branch begins."),
+  branch,
+  from: BranchPosition.extend({ session }).describe("Where the branch begins."),
   workspace,
 });
 
@@ -198,25 +227,30 @@ export const CompactedSession = z.looseObject({
 });
 
 export const PendingCalls = z.looseObject({
-  approvals: z.array(
-    z.looseObject({
-      ...pendingCall,
-      session,
-      path: z.array(z.string()).describe("The names of the agents on the path down to it."),
-      arguments: z.unknown().optional().describe("As the model sent them."),
-      question: z
-        .looseObject({ type: z.enum(["form", "url"]), message: z.string() })
-        .optional()
-        .describe("The question of the call's tool."),
-      workspace: z.string().optional().describe("The folder that the call's paths are relative to."),
-    }),
-  ),
+  approvals: z
+    .array(
+      z.looseObject({
+        ...pendingCall,
+        session,
+        path: z.array(z.string()).describe("The names of the agents on the path down to it."),
+        arguments: z.unknown().optional().describe("As the model sent them."),
+        question: z
+          .looseObject({
+            type: z.enum(["form", "url"]).describe("`form` asks for values, `url` to open an address."),
+            message: z.string().describe("What is asked, for people."),
+          })
+          .optional()
+          .describe("The question of the call's tool."),
+        workspace: z.string().optional().describe("The folder that the call's paths are relative to."),
+      }),
+    )
+    .describe("The calls that wait, those of agents below the session included."),
 });
 
 export const AnsweredCall = z.looseObject({
   session,
-  toolCallId: z.string(),
-  tool: z.string(),
+  toolCallId,
+  tool,
   waiting: count.describe("The number of calls that still wait."),
 });
 
@@ -228,9 +262,13 @@ export const ChatHistory = z.looseObject({
   messages: z
     .array(
       z.looseObject({
-        id: z.string(),
-        role: z.enum(["user", "assistant"]),
-        parts: z.array(z.looseObject({ type: z.string() })),
+        id: z.string().describe("The id of the message."),
+        role: z.enum(["user", "assistant"]).describe("Who wrote the message."),
+        parts: z
+          .array(
+            z.looseObject({ type: z.string().describe("The kind of the part, in the words of the AI SDK.") }),
+          )
+          .describe("The parts of the message, in order."),
       }),
     )
     .describe("UI messages of the AI SDK."),
@@ -238,13 +276,15 @@ export const ChatHistory = z.looseObject({
 
 export const Health = z.looseObject({ ok: z.literal(true) });
 
-export const OpenApiDocument = z.looseObject({ openapi: z.string() });
+export const OpenApiDocument = z.looseObject({ openapi: z.string().describe("The version of OpenAPI.") });
 
 export const CodecPayloads = z.looseObject({
-  payloads: z.array(
-    z.looseObject({
-      metadata: z.record(z.string(), z.string()).nullish().describe("Base64."),
-      data: z.string().nullish().describe("Base64."),
-    }),
-  ),
+  payloads: z
+    .array(
+      z.looseObject({
+        metadata: z.record(z.string(), z.string()).nullish().describe("Base64."),
+        data: z.string().nullish().describe("Base64."),
+      }),
+    )
+    .describe("Temporal payloads, in the order of the request."),
 });

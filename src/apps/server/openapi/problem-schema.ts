@@ -5,13 +5,13 @@ const CODES = Object.keys(PROBLEM_STATUSES) as [ProblemCode, ...ProblemCode[]];
 
 /** Why a request failed (RFC 9457). Its further fields are facts about the failure. */
 export const Problem = z.looseObject({
-  type: z.string(),
-  title: z.string(),
-  status: z.number().int(),
+  type: z.string().describe("The name of the kind of problem: `urn:holdfast:problem:CODE`."),
+  title: z.string().describe("The code in words."),
+  status: z.number().int().describe("The HTTP status of the answer."),
   detail: z.string().describe("What was tried, what came back, and what to do: for people."),
   code: z.enum(CODES).describe("The kind of problem: for programs."),
   instance: z.string().describe("The request."),
-  session: z.string().optional(),
+  session: z.string().optional().describe("The session that the request is about."),
   problems: z.array(z.string()).optional().describe("Everything that is wrong with the input."),
   allow: z.array(z.string()).optional().describe("The methods that the address supports."),
 });

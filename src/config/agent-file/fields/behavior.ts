@@ -1,12 +1,8 @@
 import { z } from "zod";
-import {
-  ApprovalSettings,
-  NudgeSettings,
-  RepeatSettings,
-  RevertSettings,
-} from "../../../schema/definition.ts";
+import { ApprovalSettings } from "../../../schema/definition.ts";
 import { OutputRecovery } from "../../../schema/output.ts";
 import { PermissionPolicy, PermissionRule } from "../../../schema/permission.ts";
+import { NudgeSettings, RepeatSettings, RevertSettings } from "../../../schema/recovery.ts";
 import {
   allowNone,
   defineField,
@@ -119,25 +115,17 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
   defineField(
     "nudges.enabled",
     "nudges.enabled",
-    describeKey(
-      z.boolean(),
-      "A model that announces a tool call and makes none gets a reminder.",
-      NUDGES.enabled,
-    ),
+    describeKey(z.boolean(), NudgeSettings.shape.enabled.description, NUDGES.enabled),
   ),
   defineField(
     "nudges.max",
     "nudges.max",
-    describeKey(integerFrom(0), "The maximum number of consecutive reminders.", NUDGES.max),
+    describeKey(integerFrom(0), NudgeSettings.shape.max.description, NUDGES.max),
   ),
   defineField(
     "repeated_failures.warn_after",
     "repeatedFailures.warnAfter",
-    describeKey(
-      integerFrom(1),
-      "After this many answers with a call that fails in the same way, the model gets a warning.",
-      REPEATS.warnAfter,
-    ),
+    describeKey(integerFrom(1), RepeatSettings.shape.warnAfter.description, REPEATS.warnAfter),
   ),
   defineField(
     "repeated_failures.end_after",
@@ -154,7 +142,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "repeatedFailures.action",
     describeKey(
       RepeatSettings.shape.action.unwrap(),
-      "What happens then: the loop ends, or a user decides.",
+      RepeatSettings.shape.action.description,
       REPEATS.action,
     ),
   ),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DEFAULT_MAX_WAIT_MS } from "../../../core/machine/vendor-wait.ts";
-import { Delegation, Limits, QueueMode, RetryConfig } from "../../../schema/definition.ts";
+import { Delegation, Limits, QueueMode } from "../../../schema/definition.ts";
+import { RetryConfig } from "../../../schema/recovery.ts";
 import {
   allowNone,
   defineField,
@@ -16,6 +17,7 @@ import {
 
 const LIMITS = Limits.parse({});
 const RETRY = RetryConfig.parse({});
+const retry = RetryConfig.shape;
 const DELEGATION = Delegation.parse({});
 
 export type LimitDefaults = {
@@ -98,35 +100,27 @@ export const EXECUTION_FIELDS: readonly Field[] = [
   defineField(
     "execution.retry.max_retries",
     "retry.maxRetries",
-    describeKey(
-      integerFrom(0, 100),
-      "How often a request to a slow, busy or unreachable vendor is retried; 0 for never.",
-      RETRY.maxRetries,
-    ),
+    describeKey(integerFrom(0, 100), retry.maxRetries.description, RETRY.maxRetries),
   ),
   defineField(
     "execution.retry.initial_delay_ms",
     "retry.initialDelayMs",
-    describeKey(integerFrom(1), "The delay before the first retry.", RETRY.initialDelayMs),
+    describeKey(integerFrom(1), retry.initialDelayMs.description, RETRY.initialDelayMs),
   ),
   defineField(
     "execution.retry.backoff_multiplier",
     "retry.backoffMultiplier",
-    describeKey(z.number().min(1), "The factor from one delay to the next.", RETRY.backoffMultiplier),
+    describeKey(z.number().min(1), retry.backoffMultiplier.description, RETRY.backoffMultiplier),
   ),
   defineField(
     "execution.retry.max_delay_ms",
     "retry.maxDelayMs",
-    describeKey(integerFrom(1), "The longest delay.", RETRY.maxDelayMs),
+    describeKey(integerFrom(1), retry.maxDelayMs.description, RETRY.maxDelayMs),
   ),
   defineField(
     "execution.retry.max_wait_ms",
     "retry.maxWaitMs",
-    describeKey(
-      integerFrom(1),
-      "The longest wait that a vendor can ask for; after it the request is retried.",
-      DEFAULT_MAX_WAIT_MS,
-    ),
+    describeKey(integerFrom(1), retry.maxWaitMs.description, DEFAULT_MAX_WAIT_MS),
   ),
   defineField(
     "execution.cache.enabled",

@@ -66,11 +66,10 @@ const toSnakeCase = (camel: string) => camel.replace(/[A-Z]/g, (letter) => `_${l
 
 const COMPAT = Object.entries(OpenAiCompat.shape).map(([name, schema]) => {
   const byDefault = OpenAiCompat.parse({})[name as keyof OpenAiCompat];
-  const words = toSnakeCase(name).replaceAll("_", " ");
   return defineField(
     `compat.${toSnakeCase(name)}`,
     `model.compat.${name}`,
-    describeKey(schema.unwrap(), `For a server that differs from OpenAI: ${words}.`, byDefault),
+    describeKey(schema.unwrap(), schema.description, byDefault),
   );
 });
 

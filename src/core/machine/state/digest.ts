@@ -3,8 +3,6 @@ import type {
   Delegation,
   Limits,
   QueueMode,
-  RepeatSettings,
-  RevertSettings,
   SubAgentLimits,
 } from "../../../schema/definition.ts";
 import type { DefinitionChange } from "../../../schema/definition-change.ts";
@@ -13,6 +11,7 @@ import type { ModelFallback } from "../../../schema/loop-event.ts";
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { PermissionPolicy } from "../../../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin, SessionTitle } from "../../../schema/record.ts";
+import type { RepeatSettings, RevertSettings } from "../../../schema/recovery.ts";
 import type { ReplayClass, ToolStrategy } from "../../../schema/tool.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { CallFacts } from "../../permission/call-facts.ts";
