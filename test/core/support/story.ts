@@ -112,7 +112,14 @@ const contexts = new Map<number, ContextConfig>();
 
 /** A compaction leaves a line for each turn but the newest two. */
 function contextFor(compactAbove: number): ContextConfig {
-  const compaction = { compactAtPct: 1, budgetThresholdPct: 0, keepFirstTurns: 0, keepRecentTurns: 2 };
+  const compaction = {
+    compactAtPct: 1,
+    budgetThresholdPct: 0,
+    keepFirstTurns: 0,
+    keepRecentTurns: 2,
+    // All of a story, so that its view covers every message.
+    scope: { type: "fixed" as const, loops: 1000 },
+  };
   const maxContextTokens = compactAbove + 2;
   const found =
     contexts.get(compactAbove) ??
