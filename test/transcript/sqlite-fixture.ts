@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { type SqliteOptions, SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { StoreError } from "../../src/store/transcript/store-error.ts";
 
@@ -29,6 +30,55 @@ export class SqliteFixture {
     this.#openTranscripts.push(transcript);
     return transcript;
   }
+}
+
+/** Transcripts that the tests of a file use one after another: each opening would start a thread and create the tables. */
+export class SqliteTranscriptPool {
+  #folder = "";
+  readonly #opened: SqliteTranscript[] = [];
+  readonly #free: SqliteTranscript[] = [];
+
+  static forAllTests(): SqliteTranscriptPool {
+    const pool = new SqliteTranscriptPool();
+    beforeAll(async () => {
+      pool.#folder = await mkdtemp(join(tmpdir(), "holdfast-transcript-"));
+    });
+    afterAll(async () => {
+      for (const transcript of pool.#opened) await transcript.close();
+      await rm(pool.#folder, { recursive: true, force: true });
+    });
+    return pool;
+  }
+
+  /** Returns an empty transcript, which the test gives back. */
+  async take(): Promise<SqliteTranscript> {
+    const free = this.#free.pop();
+    if (free !== undefined) {
+      emptyTables(free.path);
+      return free;
+    }
+    const path = join(this.#folder, `${this.#opened.length}.db`);
+    const opened = await SqliteTranscript.open({ path });
+    this.#opened.push(opened);
+    return opened;
+  }
+
+  giveBack(transcript: SqliteTranscript): void {
+    this.#free.push(transcript);
+  }
+}
+
+function emptyTables(path: string): void {
+  const sql = new SqliteConnection(path);
+  const tables = sql.all<{ name: string }>(
+    "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'",
+  );
+  const filled = tables.filter(({ name }) => name !== "migrations" && !name.startsWith("sqlite_"));
+  sql.exec("PRAGMA foreign_keys = off; BEGIN IMMEDIATE");
+  for (const { name } of filled) sql.exec(`DELETE FROM ${name}`);
+  sql.exec("INSERT INTO search_index(search_index) VALUES ('delete-all')");
+  sql.exec("COMMIT");
+  sql.close();
 }
 
 /** Returns the store error with which a promise is rejected. */

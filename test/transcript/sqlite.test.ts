@@ -1,23 +1,22 @@
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { LATEST_VERSION } from "../../src/store/transcript/sqlite/migrations.ts";
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { entry, opening, readTexts, step, write } from "./sample-writes.ts";
 import { readLines, spawnSqliteChild, waitForExit } from "./sqlite-child.ts";
-import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
+import { catchStoreError, SqliteFixture, SqliteTranscriptPool } from "./sqlite-fixture.ts";
 import { testTranscriptContract } from "./transcript-contract.ts";
 
 const bench = SqliteFixture.forEachTest();
 
-let made = 0;
+const pool = SqliteTranscriptPool.forAllTests();
 
 testTranscriptContract("SqliteTranscript", async () => {
-  const path = join(bench.folder, `${made++}.db`);
+  const transcript = await pool.take();
   return {
-    transcript: await bench.open({ path }),
-    reopen: () => SqliteTranscript.open({ path }),
-    dispose: async () => undefined,
+    transcript,
+    reopen: () => SqliteTranscript.open({ path: transcript.path }),
+    dispose: async () => pool.giveBack(transcript),
   };
 });
 
