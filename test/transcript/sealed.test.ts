@@ -10,7 +10,7 @@ import { thoroughDescribe } from "../support/test-depth.ts";
 import { listLines } from "./archive-contract.ts";
 import { isUnencrypted, LONG, MARKER, readAll, writeMarkedSession } from "./marked-session.ts";
 import { event, step, write } from "./sample-writes.ts";
-import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
+import { catchStoreError, SqliteFixture, SqliteTranscriptPool } from "./sqlite-fixture.ts";
 import { testTranscriptContract } from "./transcript-contract.ts";
 
 Object.assign(process.env, createKeyEnvironment("TEST_STORE_A", "TEST_STORE_B"));
@@ -43,14 +43,15 @@ function bytesOfFiles(): string {
   return files.join("\n");
 }
 
-let made = 0;
-
 // `npm test` runs the contract on each back end once, without keys.
 thoroughDescribe("the contract of all back ends", () => {
+  const pool = SqliteTranscriptPool.forAllTests(A);
+
   testTranscriptContract("SqliteTranscript with keys", async () => {
-    const path = join(bench.folder, `${made++}.db`);
+    const transcript = await pool.take();
+    const { path } = transcript;
     return {
-      transcript: await bench.open({ path, encryption: A }),
+      transcript,
       reopen: () => SqliteTranscript.open({ path, encryption: A }),
       isEncrypted: true,
       // After every test: all private columns are encrypted, and the search index is empty.
@@ -59,6 +60,7 @@ thoroughDescribe("the contract of all back ends", () => {
         const sql = new SqliteConnection(path);
         expect(sql.get("SELECT count(*) AS words FROM search_index")).toMatchObject({ words: 0 });
         sql.close();
+        pool.giveBack(transcript);
       },
     };
   });

@@ -37,9 +37,14 @@ export class SqliteTranscriptPool {
   #folder = "";
   readonly #opened: SqliteTranscript[] = [];
   readonly #free: SqliteTranscript[] = [];
+  readonly #encryption: SqliteOptions["encryption"];
 
-  static forAllTests(): SqliteTranscriptPool {
-    const pool = new SqliteTranscriptPool();
+  private constructor(encryption: SqliteOptions["encryption"]) {
+    this.#encryption = encryption;
+  }
+
+  static forAllTests(encryption?: SqliteOptions["encryption"]): SqliteTranscriptPool {
+    const pool = new SqliteTranscriptPool(encryption);
     beforeAll(async () => {
       pool.#folder = await mkdtemp(join(tmpdir(), "holdfast-transcript-"));
     });
@@ -58,7 +63,7 @@ export class SqliteTranscriptPool {
       return free;
     }
     const path = join(this.#folder, `${this.#opened.length}.db`);
-    const opened = await SqliteTranscript.open({ path });
+    const opened = await SqliteTranscript.open({ path, encryption: this.#encryption });
     this.#opened.push(opened);
     return opened;
   }
