@@ -108,6 +108,9 @@ export async function openTestEnvironment(options: TestEnvironmentOptions = {}):
         workflowsPath: undefined,
         workflowBundle: { codePath: resolveBuiltFile("workflow-bundle.js") },
         shutdownGraceTime: "1 second",
+        // Workflows run in this thread: one of their own would load the SDK again for each worker. The processes of crash
+        // tests and the workers of an application (test/plugin) have that thread.
+        debugMode: true,
       } as never,
     });
   }
