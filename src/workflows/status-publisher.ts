@@ -3,7 +3,7 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from "@tempor
 import type { Cost } from "../core/budget/usage.ts";
 import { formatDashboard } from "../core/machine/dashboard.ts";
 import type { State } from "../core/machine/state/state.ts";
-import { buildStatus, type RunStatus } from "../core/machine/status.ts";
+import { buildStatusAttributes, type StatusAttributes } from "../core/machine/status.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { RunSettings } from "./run-input.ts";
 
@@ -40,24 +40,22 @@ function isTransient({ phase, stop }: State): boolean {
 }
 
 /**
- * Keeps the Temporal UI up to date. Current details cost nothing. Search attributes are sent when the status changes,
- * and every five turns or 25 cents.
+ * Keeps the Temporal UI up to date. Current details are formatted when somebody opens them. Search attributes are sent
+ * when the status changes, and every five turns or 25 cents.
  */
 export function createStatusPublisher({ searchAttributes, title }: RunSettings): (state: State) => void {
   const status =
-    title === "attribute" ? buildStatus : (state: State) => ({ ...buildStatus(state), title: undefined });
+    title === "attribute"
+      ? buildStatusAttributes
+      : (state: State) => ({ ...buildStatusAttributes(state), title: undefined });
   return createPublisher(searchAttributes, { details: formatDashboard, status, isTransient });
 }
 
-/** The values of the search attributes. */
-type StatusAttributes = Pick<RunStatus, "session" | "status" | "agent" | "model" | "turns" | "costUsd"> & {
-  readonly title?: string | undefined;
-};
-
 /** How a state of some kind is displayed. */
 export type StatusView<S> = {
+  /** Formats the current details; called when they are read, so that a state nobody looks at costs nothing. */
   readonly details: (state: S) => string;
-  readonly status: (state: S) => StatusAttributes;
+  readonly status: (state: S) => Omit<StatusAttributes, "title"> & { readonly title?: string | undefined };
   /**
    * Returns whether a state is not worth publishing because the next one follows at once. If absent, every state is
    * published.
@@ -71,7 +69,7 @@ export function createPublisher<S>(searchAttributes: boolean, showing: StatusVie
   return (state) => {
     if (state === latest) return;
     latest = state;
-    setCurrentDetails(showing.details(state));
+    setCurrentDetails(formatWhenRead(() => showing.details(state)));
     if (!searchAttributes || showing.isTransient?.(state) === true) return;
     const now = { ...shown, ...toAttributes(showing.status(state)) };
     if (!needsUpdate(shown, now)) return;
@@ -87,6 +85,14 @@ export function createPublisher<S>(searchAttributes: boolean, showing: StatusVie
     upsertSearchAttributes(changes as Parameters<typeof upsertSearchAttributes>[0]);
     shown = now;
   };
+}
+
+/**
+ * Returns a text for `setCurrentDetails` that is formatted when Temporal reads it. The SDK keeps the value as it is, and
+ * converts it to JSON when a user opens the workflow.
+ */
+function formatWhenRead(format: () => string): string {
+  return { toJSON: format } as unknown as string;
 }
 
 /** Returns what the client set when it started the run, or what the previous run left when it continued as new. */
@@ -112,7 +118,7 @@ function toAttributes({
   turns,
   costUsd,
   title,
-}: StatusAttributes): Partial<AttributeValues> {
+}: ReturnType<StatusView<unknown>["status"]>): Partial<AttributeValues> {
   return {
     session,
     status,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { formatDashboard } from "../../src/core/machine/dashboard.ts";
-import { buildStatus, getStatusCode } from "../../src/core/machine/status.ts";
+import { buildStatus, buildStatusAttributes, getStatusCode } from "../../src/core/machine/status.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 
@@ -66,6 +66,31 @@ describe("status", () => {
     expect(formatDashboard(run.state)).not.toContain(key);
     expect(JSON.stringify(buildStatus(run.state))).not.toContain(key);
   });
+});
+
+test("the attributes of a run's status are those of its status after every step", async () => {
+  const run = play({
+    mode: "interactive",
+    replies: [says("a", { costUsd: 1 }), { ...calls("bash"), costUsd: 2 }],
+  });
+  const compare = () => {
+    const status = buildStatus(run.state);
+    const { session, agent, model, turns, costUsd, title } = status;
+    const attributes = { session, status: status.status, agent, model, turns, costUsd };
+    expect(buildStatusAttributes(run.state)).toEqual(
+      title === undefined ? attributes : { ...attributes, title },
+    );
+    return status.costUsd;
+  };
+  expect(compare()).toBe(0);
+  await run.until("call-model");
+  compare();
+  await run.settle();
+  expect(compare()).toBe(1);
+  await run.prompt("b").until("call-tools");
+  expect(compare()).toBe(3);
+  await run.stop().settle();
+  expect(compare()).toBe(3);
 });
 
 describe("dashboard", () => {

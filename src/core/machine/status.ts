@@ -96,12 +96,8 @@ export function buildStatus(state: State): RunStatus {
     goal: state.goal,
     ...omitUndefined({ title: state.title?.text }),
     loopId: state.loop?.loopId ?? state.last?.loopId,
-    turns: state.totals.turns + (state.loop?.turn ?? 0),
-    costUsd: sumCosts([
-      state.totals.costUsd,
-      ...(state.loop === undefined ? [] : [state.loop.costUsd]),
-      sumChildrenCost(state),
-    ]),
+    turns: countTurns(state),
+    costUsd: sumRunCost(state),
     budget: getLoopBudget(state),
     children: summariseChildren(state),
     contextTokens: countContextTokens(state),
@@ -116,6 +112,34 @@ export function buildStatus(state: State): RunStatus {
     lastText: state.loop?.lastText?.preview ?? getLastText(state),
     outcome: state.last?.outcome,
   };
+}
+
+/** The part of the status by which a list of runs is filtered and sorted. */
+export type StatusAttributes = Pick<
+  RunStatus,
+  "session" | "status" | "agent" | "model" | "turns" | "costUsd" | "title"
+>;
+
+/** Builds what changes of the status are noticed by, for a small part of the time that `buildStatus` takes. */
+export function buildStatusAttributes(state: State): StatusAttributes {
+  return {
+    session: state.session,
+    status: getStatusCode(state),
+    agent: state.pinned?.agentName,
+    model: state.pinned?.model,
+    turns: countTurns(state),
+    costUsd: sumRunCost(state),
+    ...omitUndefined({ title: state.title?.text }),
+  };
+}
+
+function countTurns({ totals, loop }: State): number {
+  return totals.turns + (loop?.turn ?? 0);
+}
+
+function sumRunCost(state: State): Cost {
+  const { totals, loop } = state;
+  return sumCosts([totals.costUsd, ...(loop === undefined ? [] : [loop.costUsd]), sumChildrenCost(state)]);
 }
 
 function listRunningCalls({ phase, pinned }: State): readonly RunningCall[] {

@@ -1,55 +1,72 @@
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { openEnvironment } from "./environment.mjs";
+import { countKills } from "./figures.mjs";
 import { playWave, removeWaveFiles } from "./wave.mjs";
 
 /**
- * Plays waves until there are enough kills, or the time is over; gives what each of them came to.
- *
- * @param options.waves - What `planWaves` gives.
- * @param options.enough - Kills; no fewer than `atLeastWaves` are played for them.
- * @param options.state - A file of waves that were played before; those are not played again.
- * @param options.told - Told of each wave behind its end.
+ * Plays waves on a server and a vendor of its own: see `playWaves`, which gets the same options but `play`.
  */
-export async function runCampaign({ waves, enough, atLeastWaves = 0, minutes, state, told: report }) {
-  const until = Date.now() + minutes * 60_000;
-  const played = await readPlayedWaves(state);
-  const kills = () =>
-    played.reduce((sum, wave) => sum + wave.kills.reduce((all, { hit }) => all + hit, 0), 0);
-  const stage = await openEnvironment();
-  let hasObjections = false;
-  try {
-    let number = 0;
-    for (const wave of waves) {
-      if (number++ < played.length) continue;
-      if ((kills() >= enough && played.length >= atLeastWaves) || Date.now() > until) break;
-      const startedAtMs = Date.now();
-      const result = await playWave(stage, wave);
-      const summary = summarizeWave(wave, result, Date.now() - startedAtMs);
-      if (result.violations.length === 0) await removeWaveFiles(result);
-      else {
-        hasObjections = true;
-        summary.evidence = join(result.folder, "evidence.json");
-        await writeFile(
-          summary.evidence,
-          JSON.stringify({ wave, violations: result.violations, runs: result.evidence }, null, 1),
-        );
-      }
-      played.push(summary);
-      if (state !== undefined) await appendFile(state, `${JSON.stringify(summary)}\n`);
-      report(summary, { kills: kills(), waves: played.length });
+export async function runCampaign(options) {
+  let environment;
+  let hasViolations = false;
+  const play = async (wave) => {
+    environment ??= await openEnvironment();
+    const startedAtMs = Date.now();
+    const result = await playWave(environment, wave);
+    const summary = summarizeWave(wave, result, Date.now() - startedAtMs);
+    if (result.violations.length === 0) {
+      await removeWaveFiles(result);
+      return summary;
     }
+    hasViolations = true;
+    return { ...summary, evidence: await writeEvidence(wave, result) };
+  };
+  try {
+    return await playWaves({ ...options, play });
   } finally {
-    await stage.close({ keep: hasObjections });
+    await environment?.close({ keep: hasViolations });
   }
-  return played;
 }
 
-async function readPlayedWaves(state) {
-  if (state === undefined) return [];
-  await mkdir(dirname(state), { recursive: true });
-  const text = await readFile(state, "utf8").catch(() => "");
-  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+/**
+ * Plays waves until there are enough kills, or the campaign is over; returns the summaries of all waves.
+ *
+ * @param options.waves - What `planWaves` yields.
+ * @param options.played - The summaries of the first waves, which were played before and are not played again.
+ * @param options.enough - The number of kills, those of `played` included.
+ * @param options.atLeastWaves - Waves that are played even if there are enough kills.
+ * @param options.isOver - Whether no further wave may begin.
+ * @param options.onStart - Called with each wave before it is played.
+ * @param options.onEnd - Called with all summaries after each wave, and awaited.
+ */
+export async function playWaves({
+  waves,
+  played = [],
+  enough,
+  atLeastWaves = 0,
+  play,
+  isOver,
+  onStart,
+  onEnd,
+}) {
+  let summaries = played;
+  let number = 0;
+  for (const wave of waves) {
+    if (number++ < played.length) continue;
+    const isEnough = countKills(summaries) >= enough && summaries.length >= atLeastWaves;
+    if (isEnough || isOver()) break;
+    onStart?.(wave);
+    summaries = [...summaries, await play(wave)];
+    await onEnd(summaries);
+  }
+  return summaries;
+}
+
+async function writeEvidence(wave, { folder, violations, evidence }) {
+  const file = join(folder, "evidence.json");
+  await writeFile(file, JSON.stringify({ wave, violations, runs: evidence }, null, 1));
+  return file;
 }
 
 function summarizeWave(

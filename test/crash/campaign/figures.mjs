@@ -4,7 +4,7 @@ export function computeFigures(waves) {
   const recoveries = waves.flatMap((wave) => wave.recoveries).sort((a, b) => a - b);
   const count = (kind) => violations.filter((one) => one.kind === kind).length;
   return {
-    kills: addValues(waves.flatMap((wave) => wave.kills.map(({ hit }) => hit))),
+    kills: countKills(waves),
     violations: violations.length,
     repaidStored: count("repaid-stored"),
     unsafeTwice: count("unsafe-twice"),
@@ -31,6 +31,23 @@ export function computeDetails(waves) {
     byPoint,
     again,
   };
+}
+
+/** A kill counts once for each run that it hits. */
+export function countKills(waves) {
+  return addValues(waves.flatMap((wave) => wave.kills.map(({ hit }) => hit)));
+}
+
+/** The number of last waves that tell how fast the campaign is: about one round of all points. */
+const RECENT_WAVES = 15;
+
+/** How fast the campaign is, and the minutes until it has `enough` kills; both undefined before the first kill. */
+export function computeProgress(waves, enough) {
+  const recent = waves.slice(-RECENT_WAVES);
+  const minutes = addValues(recent.map(({ ms }) => ms)) / 60_000;
+  const killsPerMinute = minutes === 0 ? 0 : countKills(recent) / minutes;
+  if (killsPerMinute === 0) return { killsPerMinute: undefined, minutesLeft: undefined };
+  return { killsPerMinute, minutesLeft: Math.max(0, enough - countKills(waves)) / killsPerMinute };
 }
 
 function addValues(values) {
