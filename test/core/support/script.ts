@@ -2,14 +2,9 @@ import type { Allowance } from "../../../src/core/budget/account-state.ts";
 import type { CallToolCommand, RunHookCommand } from "../../../src/core/machine/state/command.ts";
 import type { HookResult, ToolFacts } from "../../../src/core/machine/state/digest.ts";
 import type { TaskReport } from "../../../src/core/machine/state/task.ts";
-import type {
-  AgentDefinition,
-  Continuation,
-  Delegation,
-  Limits,
-  QueueMode,
-} from "../../../src/schema/definition.ts";
+import type { AgentDefinition, Continuation, Delegation, QueueMode } from "../../../src/schema/definition.ts";
 import type { HookPoint } from "../../../src/schema/hooks.ts";
+import type { Limits } from "../../../src/schema/limits.ts";
 import type { StopReason, Usage } from "../../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../../src/schema/permission.ts";
 import type { RepeatSettings } from "../../../src/schema/recovery.ts";

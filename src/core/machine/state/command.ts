@@ -1,4 +1,5 @@
-import type { AgentDefinition, Continuation, Limits } from "../../../schema/definition.ts";
+import type { AgentDefinition, Continuation } from "../../../schema/definition.ts";
+import type { Limits } from "../../../schema/limits.ts";
 import type { QuestionRecord } from "../../../schema/loop-event.ts";
 import type { Usage } from "../../../schema/message.ts";
 import type { Outcome, SpawnRef } from "../../../schema/record.ts";

@@ -1,4 +1,5 @@
-import type { Limits, QueueMode } from "../../../schema/definition.ts";
+import type { QueueMode } from "../../../schema/definition.ts";
+import type { Limits } from "../../../schema/limits.ts";
 import type { StepForms, StepType } from "./command.ts";
 import type { Failure, ToolDigest } from "./digest.ts";
 import type { InboundMessage } from "./inbound-message.ts";
