@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
 import { Hooks } from "./hooks.ts";
-import { Limits, LoopLimits, SubAgentLimits } from "./limits.ts";
+import { Limits, SubAgentLimits } from "./limits.ts";
 import { McpServer } from "./mcp.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OpenApis } from "./openapi.ts";
@@ -18,30 +18,6 @@ export const QueueMode = z.enum(["one-at-a-time", "all"]);
 export type QueueMode = z.infer<typeof QueueMode>;
 
 const positive = z.number().int().positive();
-const count = z.number().int().nonnegative();
-/** A loop that continues the existing conversation without a new prompt (LOOP-04, LOOP-06). */
-export const Continuation = z.strictObject({
-  kind: z.union([
-    z.object({ type: z.literal("default") }),
-    z.object({ type: z.literal("rerun"), tag: z.string() }),
-    z.object({ type: z.literal("branch"), tag: z.string() }),
-    /** Requests no answer: the context is made smaller, and the loop ends (CMP-13). */
-    z.object({ type: z.literal("compaction") }),
-  ]),
-  focus: z
-    .string()
-    .max(2048)
-    .optional()
-    .describe("For a compaction: what matters most, for the model that writes the summary."),
-  at: z
-    .strictObject({ branch: z.string(), position: count.optional() })
-    .optional()
-    .describe(
-      "After this many entries of a branch, or at its end; by default the session's head. A fork if later entries exist.",
-    ),
-  limits: LoopLimits.optional().describe("Limits that replace the definition's for this loop."),
-});
-export type Continuation = z.infer<typeof Continuation>;
 
 /** How a call waits for the user's approval. */
 export const ApprovalSettings = z.strictObject({

@@ -1,4 +1,5 @@
-import type { AgentDefinition, Continuation } from "../../../schema/definition.ts";
+import type { Continuation } from "../../../schema/continuation.ts";
+import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { Limits } from "../../../schema/limits.ts";
 import type { QuestionRecord } from "../../../schema/loop-event.ts";
 import type { Usage } from "../../../schema/message.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, WorkflowHandle } from "@temporalio/client";
 import type { RunStatus } from "../../../core/machine/status.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Continuation } from "../../../schema/definition.ts";
+import type { Continuation } from "../../../schema/continuation.ts";
 import { eventually } from "../../../testing/eventually.ts";
 import type { Answer } from "../../../testing/model-server/script.ts";
 import type { ToolContext, ToolOutput } from "../../../tools/tool.ts";
