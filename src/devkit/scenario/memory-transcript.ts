@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { buildOutboxMessage } from "../../core/machine/outbox.ts";
 import { buildRejectedMessage, buildUserContent } from "../../core/machine/rejected-message.ts";
-import type { CallModelCommand, CloseLoopCommand } from "../../core/machine/state/command.ts";
+import type { CallModelCommand, CloseLoopCommand } from "../../core/machine/state/activity-command.ts";
 import type { LoopDigest, OpenedDigest } from "../../core/machine/state/digest.ts";
 import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import type { NewBranch, OutboxEntry, OutboxEvent } from "../../core/machine/state/outbox.ts";

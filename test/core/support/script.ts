@@ -1,5 +1,5 @@
 import type { Allowance } from "../../../src/core/budget/account-state.ts";
-import type { CallToolCommand, RunHookCommand } from "../../../src/core/machine/state/command.ts";
+import type { CallToolCommand, RunHookCommand } from "../../../src/core/machine/state/activity-command.ts";
 import type { HookResult, ToolFacts } from "../../../src/core/machine/state/digest.ts";
 import type { TaskReport } from "../../../src/core/machine/state/task.ts";
 import type { Continuation } from "../../../src/schema/continuation.ts";
