@@ -10,7 +10,7 @@ import type { StopReason, Usage } from "../../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../../src/schema/permission.ts";
 import type { RepeatSettings } from "../../../src/schema/recovery.ts";
 import type { ToolStrategy } from "../../../src/schema/tool.ts";
-import type { LoopEnding } from "../../../src/tools/tool.ts";
+import type { LoopEnding } from "../../../src/tools/tool-execution.ts";
 import type { Run } from "./run.ts";
 
 // What a test says of the world: what the model answers, what the agent is like, who has a say.
