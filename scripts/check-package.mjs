@@ -45,11 +45,13 @@ const KNOWN_ERRORS = {
 };
 /** Packages that only bundles use, and an optional peer: an install must not fetch them. */
 const NOT_INSTALLED = [
+  "@apidevtools/json-schema-ref-parser",
   "@aws-sdk/credential-provider-node",
   "@mariozechner/pi-tui",
   "@smithy/core",
   "diff",
   "google-auth-library",
+  "js-yaml",
   "jsonrepair",
   "koffi",
   "libsql",

@@ -8,7 +8,7 @@ import type {
 } from "../core/evaluation/evaluation-digest.ts";
 import type { ActivityName } from "../core/machine/activity-names.ts";
 import type { RetentionDigest, RetentionInput } from "../core/machine/retention-digest.ts";
-import type { CallToolCommand } from "../core/machine/state/command.ts";
+import type { CallToolCommand } from "../core/machine/state/activity-command.ts";
 import type { LoopDigest, ToolDigest } from "../core/machine/state/digest.ts";
 import type { TaskReport } from "../core/machine/state/task.ts";
 import type { StepActivities, StepInput } from "../core/machine/steps.ts";

@@ -54,9 +54,10 @@ export type { RunningCall, RunStatus } from "../core/machine/status.ts";
 export type { StatusCode } from "../core/machine/status-code.ts";
 export type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 export type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
-export type { AgentDefinition, AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
+export type { AgentDefinition, AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 export type { DefinitionChange } from "../schema/definition-change.ts";
 export type { EvaluationLimits, EvaluationPlan, PlainStrategy } from "../schema/evaluation.ts";
+export type { Limits } from "../schema/limits.ts";
 export type { LoopEvent } from "../schema/loop-event.ts";
 export type {
   AgentMessage,

@@ -1,6 +1,7 @@
 import type { ZodType } from "zod";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
-import type { AgentDefinitionInput, Limits } from "../schema/definition.ts";
+import type { AgentDefinitionInput } from "../schema/definition.ts";
+import type { Limits } from "../schema/limits.ts";
 import type { EditResult } from "../store/transcript/archive.ts";
 import type { ClientLink } from "./connection/client-link.ts";
 import type { Prompt } from "./prompts/prompt-part.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ContextConfig } from "./context.ts";
 import { Hooks } from "./hooks.ts";
+import { Limits, SubAgentLimits } from "./limits.ts";
 import { McpServer } from "./mcp.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OpenApis } from "./openapi.ts";
@@ -17,85 +18,6 @@ export const QueueMode = z.enum(["one-at-a-time", "all"]);
 export type QueueMode = z.infer<typeof QueueMode>;
 
 const positive = z.number().int().positive();
-const count = z.number().int().nonnegative();
-const limitValue = positive.nullable();
-
-/** The limits that sub-agents and jobs share. `null` disables one. core/budget/limits.ts says what each is compared with. */
-export const SharedLimitValues = {
-  maxTurns: limitValue.describe("The maximum of turns of a loop; `null` for no limit."),
-  maxTotalTokens: limitValue.describe(
-    "The maximum of input and output tokens of all turns together; `null` for no limit.",
-  ),
-  maxDurationMs: limitValue.describe(
-    "The longest duration of a loop, in milliseconds; `null` for no limit. `approvals.countsAsDuration` says whether waits for a user count.",
-  ),
-  maxCostUsd: z
-    .number()
-    .positive()
-    .nullable()
-    .describe(
-      "The highest cost in dollars; `null` for no limit. Rejected when the price of a model, a fallback or a sub-agent is unknown.",
-    ),
-};
-
-export type SharedLimits = z.infer<z.ZodObject<typeof SharedLimitValues>>;
-
-/** Every limit of a loop. */
-const LimitValues = {
-  ...SharedLimitValues,
-  maxToolCalls: limitValue.describe(
-    "The maximum of tool calls in a loop, also denied ones; `null` for no limit. Those of its sub-agents do not count.",
-  ),
-};
-
-/** Builds limits with these defaults; a limit without a default is disabled. */
-export function buildLimits<Values extends Readonly<Record<string, z.ZodNullable<z.ZodNumber>>>>(
-  values: Values,
-  defaults: { readonly [Name in keyof Values]?: number } = {},
-) {
-  const entries = Object.entries(values).map(([name, value]) => [
-    name,
-    value.default(defaults[name as keyof Values] ?? null),
-  ]);
-  return z.strictObject(
-    Object.fromEntries(entries) as {
-      [Name in keyof Values]: z.ZodDefault<Values[Name]>;
-    },
-  );
-}
-
-/** The limits at which a run ends with a message. Defaults: LIM-01. */
-const DEFAULT_LIMITS = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 };
-/** The limits at which a run ends with a message. Defaults: LIM-01. */
-export const Limits = buildLimits(LimitValues, DEFAULT_LIMITS);
-export type Limits = z.infer<typeof Limits>;
-
-/** Limits that replace the definition's for one loop; omitted ones stay. */
-export const LoopLimits = z.strictObject(LimitValues).partial();
-
-/** A loop that continues the existing conversation without a new prompt (LOOP-04, LOOP-06). */
-export const Continuation = z.strictObject({
-  kind: z.union([
-    z.object({ type: z.literal("default") }),
-    z.object({ type: z.literal("rerun"), tag: z.string() }),
-    z.object({ type: z.literal("branch"), tag: z.string() }),
-    /** Requests no answer: the context is made smaller, and the loop ends (CMP-13). */
-    z.object({ type: z.literal("compaction") }),
-  ]),
-  focus: z
-    .string()
-    .max(2048)
-    .optional()
-    .describe("For a compaction: what matters most, for the model that writes the summary."),
-  at: z
-    .strictObject({ branch: z.string(), position: count.optional() })
-    .optional()
-    .describe(
-      "After this many entries of a branch, or at its end; by default the session's head. A fork if later entries exist.",
-    ),
-  limits: LoopLimits.optional().describe("Limits that replace the definition's for this loop."),
-});
-export type Continuation = z.infer<typeof Continuation>;
 
 /** How a call waits for the user's approval. */
 export const ApprovalSettings = z.strictObject({
@@ -109,14 +31,6 @@ export const ApprovalSettings = z.strictObject({
     .describe("Whether time that is spent only waiting for the user counts for `limits.maxDurationMs`."),
 });
 export type ApprovalSettings = z.infer<typeof ApprovalSettings>;
-
-/** The limits of a sub-agent. `null` disables one; what its parent has left always applies too. Defaults: SUB-03. */
-export const SubAgentLimits = buildLimits(LimitValues, {
-  ...DEFAULT_LIMITS,
-  maxTurns: 10,
-  maxDurationMs: 300_000,
-});
-export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
 
 /** The limits of delegation. Defaults: SUB-08. */
 export const Delegation = z.strictObject({

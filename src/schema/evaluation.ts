@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { AgentDefinition, SharedLimitValues } from "./definition.ts";
+import { AgentDefinition } from "./definition.ts";
+import { SharedLimitValues } from "./limits.ts";
 
 // How several agents are compared: the agents, the strategy, and their common limits.
 

@@ -17,11 +17,9 @@ export {
   type AgentDefinitionInput,
   ApprovalSettings,
   Delegation,
-  Limits,
   QueueMode,
   SubAgent,
   type SubAgentInput,
-  SubAgentLimits,
 } from "./definition.ts";
 export { DefinitionChange } from "./definition-change.ts";
 export {
@@ -32,6 +30,7 @@ export {
   PlainStrategy,
 } from "./evaluation.ts";
 export { CommandHook, type HookPoint, Hooks, HookUse, NamedHook } from "./hooks.ts";
+export { Limits, SubAgentLimits } from "./limits.ts";
 export { EventBody, LoopEvent, Permission, QuestionRecord, RevertCategory } from "./loop-event.ts";
 export { McpAuth, McpServer } from "./mcp.ts";
 export {

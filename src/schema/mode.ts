@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { AgentDefinition, buildLimits, SharedLimitValues } from "./definition.ts";
+import { AgentDefinition } from "./definition.ts";
+import { buildLimits, SharedLimitValues } from "./limits.ts";
 import { findCostLimitProblem } from "./prices.ts";
 
 // How agents work together on a task. One description for code, files and the command line; each mode is a workflow.

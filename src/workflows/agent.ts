@@ -3,12 +3,8 @@ import { apply } from "../core/machine/apply.ts";
 import { listPendingApprovals } from "../core/machine/approvals.ts";
 import { next } from "../core/machine/next.ts";
 import { buildInitialState } from "../core/machine/start.ts";
-import type {
-  CallToolCommand,
-  CallToolsCommand,
-  Command,
-  RecordCommand,
-} from "../core/machine/state/command.ts";
+import type { CallToolCommand, RecordCommand } from "../core/machine/state/activity-command.ts";
+import type { CallToolsCommand, Command } from "../core/machine/state/command.ts";
 import type { State } from "../core/machine/state/state.ts";
 import { isStep, type RetryableCommand, STEPS } from "../core/machine/steps.ts";
 import { buildTaskMessage } from "../core/machine/task.ts";

@@ -1,5 +1,5 @@
 import { uuid4 } from "@temporalio/workflow";
-import type { CallToolCommand } from "../core/machine/state/command.ts";
+import type { CallToolCommand } from "../core/machine/state/activity-command.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import { runPart } from "./part.ts";
 import type { UntimedEvent } from "./perform.ts";

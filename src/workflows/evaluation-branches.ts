@@ -12,7 +12,7 @@ import { buildBranchEnd, listAgents, shareRequest } from "../core/evaluation/par
 import { parsePromptReference } from "../core/evaluation/prompt-reference.ts";
 import { refusePart, settlePart, startPart } from "../core/job/parts.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
-import type { Continuation } from "../schema/definition.ts";
+import type { Continuation } from "../schema/continuation.ts";
 import type { EvaluationSteps } from "./evaluation-steps.ts";
 import type { JobRun } from "./job.ts";
 import type { StartRequest } from "./run-input.ts";

@@ -1,7 +1,8 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
 import type { ToolListChange } from "../core/machine/state/run-event.ts";
 import type { RunStatus } from "../core/machine/status.ts";
-import type { Limits, QueueMode } from "../schema/definition.ts";
+import type { QueueMode } from "../schema/definition.ts";
+import type { Limits } from "../schema/limits.ts";
 import type { MessageMetadata } from "../schema/message.ts";
 
 // The signals, updates and queries of a run. Tests pin the wire names.

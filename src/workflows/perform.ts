@@ -1,8 +1,9 @@
 import { scheduleActivity, scheduleLocalActivity, workflowInfo } from "@temporalio/workflow";
 import { CALL_TOOL } from "../core/machine/activity-names.ts";
-import type { CallToolCommand, StepCommand } from "../core/machine/state/command.ts";
+import type { CallToolCommand } from "../core/machine/state/activity-command.ts";
 import type { ToolDigest } from "../core/machine/state/digest.ts";
 import type { RunEvent } from "../core/machine/state/run-event.ts";
+import type { StepCommand } from "../core/machine/state/step-forms.ts";
 import { ASK_ATTEMPTS, STEPS } from "../core/machine/steps.ts";
 import {
   buildLocalOptions,

@@ -2,7 +2,7 @@ import { ApplicationFailure } from "@temporalio/common";
 import { LIMIT_NAMES as NAMES } from "../core/budget/limits.ts";
 import { requirePinned } from "../core/machine/phase.ts";
 import type { State } from "../core/machine/state/state.ts";
-import type { Limits } from "../schema/definition.ts";
+import type { Limits } from "../schema/limits.ts";
 
 /** @throws A failure for the sender, when the limits are invalid or no loop is running. */
 export function checkLimits(state: State, limits: unknown): Partial<Limits> {

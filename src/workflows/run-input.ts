@@ -7,7 +7,8 @@ import type { State } from "../core/machine/state/state.ts";
 import type { TaskRequest } from "../core/machine/state/task.ts";
 import { countUtf8Bytes } from "../core/view/estimate.ts";
 import { isObject } from "../platform/text/json.ts";
-import type { AgentDefinition, Continuation } from "../schema/definition.ts";
+import type { Continuation } from "../schema/continuation.ts";
+import type { AgentDefinition } from "../schema/definition.ts";
 import type { MessageMetadata } from "../schema/message.ts";
 import type { MessageInput } from "./messages.ts";
 

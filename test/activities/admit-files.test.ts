@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { admitFiles } from "../../src/activities/tool/admit-files.ts";
 import { formatDataReference } from "../../src/core/view/data-reference.ts";
-import type { ToolOutput } from "../../src/tools/tool.ts";
+import type { ToolOutput } from "../../src/tools/tool-execution.ts";
 import { PDF, PNG } from "../support/media.ts";
 
 const admit = (...content: ToolOutput["content"]) => admitFiles({ content }).content;

@@ -10,7 +10,8 @@ import type { DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import type { Step } from "../../src/store/transcript/step.ts";
 import { FencedError, StoreError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import { defineTool, type ToolContext, ToolError, type ToolFault } from "../../src/tools/tool.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { type ToolContext, ToolError, type ToolFault } from "../../src/tools/tool-execution.ts";
 
 const step = { session: "s", run: "r", number: 3, call: 0, kind: "look", generation: 1 } as unknown as Step;
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Logger;

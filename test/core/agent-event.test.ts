@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { buildAgentEvent, getPositionRange } from "../../src/conversation/agent-event.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
-import type { Continuation } from "../../src/schema/definition.ts";
+import type { Continuation } from "../../src/schema/continuation.ts";
 import type { LoopEvent } from "../../src/schema/loop-event.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { ContinuationKind } from "../../src/schema/record.ts";

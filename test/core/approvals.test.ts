@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
 import { isUserDenial } from "../../src/core/machine/denial-texts.ts";
-import type { OpenLoopCommand } from "../../src/core/machine/state/command.ts";
+import type { OpenLoopCommand } from "../../src/core/machine/state/activity-command.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
 import { omitUndefined } from "../../src/platform/text/omit-undefined.ts";
 import { play } from "./support/run.ts";

@@ -30,7 +30,8 @@ import { computeFairShares } from "../../src/core/budget/fair-shares.ts";
 import type { Spent } from "../../src/core/budget/limits.ts";
 import { type Reservation, reserve } from "../../src/core/budget/reserve.ts";
 import { findExhaustedBudget } from "../../src/core/budget/shortage.ts";
-import { Delegation, Limits } from "../../src/schema/definition.ts";
+import { Delegation } from "../../src/schema/definition.ts";
+import { Limits } from "../../src/schema/limits.ts";
 import { getRunCount } from "../support/test-depth.ts";
 
 const RUNS = getRunCount(500);

@@ -3,7 +3,7 @@ import { formatDashboard } from "../../src/core/machine/dashboard.ts";
 import type { CallToolsCommand } from "../../src/core/machine/state/command.ts";
 import type { HookResult, ToolFacts } from "../../src/core/machine/state/digest.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
-import { SubAgentLimits } from "../../src/schema/definition.ts";
+import { SubAgentLimits } from "../../src/schema/limits.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { apply } from "../../src/core/machine/apply.ts";
 import { countContextTokens, findCompactionReason } from "../../src/core/machine/compact-view.ts";
 import { next } from "../../src/core/machine/next.ts";
-import type { CompactCommand } from "../../src/core/machine/state/command.ts";
+import type { CompactCommand } from "../../src/core/machine/state/activity-command.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, large, type Reply, says, usageOf } from "./support/script.ts";
 

@@ -3,7 +3,7 @@ import { apply } from "../../src/core/machine/apply.ts";
 import { next } from "../../src/core/machine/next.ts";
 import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { State } from "../../src/core/machine/state/state.ts";
-import type { Continuation } from "../../src/schema/definition.ts";
+import type { Continuation } from "../../src/schema/continuation.ts";
 
 // A run that is started to continue a session's conversation, with messages that arrive before and with the start.
 

@@ -9,7 +9,7 @@ import { buildJobStatus } from "../../src/core/job/job-status.ts";
 import { beginPartWith, endPart, reserveShares, startPart } from "../../src/core/job/parts.ts";
 import type { PartEnd } from "../../src/core/machine/task.ts";
 import { countUtf8Bytes } from "../../src/core/view/estimate.ts";
-import { Limits } from "../../src/schema/definition.ts";
+import { Limits } from "../../src/schema/limits.ts";
 
 const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({
   definitionHash: "h",

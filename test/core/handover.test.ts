@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buildStatus } from "../../src/core/machine/status.ts";
-import type { LoopEnding } from "../../src/tools/tool.ts";
+import type { LoopEnding } from "../../src/tools/tool-execution.ts";
 import { play } from "./support/run.ts";
 import { calls, says } from "./support/script.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CONTINUE_TEXT } from "../../src/core/machine/hook-results.ts";
-import type { RunHookCommand } from "../../src/core/machine/state/command.ts";
+import type { RunHookCommand } from "../../src/core/machine/state/activity-command.ts";
 import type { HookResult } from "../../src/core/machine/state/digest.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import { play } from "./support/run.ts";

@@ -6,7 +6,7 @@ import { EMPTY_OUTBOX, emit, isEmpty } from "../../src/core/machine/outbox.ts";
 import { EMPTY_QUEUES, pollQueue } from "../../src/core/machine/queues.ts";
 import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { LoopDigest } from "../../src/core/machine/state/digest.ts";
-import type { Continuation } from "../../src/schema/definition.ts";
+import type { Continuation } from "../../src/schema/continuation.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, large, NO_LIMITS, says } from "./support/script.ts";
 

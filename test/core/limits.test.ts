@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { findReachedLimit } from "../../src/core/budget/limits.ts";
 import { formatDashboard } from "../../src/core/machine/dashboard.ts";
-import type { CallModelCommand } from "../../src/core/machine/state/command.ts";
+import type { CallModelCommand } from "../../src/core/machine/state/activity-command.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
-import type { Limits } from "../../src/schema/definition.ts";
+import type { Limits } from "../../src/schema/limits.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, NO_LIMITS, says, usageOf } from "./support/script.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { buildLoopSegment } from "../../src/conversation/loop-segment.ts";
 import { apply } from "../../src/core/machine/apply.ts";
-import type { Continuation } from "../../src/schema/definition.ts";
+import type { Continuation } from "../../src/schema/continuation.ts";
 import { throughJson } from "./support/invariants.ts";
 import { play } from "./support/run.ts";
 import { calls, says, usageOf } from "./support/script.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Allowance, Amounts } from "../../src/core/budget/account-state.ts";
 import { addAmounts, NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
-import type { CallToolCommand } from "../../src/core/machine/state/command.ts";
+import type { CallToolCommand } from "../../src/core/machine/state/activity-command.ts";
 import type { TaskReport } from "../../src/core/machine/state/task.ts";
 import { play, type Run } from "./support/run.ts";
 import { type Reply, usageOf } from "./support/script.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CallToolsCommand } from "../../src/core/machine/state/command.ts";
-import type { Limits } from "../../src/schema/definition.ts";
+import type { Limits } from "../../src/schema/limits.ts";
 import type { ToolStrategy } from "../../src/schema/tool.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, type Reply, says, TOOLS, usageOf } from "./support/script.ts";

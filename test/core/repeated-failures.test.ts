@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
-import type { OpenLoopCommand } from "../../src/core/machine/state/command.ts";
+import type { OpenLoopCommand } from "../../src/core/machine/state/activity-command.ts";
 import { RepeatSettings } from "../../src/schema/recovery.ts";
 import { play } from "./support/run.ts";
 import { calls, type Reply, says } from "./support/script.ts";

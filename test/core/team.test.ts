@@ -8,7 +8,7 @@ import { beginMember, LEAD_PART, openTeam, parseLeadJob } from "../../src/core/j
 import { DELEGATE_UPDATE, TEAM_QUERY } from "../../src/core/job/team-messages.ts";
 import { buildTeamResult, buildTeamStatus, buildTeamView } from "../../src/core/job/team-status.ts";
 import type { PartEnd } from "../../src/core/machine/task.ts";
-import { Limits } from "../../src/schema/definition.ts";
+import { Limits } from "../../src/schema/limits.ts";
 import { ANSWERED, reported } from "./support/jobs.ts";
 
 const agents = ["scout", "writer"].map((name) => ({

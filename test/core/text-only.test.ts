@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunHookCommand } from "../../src/core/machine/state/command.ts";
+import type { RunHookCommand } from "../../src/core/machine/state/activity-command.ts";
 import type { HookResult } from "../../src/core/machine/state/digest.ts";
 import { play } from "./support/run.ts";
 import { calls, large, says } from "./support/script.ts";

@@ -5,7 +5,7 @@ import type { PinnedTool } from "../../src/schema/tool-source.ts";
 import { loadApiText } from "../../src/tools/sources/openapi/load-api.ts";
 import { createOpenApiTool } from "../../src/tools/sources/openapi/open-api-tool.ts";
 import { Sender } from "../../src/tools/sources/openapi/sender.ts";
-import type { ToolOutput } from "../../src/tools/tool.ts";
+import type { ToolOutput } from "../../src/tools/tool-execution.ts";
 
 export const FILE = "file:///work/api.yaml";
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AgentDefinition, SubAgentLimits } from "../../src/schema/definition.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { SubAgentLimits } from "../../src/schema/limits.ts";
 
 // Defaults that users build on: the literals of the requirements, not the constants of the code.
 

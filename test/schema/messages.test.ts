@@ -14,7 +14,8 @@ import type { ModelRequest } from "../../src/models/provider.ts";
 import { OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
 import { StreamDelta } from "../../src/schema/agent-event.ts";
 import { ContextConfig } from "../../src/schema/context.ts";
-import { AgentDefinition, Limits } from "../../src/schema/definition.ts";
+import { AgentDefinition } from "../../src/schema/definition.ts";
+import { Limits } from "../../src/schema/limits.ts";
 import {
   AgentMessage,
   type AssistantMessage,

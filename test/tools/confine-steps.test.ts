@@ -2,7 +2,8 @@ import { existsSync, renameSync, symlinkSync, unlinkSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
-import type { ExecutableTool, ToolOutput } from "../../src/tools/tool.ts";
+import type { ExecutableTool } from "../../src/tools/tool.ts";
+import type { ToolOutput } from "../../src/tools/tool-execution.ts";
 import { isThorough } from "../support/test-depth.ts";
 import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 

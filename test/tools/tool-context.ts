@@ -3,13 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished, vi } from "vitest";
-import type {
-  CallMemo,
-  ExecutableTool,
-  SpawnedGroup,
-  ToolContext,
-  ToolOutput,
-} from "../../src/tools/tool.ts";
+import type { ExecutableTool, SpawnedGroup } from "../../src/tools/tool.ts";
+import type { CallMemo, ToolContext, ToolOutput } from "../../src/tools/tool-execution.ts";
 
 export async function createTemporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-tools-")));

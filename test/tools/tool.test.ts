@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { parseCall } from "../../src/activities/model/read-call.ts";
 import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
-import { defineTool, ToolError, toToolDefinition } from "../../src/tools/tool.ts";
+import { defineTool, toToolDefinition } from "../../src/tools/tool.ts";
+import { ToolError } from "../../src/tools/tool-execution.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 import { callTool, createContext } from "./tool-context.ts";
 

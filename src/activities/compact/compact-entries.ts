@@ -1,7 +1,7 @@
 import { isUserText } from "../../conversation/compaction/clip.ts";
 import { isText, type Section, toSpans } from "../../conversation/compaction/plan.ts";
 import { COMPACTION_KIND } from "../../conversation/message-visibility.ts";
-import type { CompactCommand } from "../../core/machine/state/command.ts";
+import type { CompactCommand } from "../../core/machine/state/activity-command.ts";
 import type { CompactDigest } from "../../core/machine/state/digest.ts";
 import { isUncompacted, type Span } from "../../core/view/view.ts";
 import { toViewRanges } from "../../core/view/view-ranges.ts";

@@ -6,7 +6,7 @@ import { summarise } from "../../conversation/compaction/turn-summary.ts";
 import { buildSystemPrompt } from "../../conversation/system-prompt.ts";
 import { type Cost, NO_USAGE } from "../../core/budget/usage.ts";
 import { buildContextConfig, computeInputRoom } from "../../core/machine/compaction-trigger.ts";
-import type { CompactCommand } from "../../core/machine/state/command.ts";
+import type { CompactCommand } from "../../core/machine/state/activity-command.ts";
 import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
 import type { StreamOptions } from "../../models/provider.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";

@@ -1,4 +1,4 @@
-import type { Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
 import type { NewMessage } from "../../store/transcript/session.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { FILTERS_MS, runWithFilterTimeout } from "../filter-input/filter-time.ts";

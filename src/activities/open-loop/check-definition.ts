@@ -5,7 +5,8 @@ import { prepareSecrets, resolveHeaders, resolveSecrets } from "../../models/sec
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
-import type { AgentDefinition, Limits } from "../../schema/definition.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { LoopTerms } from "../../store/transcript/loop.ts";
 import { type Tool, toToolDefinition } from "../../tools/tool.ts";

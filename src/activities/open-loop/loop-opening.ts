@@ -1,6 +1,7 @@
 import { buildLoopSegment } from "../../conversation/loop-segment.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { AgentDefinition, Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
 import type { SpawnRef } from "../../schema/record.ts";
 import type { LoopOpening } from "../../store/transcript/loop.ts";
 import type { ToolRegistry, ToolResolution } from "../../tools/tool-registry.ts";

@@ -2,7 +2,9 @@ import { buildContextConfig, computeTriggerLevel } from "../../core/machine/comp
 import type { PinnedDigest, ToolFacts } from "../../core/machine/state/digest.ts";
 import { REVERT_TOOL } from "../../core/view/view-request.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { AgentDefinition, Continuation, Limits } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import { RepeatSettings, RevertSettings } from "../../schema/recovery.ts";
 import type { Tool } from "../../tools/tool.ts";

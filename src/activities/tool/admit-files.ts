@@ -3,7 +3,7 @@ import { countDataBytes } from "../../core/view/data-reference.ts";
 import { OWN_LIMITS } from "../../core/view/model-input.ts";
 import { decodeBase64 } from "../../platform/media/decode-base64.ts";
 import { buildFilePart } from "../../tools/file-part.ts";
-import type { ToolOutput } from "../../tools/tool.ts";
+import type { ToolOutput } from "../../tools/tool-execution.ts";
 
 type Part = ToolOutput["content"][number];
 type FilePart = Exclude<Part, { type: "text" }>;

@@ -1,6 +1,6 @@
 import type { Mask } from "../../models/secret-masks.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import type { ToolOutput } from "../../tools/tool.ts";
+import type { ToolOutput } from "../../tools/tool-execution.ts";
 
 /**
  * The most text that one result may add to a conversation, in bytes: a quarter of a million tokens. The built-in tools

@@ -1,5 +1,6 @@
 import type { Entry } from "../../schema/record.ts";
-import type { EarlierResult, ExecutableTool } from "../../tools/tool.ts";
+import type { ExecutableTool } from "../../tools/tool.ts";
+import type { EarlierResult } from "../../tools/tool-execution.ts";
 
 /** Lists what the calls of a tool have returned, in the order of the conversation. */
 export function listEarlierResults(

@@ -2,7 +2,8 @@ import type { ToolCallContent } from "../../schema/message.ts";
 import type { UserQuestion } from "../../schema/user-question.ts";
 import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
 import { describeNameRepair, repairArguments } from "../../tools/argument-repair/repair-call.ts";
-import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../../tools/tool.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { ToolError, type ToolFault, type ToolOutput } from "../../tools/tool-execution.ts";
 import { addNotes } from "./repair-notes.ts";
 
 /** The result of a call, in a form that the model can read. */

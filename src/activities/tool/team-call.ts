@@ -14,7 +14,8 @@ import {
   StopArguments,
   WaitArguments,
 } from "../../tools/builtin/team-tools.ts";
-import { type TeamTool, ToolError, type ToolOutput } from "../../tools/tool.ts";
+import type { TeamTool } from "../../tools/tool.ts";
+import { ToolError, type ToolOutput } from "../../tools/tool-execution.ts";
 import { buildIdempotencyKey, type getCurrentStep } from "../step/step.ts";
 import { type Execution, executeCall, toErrorExecution } from "./execution.ts";
 import { callServer, getRunningMember, getTeam, queryTeam, type TeamHandle } from "./team-handle.ts";

@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from "@temporalio/common";
 import { parseLeadJob } from "../../core/job/team.ts";
 import { TEAM_QUERY } from "../../core/job/team-messages.ts";
 import type { TeamView } from "../../core/job/team-status.ts";
-import { ToolError } from "../../tools/tool.ts";
+import { ToolError } from "../../tools/tool-execution.ts";
 
 /** The job that a lead works for. */
 export type TeamHandle = {

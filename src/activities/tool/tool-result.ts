@@ -5,7 +5,7 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../../schema/message.ts";
 import { joinText } from "../../schema/message-text.ts";
-import type { LoopEnding } from "../../tools/tool.ts";
+import type { LoopEnding } from "../../tools/tool-execution.ts";
 import { boundOutput } from "./bound-output.ts";
 import type { Execution } from "./execution.ts";
 

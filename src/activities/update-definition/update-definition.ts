@@ -1,7 +1,8 @@
 import { compareDefinitions, findChangedLimits } from "../../core/machine/definition-changes.ts";
 import type { DefinitionUpdateDigest } from "../../core/machine/state/digest.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
-import type { AgentDefinition, Limits } from "../../schema/definition.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { UpdateDefinitionInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { buildLoopTerms, checkDefinition } from "../open-loop/check-definition.ts";

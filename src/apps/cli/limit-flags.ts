@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Limits } from "../../client/index.ts";
-import { SharedLimitValues } from "../../schema/definition.ts";
+import { SharedLimitValues } from "../../schema/limits.ts";
 import { parsePositiveNumber, parseWholeNumber } from "./parse-number.ts";
 
 // The command-line options for limits of runs, jobs and evaluations.

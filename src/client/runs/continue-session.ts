@@ -1,5 +1,6 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { type Continuation, type Limits, LoopLimits } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
+import { type Limits, LoopLimits } from "../../schema/limits.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { raiseLimitsUpdate } from "../../workflows/messages.ts";

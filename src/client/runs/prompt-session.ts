@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { AgentDefinitionInput, Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
+import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import { promptUpdate } from "../../workflows/messages.ts";
 import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
 import { ANSWER_TIMEOUT_MS, type ClientLink } from "../connection/client-link.ts";

@@ -1,10 +1,7 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import {
-  type AgentDefinition,
-  type AgentDefinitionInput,
-  type Continuation,
-  LoopLimits,
-} from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
+import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
+import { LoopLimits } from "../../schema/limits.ts";
 import { AGENT_WORKFLOW } from "../../workflows/messages.ts";
 import type { StartRequest } from "../../workflows/run-input.ts";
 import { toHoldfastError } from "../client-errors.ts";

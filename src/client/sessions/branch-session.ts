@@ -1,5 +1,7 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { AgentDefinitionInput, Continuation, Limits } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
+import type { AgentDefinitionInput } from "../../schema/definition.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { BranchPosition } from "../../store/transcript/fork.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";

@@ -1,4 +1,4 @@
-import type { Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";

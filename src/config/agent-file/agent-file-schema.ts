@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { MAX_FALLBACKS, SubAgentLimits } from "../../schema/definition.ts";
+import { MAX_FALLBACKS } from "../../schema/definition.ts";
+import { SubAgentLimits } from "../../schema/limits.ts";
 import {
   buildShape,
   describeKey,

@@ -1,7 +1,8 @@
 import { isObject } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { ContextConfig } from "../../schema/context.ts";
-import { AgentDefinition, type SubAgent, SubAgentLimits } from "../../schema/definition.ts";
+import { AgentDefinition, type SubAgent } from "../../schema/definition.ts";
+import { SubAgentLimits } from "../../schema/limits.ts";
 import type { SourceFormat } from "../source/source-format.ts";
 import { setOwnKey } from "../source/source-node.ts";
 import { escapeReferences } from "../source/variable-placeholders.ts";

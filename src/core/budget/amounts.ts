@@ -1,4 +1,5 @@
-import type { Delegation, SharedLimits } from "../../schema/definition.ts";
+import type { Delegation } from "../../schema/definition.ts";
+import type { SharedLimits } from "../../schema/limits.ts";
 import type { Allowance, Amounts } from "./account-state.ts";
 import type { Spent } from "./limits.ts";
 import { addCosts, type Cost } from "./usage.ts";

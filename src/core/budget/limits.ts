@@ -1,4 +1,4 @@
-import type { Limits } from "../../schema/definition.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { OpenLoop } from "../machine/state/loop-state.ts";
 import type { Cost } from "./usage.ts";
 

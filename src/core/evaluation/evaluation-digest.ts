@@ -1,5 +1,6 @@
-import type { Delegation, Limits } from "../../schema/definition.ts";
+import type { Delegation } from "../../schema/definition.ts";
 import type { EvaluationLimits, EvaluationPlan } from "../../schema/evaluation.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { Amounts } from "../budget/account-state.ts";

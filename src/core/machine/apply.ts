@@ -1,6 +1,7 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
-import type { Continuation, Limits } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
+import type { Limits } from "../../schema/limits.ts";
 import { advance } from "./advance.ts";
 import { applyApprovalAnswer, cancelApprovals, expireApprovals, finishFlush } from "./approval-answers.ts";
 import { failChild, finishChild, markChildStarted } from "./children.ts";

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
 import { closeLoop } from "./close-loop.ts";
 import { openLoop } from "./open-loop.ts";
 import { requireLoop, requirePinned } from "./phase.ts";

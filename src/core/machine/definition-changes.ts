@@ -1,6 +1,7 @@
 import { redactPreview } from "../../platform/text/redact.ts";
-import type { AgentDefinition, Limits } from "../../schema/definition.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
 import type { DefinitionChange } from "../../schema/definition-change.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import { describeChange, describeNameChange, isAlike } from "./describe-change.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";

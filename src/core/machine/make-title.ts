@@ -6,7 +6,7 @@ import { computeSpent } from "../budget/limits.ts";
 import { getAccount } from "./child-shares.ts";
 import { dispatch } from "./dispatch.ts";
 import { requireLoop, requirePinned } from "./phase.ts";
-import type { MakeTitleCommand } from "./state/command.ts";
+import type { MakeTitleCommand } from "./state/activity-command.ts";
 import type { State } from "./state/state.ts";
 
 // The title that the model gives a session before its first answered loop is closed, where the definition wants one. The

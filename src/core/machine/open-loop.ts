@@ -1,6 +1,6 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
-import type { Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
 import type { MessageMetadata } from "../../schema/message.ts";
 import type { SessionTitle } from "../../schema/record.ts";
 import { NO_USAGE } from "../budget/usage.ts";

@@ -5,7 +5,7 @@ import { toViewRanges } from "../view/view-ranges.ts";
 import { countContextTokens } from "./compact-view.ts";
 import { dispatch } from "./dispatch.ts";
 import { requireLoop, requirePinned } from "./phase.ts";
-import type { HookInput, RunHookCommand } from "./state/command.ts";
+import type { HookInput, RunHookCommand } from "./state/activity-command.ts";
 import type { HookResult } from "./state/digest.ts";
 import type { HookQuestion } from "./state/hook-question.ts";
 import type { OpenLoop } from "./state/loop-state.ts";

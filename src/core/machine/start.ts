@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
 import type { Allowance } from "../budget/account-state.ts";
 import type { LoopPart } from "../evaluation/loop-part.ts";
 import { EMPTY_VIEW } from "../view/view.ts";

@@ -1,5 +1,7 @@
-import type { Command, CompactCommand, StepCommand, StepForms, StepType } from "./state/command.ts";
+import type { CompactCommand } from "./state/activity-command.ts";
+import type { Command } from "./state/command.ts";
 import type { Phase } from "./state/state.ts";
+import type { StepCommand, StepForms, StepType } from "./state/step-forms.ts";
 
 // The steps of a run: what it does by one activity of ours at a time. Tool calls are separate, because many of them run
 // at once and each has its tool's name as its activity type.

@@ -1,19 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { buildOutboxMessage } from "../../core/machine/outbox.ts";
 import { buildRejectedMessage, buildUserContent } from "../../core/machine/rejected-message.ts";
-import type { CallModelCommand, CloseLoopCommand } from "../../core/machine/state/command.ts";
+import type { CallModelCommand, CloseLoopCommand } from "../../core/machine/state/activity-command.ts";
 import type { LoopDigest, OpenedDigest } from "../../core/machine/state/digest.ts";
 import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import type { NewBranch, OutboxEntry, OutboxEvent } from "../../core/machine/state/outbox.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Entry, EntryOrigin, Outcome } from "../../schema/record.ts";
+import type { Entry, Outcome } from "../../schema/record.ts";
 import { findLeftBranches, REVERT_PREFIX } from "../../store/transcript/find-left-branches.ts";
 import type { LoopOpening } from "../../store/transcript/loop.ts";
 import type { BranchRecord, NewMessage } from "../../store/transcript/session.ts";
 import type { NewEntry } from "../../store/transcript/store-write.ts";
 import type { LoopTrace } from "./events.ts";
+import { MAIN_BRANCH, MemoryBranches } from "./memory-branches.ts";
 
 type Opening = Pick<
   LoopOpening,
@@ -24,9 +25,6 @@ type Opening = Pick<
 type MemoryWrite = Pick<CallModelCommand, "outbox" | "branch" | "base" | "newBranch"> & {
   readonly loopId?: string;
 };
-
-/** The view that a closed loop left of its branch up to `to`; without a view, all messages. */
-type ClosedLoop = { readonly to: number; readonly view?: LoopDigest["view"] };
 
 type Loop = {
   readonly loopId: string;
@@ -42,22 +40,12 @@ type ReadText = (place: {
   readonly position: number;
 }) => string | undefined;
 
-const MAIN = "main";
-
 /** One session in memory: the plain driver's own writes, and entries of another run at the end of a branch. */
 export class MemoryTranscript {
-  readonly #branches = new Map<string, Entry[]>([[MAIN, []]]);
-  readonly #parents = new Map<string, BranchRecord["parent"]>([[MAIN, undefined]]);
+  readonly #branches = new MemoryBranches();
   readonly #loops: Loop[] = [];
-  readonly #messageIds = new Set<string>();
   readonly #session: string;
   readonly #readText: ReadText;
-  readonly #closedLoops = new Map<string, readonly ClosedLoop[]>();
-  /** The cached results of `entries`, until the next write to the branch. */
-  readonly #shown = new Map<string, readonly Entry[]>();
-  readonly #foreign = new Set<Entry>();
-  /** Entries that steps stored. A machine without their results may use their positions for other messages. */
-  readonly #stored = new Set<Entry>();
   #grants: LoopDigest["grants"];
   inbox: InboundMessage[] = [];
 
@@ -85,7 +73,7 @@ export class MemoryTranscript {
   }
 
   get branches(): readonly BranchRecord[] {
-    return [...this.#parents].map(([id, parent]) => ({ id, parent }));
+    return this.#branches.records;
   }
 
   listEvents(loopId: string): readonly OutboxEvent[] {
@@ -103,11 +91,21 @@ export class MemoryTranscript {
   }
 
   listEntries(branch: string): readonly Entry[] {
-    const known = this.#shown.get(branch);
-    if (known !== undefined) return known;
-    const entries = (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
-    this.#shown.set(branch, entries);
-    return entries;
+    return this.#branches.listEntries(branch);
+  }
+
+  getMessage(branch: string, position: number): AgentMessage | undefined {
+    return this.#branches.getMessage(branch, position);
+  }
+
+  /** Stores the result of a step. */
+  store(branch: string, entry: NewEntry): void {
+    this.#branches.store(branch, entry);
+  }
+
+  /** Writes an entry of another run at the end of a branch, as a run before a reset may. */
+  intrude(branch: string): void {
+    this.#branches.intrude(branch);
   }
 
   /** Writes the messages of a loop's start, each id once: first the inbox, which is emptied, then the prompts. */
@@ -115,7 +113,7 @@ export class MemoryTranscript {
     const { segment, kind, at, rejected, rejectedBy, spawn } = opening;
     const number = this.#loops.length;
     const loopId = `${this.#session}.${segment}.${number + 1}`;
-    const head = at?.branch ?? this.getBranch() ?? MAIN;
+    const head = at?.branch ?? this.getBranch() ?? MAIN_BRANCH;
     const all = this.listEntries(head);
     const from = at?.position ?? all.length;
     const before = at === undefined || kind.type !== "branch" ? undefined : all[from - 1]?.message;
@@ -123,9 +121,8 @@ export class MemoryTranscript {
       before === undefined || before.role === "extension" ? undefined : before.turnId?.loopId;
     const parentLoopId = branchLoopId ?? this.#loops.at(-1)?.loopId ?? spawn?.loopId;
     const branch = from < all.length ? `${head}/${number}` : head;
-    if (branch !== head) this.#createBranch(branch, head, from);
-    const ends = (this.#closedLoops.get(branch) ?? []).filter(({ to }) => to <= from);
-    const view = buildViewAfter(ends.at(-1), all.slice(0, from));
+    if (branch !== head) this.#branches.create(branch, head, from);
+    const view = this.#branches.getView(branch, all.slice(0, from));
     const entries =
       rejected === undefined
         ? this.#storePrompts(branch, loopId, opening)
@@ -144,18 +141,7 @@ export class MemoryTranscript {
     };
   }
 
-  #createBranch(id: string, parent: string, position: number): void {
-    if (this.#branches.has(id)) return;
-    this.#branches.set(id, this.listEntries(parent).slice(0, position));
-    this.#parents.set(id, { branch: parent, position });
-    const ends = this.#closedLoops.get(parent) ?? [];
-    this.#closedLoops.set(
-      id,
-      ends.filter(({ to }) => to <= position),
-    );
-  }
-
-  /** Stores the inbox and the rejected messages. */
+  /** The inbox, as a loop's opening takes it. */
   get waiting(): readonly NewMessage[] {
     return this.inbox.map(({ text = "", parts: _, ...rest }) => ({ ...rest, text }));
   }
@@ -164,7 +150,12 @@ export class MemoryTranscript {
     this.inbox = this.inbox.filter((message) => !rejectedMessages.some(({ id }) => id === message.id));
     return rejectedMessages.map(({ id, text, atMs, origin = "inbox" }) => {
       const message = buildRejectedMessage(text, rejected, atMs);
-      this.put(branch, { position: this.listEntries(branch).length, origin, message, messageId: id });
+      this.#branches.put(branch, {
+        position: this.listEntries(branch).length,
+        origin,
+        message,
+        messageId: id,
+      });
       return { origin, messageId: id, tokens: estimateMessage(message), isRejected: true as const };
     });
   }
@@ -174,7 +165,7 @@ export class MemoryTranscript {
     const waiting = (inbox ?? this.waiting).map((message) => ({ ...message, origin: "inbox" as const }));
     this.inbox = [];
     return [...waiting, ...prompts].flatMap(({ id, text, warning, atMs, metadata, origin = "prompt" }) => {
-      if (this.#messageIds.has(id)) return [];
+      if (this.#branches.hasMessage(id)) return [];
       const message: AgentMessage = {
         role: "user",
         content: [...buildUserContent(text, warning)],
@@ -182,7 +173,12 @@ export class MemoryTranscript {
         ...omitUndefined({ metadata }),
         turnId: { loopId, turnIndex: 0 },
       };
-      this.put(branch, { position: this.listEntries(branch).length, origin, message, messageId: id });
+      this.#branches.put(branch, {
+        position: this.listEntries(branch).length,
+        origin,
+        message,
+        messageId: id,
+      });
       return [{ origin, messageId: id, tokens: estimateMessage(message) }];
     });
   }
@@ -197,8 +193,7 @@ export class MemoryTranscript {
   }: Pick<CloseLoopCommand, "loopId" | "branch" | "view" | "grants" | "outcome">): void {
     const loop = this.#loops.find((one) => one.loopId === loopId);
     if (loop !== undefined) loop.outcome = outcome;
-    const end = { to: this.listEntries(branch).length, ...omitUndefined({ view }) };
-    this.#closedLoops.set(branch, [...(this.#closedLoops.get(branch) ?? []), end]);
+    this.#branches.setView(branch, view);
     if (grants !== undefined) this.#grants = grants;
   }
 
@@ -206,7 +201,7 @@ export class MemoryTranscript {
   write({ outbox, branch: named, base, newBranch, loopId = "" }: MemoryWrite): string {
     const { entries } = outbox;
     const start = newBranch === undefined ? named : this.#forkBranch(named, newBranch, loopId, entries);
-    const branch = this.#ownBranch(start, base);
+    const branch = this.#branches.getOwn(start, base);
     for (const entry of entries) {
       if (newBranch === undefined || entry.left !== true) this.#putEntry(branch, entry, loopId);
     }
@@ -234,89 +229,26 @@ export class MemoryTranscript {
   ): string {
     for (const entry of entries) if (entry.left === true) this.#putEntry(parent, entry, loopId);
     const id = `${REVERT_PREFIX}${parent}-${at}-${by}`;
-    this.#createBranch(id, parent, at);
+    this.#branches.create(id, parent, at);
     return id;
-  }
-
-  /** Forks the branch if another run's entries are at the write position. */
-  #ownBranch(branch: string, base: number): string {
-    if (this.#foreign.size === 0) return branch;
-    const after = this.#branches.get(branch)?.slice(base) ?? [];
-    if (!after.some((entry) => this.#foreign.has(entry))) return branch;
-    const id = `${branch}~${base}`;
-    if (!this.#branches.has(id)) {
-      this.#createBranch(id, branch, base);
-      const own = after.filter((entry) => entry !== undefined && !this.#foreign.has(entry));
-      for (const entry of own) {
-        if (this.#stored.has(entry)) this.store(id, entry);
-        else this.put(id, entry);
-      }
-    }
-    return this.#ownBranch(id, base);
-  }
-
-  /** Writes an entry of another run at the end of a branch, as a run before a reset may. */
-  intrude(branch: string): void {
-    const position = this.#branches.get(branch)?.length ?? 0;
-    const content = [{ type: "text" as const, text: "of another run" }];
-    this.put(branch, { position, origin: "machine", message: { role: "user", content, timestamp: 0 } });
-    const entry = this.#branches.get(branch)?.[position];
-    if (entry !== undefined) this.#foreign.add(entry);
   }
 
   #putEntry(branch: string, entry: OutboxEntry, loopId: string): void {
     const { position, origin, body } = entry;
     const messageId = body.type === "user" || body.type === "rejected" ? body.message.id : undefined;
     const text = body.type === "report" && body.from !== undefined ? this.#readText(body.from) : undefined;
-    this.put(branch, { position, origin, message: buildOutboxMessage(entry, loopId, text), messageId });
-  }
-
-  /** A failed command leaves its entries in the outbox; when they are written again, they must be equal. */
-  put(branch: string, { position, origin, message, messageId }: NewEntry): void {
-    const entries = this.#branches.get(branch);
-    if (entries === undefined) throw new Error(`Branch ${branch} does not exist`);
-    const existing = entries[position];
-    if (existing !== undefined) {
-      if (!this.#stored.has(existing) && !isDeepStrictEqual(existing.message, message))
-        throw new Error(`Position ${position} changes`);
-      return;
-    }
-    if (messageId !== undefined) this.#messageIds.add(messageId);
-    this.#shown.delete(branch);
-    entries[position] = {
+    this.#branches.put(branch, {
       position,
-      origin: origin as EntryOrigin,
-      message,
-      tokens: estimateMessage(message),
-      ...omitUndefined({ messageId }),
-    };
-  }
-
-  /** Stores the result of a step. */
-  store(branch: string, entry: NewEntry): void {
-    this.put(branch, entry);
-    const stored = this.#branches.get(branch)?.[entry.position];
-    if (stored !== undefined) this.#stored.add(stored);
-  }
-
-  getMessage(branch: string, position: number): AgentMessage | undefined {
-    return this.#branches.get(branch)?.[position]?.message;
+      origin,
+      message: buildOutboxMessage(entry, loopId, text),
+      messageId,
+    });
   }
 
   putInbox(messages: readonly InboundMessage[]): void {
     for (const message of messages) {
-      const known = this.inbox.some(({ id }) => id === message.id) || this.#messageIds.has(message.id);
+      const known = this.inbox.some(({ id }) => id === message.id) || this.#branches.hasMessage(message.id);
       if (!known) this.inbox.push(message);
     }
   }
-}
-
-/** Entries after the end are included in full. */
-function buildViewAfter(end: ClosedLoop | undefined, before: readonly Entry[]): LoopDigest["view"] {
-  if (end?.view === undefined) return undefined;
-  const after = before.slice(end.to);
-  if (after.length === 0) return end.view;
-  const tokens = after.reduce((sum, entry) => sum + entry.tokens, 0);
-  const span = { from: end.to, to: before.length, turns: 1, tokens };
-  return { ...end.view, spans: [...end.view.spans, span] };
 }

@@ -1,5 +1,5 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { Continuation } from "../../schema/definition.ts";
+import type { Continuation } from "../../schema/continuation.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { ScenarioEvent } from "./events.ts";
 import type { Arrival, Deed, ScenarioReply } from "./schema.ts";

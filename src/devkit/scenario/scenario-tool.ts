@@ -1,12 +1,7 @@
 import { z } from "zod";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import {
-  defineTool,
-  type Tool,
-  type ToolContext,
-  type ToolOutput,
-  type TouchedResources,
-} from "../../tools/tool.ts";
+import { defineTool, type Tool, type TouchedResources } from "../../tools/tool.ts";
+import type { ToolContext, ToolOutput } from "../../tools/tool-execution.ts";
 import type { Deed, ParameterType, ScenarioTool } from "./form/tool.ts";
 
 const TYPES = { string: z.string(), number: z.number(), boolean: z.boolean() } as const;

@@ -1,19 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { computePauseMs, randomisePauseMs } from "../../platform/async/back-off.ts";
-import {
-  ATTEMPT_COLUMNS,
-  buildGiveUpSql,
-  buildTerminateSql,
-  type CommitAttempt,
-  createToken,
-} from "./commit-tokens.ts";
+import { buildGiveUpSql, buildTerminateSql, type CommitAttempt, createToken } from "./commit-tokens.ts";
 import { type Connection, type ConnectionLimits, ConnectionPool } from "./connection-pool.ts";
 import type { DatabaseTarget } from "./database-target.ts";
-import { hashLockNumber, KeyedMutex } from "./locks.ts";
+import { KeyedMutex, listLockNumbers } from "./locks.ts";
 import { createVersionError, migrateSchema, type SchemaPart } from "./migrate.ts";
 import { createPostgresError, diagnose, getErrorMessage, PostgresError } from "./postgres-error.ts";
-import { quoteIdentifier } from "./quote-identifier.ts";
-import { StatementError, Transaction, UnknownOutcomeError, type Work } from "./transaction.ts";
+import { resumeWork, StatementError, Transaction, UnknownOutcomeError, type Work } from "./transaction.ts";
+import { TransactionOpening, type TransactionStart } from "./transaction-opening.ts";
 
 export type DatabaseOptions = {
   readonly target: DatabaseTarget;
@@ -46,8 +40,7 @@ export class Database {
   readonly #deadlineMs: number;
   readonly #connections: ConnectionPool;
   readonly #mutex = new KeyedMutex();
-  readonly #beginRead: string;
-  readonly #settings: string;
+  readonly #opening: TransactionOpening;
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -59,14 +52,7 @@ export class Database {
     this.#part = part;
     this.#deadlineMs = deadlineMs;
     this.#connections = new ConnectionPool(target, limits, options.maxConnections ?? target.maxConnections);
-    // Set within the transaction, so that they apply on any connection of a pooler.
-    this.#settings = [
-      `SET LOCAL search_path TO ${quoteIdentifier(target.schema)}, pg_temp`,
-      `SET LOCAL statement_timeout = ${limits.statementMs}`,
-      `SET LOCAL lock_timeout = ${limits.lockMs}`,
-      `SET LOCAL idle_in_transaction_session_timeout = ${limits.idleMs}`,
-    ].join("; ");
-    this.#beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${this.#settings}`;
+    this.#opening = new TransactionOpening(target.schema, part, limits);
   }
 
   /** Connects, and migrates the part's tables to their newest version. */
@@ -99,12 +85,8 @@ export class Database {
 
   /** @param names - What to lock against other writers; `everything` if this is not known in advance. */
   write<T>(names: readonly string[] | "everything", work: () => Work<T>): Promise<T> {
-    const { schema } = this.#target;
-    const isAll = names === "everything";
-    const numbers = isAll
-      ? []
-      : [...new Set(names.map((name) => hashLockNumber(schema, `of ${name}`)))].sort();
-    const begin = this.#buildBeginWriteSql(isAll, numbers);
+    const numbers = names === "everything" ? [] : listLockNumbers(this.#target.schema, names);
+    const begin = this.#opening.buildWriteSql(names === "everything" ? names : numbers);
     const beganMs = performance.now();
     const deadline = beganMs + this.#deadlineMs;
     return this.#recordBegin(() =>
@@ -156,7 +138,11 @@ export class Database {
     const first = work.next();
     if (first.done === true) return first.value;
     const connection = await this.#connect();
-    const transaction = new Transaction(connection, this.#beginRead, this.#target.usesPreparedStatements);
+    const transaction = new Transaction(
+      connection,
+      this.#opening.readSql,
+      this.#target.usesPreparedStatements,
+    );
     let value: T;
     try {
       value = await transaction.runWork(resumeWork(first, work));
@@ -185,18 +171,6 @@ export class Database {
     } finally {
       connection.release(!whole);
     }
-  }
-
-  /** Builds the statements that begin a write. Named writes share the lock on everything; a write of everything owns it. */
-  #buildBeginWriteSql(isAll: boolean, numbers: readonly string[]): string {
-    const whole = hashLockNumber(this.#target.schema, "everything");
-    const locks = [
-      `SELECT pg_advisory_xact_lock${isAll ? "" : "_shared"}('${whole}')`,
-      ...numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`),
-    ];
-    const facts = `SELECT ${ATTEMPT_COLUMNS}, ${DURABLE} AS durable,
-      (SELECT max(version) FROM migrations WHERE part = '${this.#part.name}') AS version`;
-    return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, ...locks, facts].join("; ");
   }
 
   /** Retries until it succeeds, a retry is useless, or the deadline has passed. */
@@ -261,9 +235,7 @@ export class Database {
     try {
       await connection.query(buildTerminateSql(attempt));
       const [insert, select] = buildGiveUpSql(this.#part.name, attempt);
-      await connection.query(
-        ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, `SELECT ${DURABLE}`, insert].join("; "),
-      );
+      await connection.query(`${this.#opening.giveUpSql}; ${insert}`);
       const { rows } = await connection.query(select!);
       await connection.query("SET LOCAL statement_timeout = 0; COMMIT");
       whole = true;
@@ -275,29 +247,4 @@ export class Database {
     const what = "the connection was lost during a commit, too long ago to determine its outcome";
     throw createPostgresError("unreachable", this.name, what);
   }
-}
-
-/** The row of the last statement that begins a write. */
-type TransactionStart = Omit<CommitAttempt, "token"> & { readonly version: number };
-
-/** Ensures that an acknowledged write is on disk, even if the role's own setting would not wait for it. */
-const DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
-  THEN set_config('synchronous_commit', 'on', true) END`;
-
-function* resumeWork<T>(
-  first: IteratorYieldResult<Parameters<Transaction["runStatement"]>[0]>,
-  work: Work<T>,
-): Work<T> {
-  let step: IteratorResult<Parameters<Transaction["runStatement"]>[0], T> = first;
-  while (step.done !== true) {
-    let rows: readonly unknown[];
-    try {
-      rows = yield step.value;
-    } catch (error) {
-      step = work.throw(error);
-      continue;
-    }
-    step = work.next(rows);
-  }
-  return step.value;
 }

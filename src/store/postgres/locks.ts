@@ -12,6 +12,11 @@ export function hashLockNumber(schema: string, name: string): string {
     .toString();
 }
 
+/** Returns the numbers of the locks of these names, each once and sorted. */
+export function listLockNumbers(schema: string, names: readonly string[]): readonly string[] {
+  return [...new Set(names.map((name) => hashLockNumber(schema, `of ${name}`)))].sort();
+}
+
 /** Serialises operations with the same name, in order, before they take a connection. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();

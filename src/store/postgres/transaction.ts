@@ -179,3 +179,19 @@ function hashStatementName(text: string): string {
   if (names.size < 4 * MAX_PREPARED) names.set(text, name);
   return name;
 }
+
+/** Continues work that has already yielded its first statement. */
+export function* resumeWork<T>(first: IteratorYieldResult<Statement>, work: Work<T>): Work<T> {
+  let step: IteratorResult<Statement, T> = first;
+  while (step.done !== true) {
+    let rows: readonly unknown[];
+    try {
+      rows = yield step.value;
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(rows);
+  }
+  return step.value;
+}

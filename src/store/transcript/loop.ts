@@ -2,7 +2,7 @@ import type { Cost } from "../../core/budget/usage.ts";
 import type { LoopPart } from "../../core/evaluation/loop-part.ts";
 import type { Grant } from "../../core/permission/grants.ts";
 import type { ViewSnapshot } from "../../core/view/view.ts";
-import type { Limits } from "../../schema/definition.ts";
+import type { Limits } from "../../schema/limits.ts";
 import type { Usage } from "../../schema/message.ts";
 import type {
   ContinuationKind,

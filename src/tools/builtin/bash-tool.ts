@@ -8,7 +8,8 @@ import {
   type SupervisedResult,
 } from "../../platform/process/run-supervised.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { defineTool, type ExecutableTool, type ToolContext, ToolError } from "../tool.ts";
+import { defineTool, type ExecutableTool } from "../tool.ts";
+import { type ToolContext, ToolError } from "../tool-execution.ts";
 import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import { openFolder, openRoot } from "../workspace/workspace-access.ts";
 

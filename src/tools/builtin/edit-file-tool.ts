@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { defineTool, type ExecutableTool, type ToolContext, ToolError } from "../tool.ts";
+import { defineTool, type ExecutableTool } from "../tool.ts";
+import { type ToolContext, ToolError } from "../tool-execution.ts";
 import { type FileTarget, openTarget, readTarget, statTarget } from "../workspace/file-target.ts";
 import { withPathLock } from "../workspace/path-lock.ts";
 import { replaceFile } from "../workspace/replace-file.ts";

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { z } from "zod";
-import { defineTool, type ExecutableTool, ToolError } from "../tool.ts";
+import { defineTool, type ExecutableTool } from "../tool.ts";
+import { ToolError } from "../tool-execution.ts";
 import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import { openFolder, openRoot } from "../workspace/workspace-access.ts";
 import { findRipgrep } from "./find-ripgrep.ts";

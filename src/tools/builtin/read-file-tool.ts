@@ -5,7 +5,8 @@ import { isTextFile } from "../../core/view/attachment.ts";
 import { OWN_LIMITS } from "../../core/view/model-input.ts";
 import { decodeLine, LineSplitter } from "../../platform/process/line-splitter.ts";
 import { buildFilePart } from "../file-part.ts";
-import { defineTool, type ExecutableTool, type ToolContext, ToolError, type ToolOutput } from "../tool.ts";
+import { defineTool, type ExecutableTool } from "../tool.ts";
+import { type ToolContext, ToolError, type ToolOutput } from "../tool-execution.ts";
 import { PathError, throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import {
   isWithin,

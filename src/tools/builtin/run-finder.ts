@@ -1,7 +1,7 @@
 import { buildCleanEnvironment } from "../../platform/process/clean-environment.ts";
 import { decodeLine, LineSplitter } from "../../platform/process/line-splitter.ts";
 import { runSupervised, StartError } from "../../platform/process/run-supervised.ts";
-import { type ToolContext, ToolError } from "../tool.ts";
+import { type ToolContext, ToolError } from "../tool-execution.ts";
 import type { OpenFolder } from "../workspace/workspace-access.ts";
 
 /** The limit for one line of output. A match in minified code or data may have any length. */

@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { z } from "zod";
-import { defineTool, type ExecutableTool, ToolError } from "../tool.ts";
+import { defineTool, type ExecutableTool } from "../tool.ts";
+import { ToolError } from "../tool-execution.ts";
 import { hasCode, throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import {
   type OpenFolder,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { defineTool, type ExecutableTool, type ToolContext } from "../tool.ts";
+import { defineTool, type ExecutableTool } from "../tool.ts";
+import type { ToolContext } from "../tool-execution.ts";
 import { type FileTarget, openTarget, readTarget, statTarget } from "../workspace/file-target.ts";
 import { withPathLock } from "../workspace/path-lock.ts";
 import { replaceFile } from "../workspace/replace-file.ts";

@@ -1,5 +1,5 @@
 import { getSystemErrorMap } from "node:util";
-import { ToolError } from "../tool.ts";
+import { ToolError } from "../tool-execution.ts";
 
 /** Returns the operating system's message, without the internal paths of Node's own message. */
 export function describeSystemError(error: unknown): string {

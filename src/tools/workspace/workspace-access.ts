@@ -1,7 +1,7 @@
 import { constants, existsSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ToolError } from "../tool.ts";
+import { ToolError } from "../tool-execution.ts";
 import { describeSystemError, hasCode, PathError } from "./system-error.ts";
 
 // Invariants

@@ -1,5 +1,5 @@
 import { buildUserContent, REJECTED_KIND } from "../../../src/core/machine/rejected-message.ts";
-import type { RunHookCommand } from "../../../src/core/machine/state/command.ts";
+import type { RunHookCommand } from "../../../src/core/machine/state/activity-command.ts";
 import type { OutboxEvent } from "../../../src/core/machine/state/outbox.ts";
 import type { AgentMessage } from "../../../src/schema/message.ts";
 import type { Entry } from "../../../src/schema/record.ts";

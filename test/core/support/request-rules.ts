@@ -1,5 +1,5 @@
 import { replayPruned } from "../../../src/conversation/pruning/replay-prunes.ts";
-import type { CallModelCommand } from "../../../src/core/machine/state/command.ts";
+import type { CallModelCommand } from "../../../src/core/machine/state/activity-command.ts";
 import type { Span } from "../../../src/core/view/view.ts";
 import type { MemoryTranscript } from "../../../src/devkit/scenario/memory-transcript.ts";
 import type { Message } from "../../../src/schema/message.ts";

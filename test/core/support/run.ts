@@ -3,13 +3,13 @@ import { EMPTY_OUTBOX } from "../../../src/core/machine/outbox.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
-  Command,
   RunHookCommand,
-  StepCommand,
-} from "../../../src/core/machine/state/command.ts";
+} from "../../../src/core/machine/state/activity-command.ts";
+import type { Command } from "../../../src/core/machine/state/command.ts";
 import type { HookResult, ToolDigest } from "../../../src/core/machine/state/digest.ts";
 import type { InboundMessage } from "../../../src/core/machine/state/inbound-message.ts";
 import type { StepFailure } from "../../../src/core/machine/state/run-event.ts";
+import type { StepCommand } from "../../../src/core/machine/state/step-forms.ts";
 import type { TaskReport } from "../../../src/core/machine/state/task.ts";
 import { isStep, STEPS } from "../../../src/core/machine/steps.ts";
 import type { MemoryTranscript } from "../../../src/devkit/scenario/memory-transcript.ts";

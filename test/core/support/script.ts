@@ -1,20 +1,16 @@
 import type { Allowance } from "../../../src/core/budget/account-state.ts";
-import type { CallToolCommand, RunHookCommand } from "../../../src/core/machine/state/command.ts";
+import type { CallToolCommand, RunHookCommand } from "../../../src/core/machine/state/activity-command.ts";
 import type { HookResult, ToolFacts } from "../../../src/core/machine/state/digest.ts";
 import type { TaskReport } from "../../../src/core/machine/state/task.ts";
-import type {
-  AgentDefinition,
-  Continuation,
-  Delegation,
-  Limits,
-  QueueMode,
-} from "../../../src/schema/definition.ts";
+import type { Continuation } from "../../../src/schema/continuation.ts";
+import type { AgentDefinition, Delegation, QueueMode } from "../../../src/schema/definition.ts";
 import type { HookPoint } from "../../../src/schema/hooks.ts";
+import type { Limits } from "../../../src/schema/limits.ts";
 import type { StopReason, Usage } from "../../../src/schema/message.ts";
 import type { PermissionPolicy } from "../../../src/schema/permission.ts";
 import type { RepeatSettings } from "../../../src/schema/recovery.ts";
 import type { ToolStrategy } from "../../../src/schema/tool.ts";
-import type { LoopEnding } from "../../../src/tools/tool.ts";
+import type { LoopEnding } from "../../../src/tools/tool-execution.ts";
 import type { Run } from "./run.ts";
 
 // What a test says of the world: what the model answers, what the agent is like, who has a say.

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { McpServer } from "../../../src/schema/mcp.ts";
 import { McpPool } from "../../../src/tools/sources/mcp/mcp-pool.ts";
-import type { ToolContext } from "../../../src/tools/tool.ts";
+import type { ToolContext } from "../../../src/tools/tool-execution.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DEFAULT_MAX_WAIT_MS } from "../../../core/machine/vendor-wait.ts";
-import { Delegation, Limits, QueueMode } from "../../../schema/definition.ts";
+import { Delegation, QueueMode } from "../../../schema/definition.ts";
+import { Limits } from "../../../schema/limits.ts";
 import { RetryConfig } from "../../../schema/recovery.ts";
 import {
   allowNone,

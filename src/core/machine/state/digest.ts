@@ -1,12 +1,7 @@
-import type {
-  ApprovalSettings,
-  Delegation,
-  Limits,
-  QueueMode,
-  SubAgentLimits,
-} from "../../../schema/definition.ts";
+import type { ApprovalSettings, Delegation, QueueMode } from "../../../schema/definition.ts";
 import type { DefinitionChange } from "../../../schema/definition-change.ts";
 import type { HookPoint } from "../../../schema/hooks.ts";
+import type { Limits, SubAgentLimits } from "../../../schema/limits.ts";
 import type { ModelFallback } from "../../../schema/loop-event.ts";
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { PermissionPolicy } from "../../../schema/permission.ts";

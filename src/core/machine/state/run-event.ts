@@ -1,7 +1,8 @@
-import type { Limits, QueueMode } from "../../../schema/definition.ts";
-import type { StepForms, StepType } from "./command.ts";
+import type { QueueMode } from "../../../schema/definition.ts";
+import type { Limits } from "../../../schema/limits.ts";
 import type { Failure, ToolDigest } from "./digest.ts";
 import type { InboundMessage } from "./inbound-message.ts";
+import type { StepForms, StepType } from "./step-forms.ts";
 import type { TaskReport } from "./task.ts";
 
 /** The wait that a step requests when it was not done. */

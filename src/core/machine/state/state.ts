@@ -1,4 +1,5 @@
-import type { AgentDefinition, Continuation } from "../../../schema/definition.ts";
+import type { Continuation } from "../../../schema/continuation.ts";
+import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { Usage } from "../../../schema/message.ts";
 import type { Outcome, SessionTitle } from "../../../schema/record.ts";
 import type { Allowance, Amounts } from "../../budget/account-state.ts";

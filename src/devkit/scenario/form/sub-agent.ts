@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SubAgentLimits } from "../../../schema/definition.ts";
+import { SubAgentLimits } from "../../../schema/limits.ts";
 import { Arrival } from "./arrival.ts";
 import { ScenarioReply } from "./reply.ts";
 

@@ -3,7 +3,7 @@ import { buildAnswerDigest } from "../../../activities/model/answer-digest.ts";
 import { getAvailableTools } from "../../../activities/model/available-tools.ts";
 import { buildModelRequest, showsLabels } from "../../../activities/model/call-model.ts";
 import { isVisible } from "../../../conversation/materialise.ts";
-import type { CallModelCommand, CompactCommand } from "../../../core/machine/state/command.ts";
+import type { CallModelCommand, CompactCommand } from "../../../core/machine/state/activity-command.ts";
 import type { ViewRanges } from "../../../core/view/view-ranges.ts";
 import type { Entry } from "../../../schema/record.ts";
 import { withAttempts } from "./attempts.ts";

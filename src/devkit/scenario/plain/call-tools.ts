@@ -1,7 +1,7 @@
 import { createHookedUpdates } from "../../../activities/tool/tool-updates.ts";
 import type { ViewAnswer } from "../../../activities/tool/view-call.ts";
 import { listPendingApprovals } from "../../../core/machine/approvals.ts";
-import type { CallToolCommand } from "../../../core/machine/state/command.ts";
+import type { CallToolCommand } from "../../../core/machine/state/activity-command.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { perform } from "./perform.ts";
 import { buildCallEvent } from "./perform-call.ts";

@@ -3,7 +3,7 @@ import type { Command } from "../../../core/machine/state/command.ts";
 import type { TaskReport, TaskRequest } from "../../../core/machine/state/task.ts";
 import { buildTaskMessage } from "../../../core/machine/task.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Continuation } from "../../../schema/definition.ts";
+import type { Continuation } from "../../../schema/continuation.ts";
 import { maskVariableValue } from "../events.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
 import { buildContinuation, type ContinuedFrom, type PlayResult, type RunStart } from "../play-result.ts";

@@ -2,7 +2,7 @@ import { buildChildFacts } from "../../../activities/open-loop/child-definitions
 import { buildPinnedDigest } from "../../../activities/open-loop/pinned-digest.ts";
 import { DefinitionError } from "../../../activities/step/failure.ts";
 import { compareDefinitions, findChangedLimits } from "../../../core/machine/definition-changes.ts";
-import type { UpdateDefinitionCommand } from "../../../core/machine/state/command.ts";
+import type { UpdateDefinitionCommand } from "../../../core/machine/state/activity-command.ts";
 import type { DefinitionUpdateDigest } from "../../../core/machine/state/digest.ts";
 import { checkOpening } from "./open-loop.ts";
 import type { Made } from "./results.ts";

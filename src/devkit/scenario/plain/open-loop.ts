@@ -11,10 +11,11 @@ import { buildPinnedDigest } from "../../../activities/open-loop/pinned-digest.t
 import { checkNames } from "../../../activities/step/check-names.ts";
 import { parseInput } from "../../../activities/step/definitions.ts";
 import { DefinitionError } from "../../../activities/step/failure.ts";
-import type { OpenLoopCommand } from "../../../core/machine/state/command.ts";
+import type { OpenLoopCommand } from "../../../core/machine/state/activity-command.ts";
 import type { TaskRef } from "../../../core/machine/state/task.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { type AgentDefinition, Continuation } from "../../../schema/definition.ts";
+import { Continuation } from "../../../schema/continuation.ts";
+import type { AgentDefinition } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
 import { type Stage, toStep } from "./stage.ts";

@@ -7,7 +7,7 @@ import {
 import { buildUnknownOutcome } from "../../../activities/tool/lost-execution.ts";
 import { buildToolResult, findCall } from "../../../activities/tool/tool-result.ts";
 import { answerViewCall, type ViewAnswer } from "../../../activities/tool/view-call.ts";
-import type { CallToolCommand } from "../../../core/machine/state/command.ts";
+import type { CallToolCommand } from "../../../core/machine/state/activity-command.ts";
 import { createMask } from "../../../models/secret-masks.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { ToolCallContent } from "../../../schema/message.ts";

@@ -9,8 +9,8 @@ import type {
   FilterInputCommand,
   RecordCommand,
   RunHookCommand,
-  StepCommand,
-} from "../../../core/machine/state/command.ts";
+} from "../../../core/machine/state/activity-command.ts";
+import type { StepCommand } from "../../../core/machine/state/step-forms.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { callModel, compact } from "./call-model.ts";

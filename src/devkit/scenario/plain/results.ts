@@ -1,4 +1,5 @@
-import type { CallToolCommand, StepCommand } from "../../../core/machine/state/command.ts";
+import type { CallToolCommand } from "../../../core/machine/state/activity-command.ts";
+import type { StepCommand } from "../../../core/machine/state/step-forms.ts";
 import type { NewEntry } from "../../../store/transcript/store-write.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
 import { Interrupted } from "./interrupted.ts";

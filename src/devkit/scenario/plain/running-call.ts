@@ -1,6 +1,6 @@
 import { type Execution, toErrorExecution } from "../../../activities/tool/execution.ts";
 import type { ViewAnswer } from "../../../activities/tool/view-call.ts";
-import type { CallToolCommand } from "../../../core/machine/state/command.ts";
+import type { CallToolCommand } from "../../../core/machine/state/activity-command.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Deed } from "../schema.ts";
 import { beginCall } from "./perform-call.ts";

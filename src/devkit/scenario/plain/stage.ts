@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { buildChildDefinition } from "../../../activities/open-loop/child-definitions.ts";
-import type { RunHookCommand } from "../../../core/machine/state/command.ts";
+import type { RunHookCommand } from "../../../core/machine/state/activity-command.ts";
 import type { CompactionStrategy } from "../../../hooks/compaction-strategy.ts";
 import { FilterRegistry } from "../../../hooks/filters.ts";
 import { HookRegistry } from "../../../hooks/hook-registry.ts";

@@ -1,5 +1,5 @@
 import { readTaskText } from "../../../activities/close-loop/task-text.ts";
-import type { CallToolCommand } from "../../../core/machine/state/command.ts";
+import type { CallToolCommand } from "../../../core/machine/state/activity-command.ts";
 import type { TaskReport, TaskRequest } from "../../../core/machine/state/task.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Outcome } from "../../../schema/record.ts";

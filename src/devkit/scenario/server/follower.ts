@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, WorkflowHandle } from "@temporalio/client";
-import type { RunStatus } from "../../../core/machine/status.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Continuation } from "../../../schema/definition.ts";
-import { eventually } from "../../../testing/eventually.ts";
+import type { Continuation } from "../../../schema/continuation.ts";
 import type { Answer } from "../../../testing/model-server/script.ts";
-import type { ToolContext, ToolOutput } from "../../../tools/tool.ts";
-import { statusQuery } from "../../../workflows/messages.ts";
+import type { ToolContext, ToolOutput } from "../../../tools/tool-execution.ts";
 import type { StartRequest } from "../../../workflows/run-input.ts";
 import type { RunResult } from "../../../workflows/run-result.ts";
 import { HookScript } from "../hook-script.ts";
@@ -20,10 +17,11 @@ import {
 } from "../play-result.ts";
 import { buildOutput } from "../scenario-tool.ts";
 import type { Deed, ScenarioHook } from "../schema.ts";
+import { readResult, waitForBackOff, waitForStatus } from "./observed-run.ts";
 import { Rendezvous } from "./rendezvous.ts";
 import { countContinuations, LONG_HISTORY, lengthenHistory } from "./rotation.ts";
 import { sendArrival, toSignal } from "./send-arrival.ts";
-import { STEP_TIMEOUT_MS, withStepTimeout } from "./step-timeout.ts";
+import { withStepTimeout } from "./step-timeout.ts";
 import { buildVendorAnswer, NO_ANSWER } from "./vendor-answer.ts";
 import { failPendingActivities } from "./worker-death.ts";
 
@@ -172,7 +170,7 @@ export class Follower {
         this.#lostWorkers.add(this.#request.session);
         return await failPendingActivities(this.#request.client, this.#request.session, step.asked ?? 1);
       case "backs-off":
-        return await this.#waitForBackOff(step.attempt);
+        return await waitForBackOff(this.#getHandle, step.attempt);
       case "called":
         await Promise.all(step.calls.map((call) => this.#calls.waitForWaiter(call)));
         return;
@@ -192,9 +190,10 @@ export class Follower {
       case "arrives":
         return await this.#sendArrival(step.sent);
       case "waits":
-        return await this.#waitForStatus(({ status }) => status === "waiting", "the wait");
+        return await waitForStatus(this.#getHandle, ({ status }) => status === "waiting", "the wait");
       case "asks-people":
-        return await this.#waitForStatus(
+        return await waitForStatus(
+          this.#getHandle,
           ({ status, running }) => status === "needs-approval" && running.length === 0,
           "the question to the user",
         );
@@ -204,7 +203,7 @@ export class Follower {
         if (step.left > 0) await this.#waitForRunning(step.left);
         return;
       case "over":
-        this.result = await this.#readResult();
+        this.result = await readResult(this.#getHandle);
         if (this.#isRotating && this.#firstRun !== undefined) {
           const { client, session } = this.#request;
           this.continuedAsNew += await countContinuations(client, session, this.#firstRun);
@@ -259,37 +258,12 @@ export class Follower {
     if (refusal !== undefined) this.refused.push(refusal);
   }
 
-  async #waitForStatus(is: (status: RunStatus) => boolean, what: string): Promise<void> {
-    await eventually(async () => is(await this.#getHandle.query(statusQuery)), {
-      timeoutMs: STEP_TIMEOUT_MS,
-      everyMs: 5,
-      what,
-    });
-  }
-
-  async #waitForBackOff(attempt: number): Promise<void> {
-    await eventually(
-      async () => {
-        const { raw } = await this.#getHandle.describe();
-        return raw.pendingActivities?.some((activity) => activity.attempt === attempt + 1);
-      },
-      { timeoutMs: STEP_TIMEOUT_MS, what: "the wait between two attempts" },
-    );
-  }
-
   #waitForRunning(count: number): Promise<void> {
-    return this.#waitForStatus(({ running }) => running.length === count, `${count} running calls`);
-  }
-
-  async #readResult(): Promise<RunResult> {
-    try {
-      return (await this.#getHandle.result()) as RunResult;
-    } catch (error) {
-      const { cause } = error as { cause?: { details?: readonly RunResult[] } };
-      const result = cause?.details?.[0];
-      if (result === undefined) throw error;
-      return result;
-    }
+    return waitForStatus(
+      this.#getHandle,
+      ({ running }) => running.length === count,
+      `${count} running calls`,
+    );
   }
 }
 

@@ -1,23 +1,11 @@
-import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type {
-  BodyLine,
-  BranchLine,
-  EntryLine,
-  EventLine,
-  LoopLine,
-  SessionLine,
-  StepLine,
-} from "../../../schema/export-line.ts";
-import type { AgentMessage } from "../../../schema/message.ts";
+import type { BodyLine, EventLine, LoopLine, SessionLine, StepLine } from "../../../schema/export-line.ts";
 import { StoreError } from "../store-error.ts";
-import { type BranchRow, createBranch, findBranch } from "./branches.ts";
-import { encodeMessage } from "./checksums.ts";
-import { putText, readText } from "./contents.ts";
+import { putText } from "./contents.ts";
 import { saveImportedDefinition } from "./definitions.ts";
 import { markForEncryption } from "./encrypted-columns.ts";
 import { addRun, putEvents } from "./events.ts";
+import { type ImportedBranches, importBranch, importEntry, storeBranchLengths } from "./import-branches.ts";
 import { importInboxLine } from "./inbox.ts";
-import { indexEntry } from "./search-index.ts";
 import { createImportMark, readMark } from "./session-visibility.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { addTextOwner, listReferencedTexts } from "./texts.ts";
@@ -31,7 +19,7 @@ const IMPORTED_PROCESS = "imported";
 /** Writes lines in order. Each must belong to a session with this import's mark. */
 export function* importLines(token: string, lines: readonly BodyLine[], atMs: number): Work<void> {
   const ownSessions = new Set<string>();
-  const branches = new Map<string, BranchRow>();
+  const branches: ImportedBranches = new Map();
   for (const line of lines) {
     if (line.type === "session") yield* importSession(token, line);
     else if ("session" in line && !ownSessions.has(line.session)) {
@@ -88,9 +76,7 @@ export function* importLines(token: string, lines: readonly BodyLine[], atMs: nu
         break;
     }
   }
-  for (const { ref, length, tokens } of branches.values()) {
-    yield* exec("UPDATE branches SET length = ?, tokens = ? WHERE ref = ?", length, tokens, ref);
-  }
+  yield* storeBranchLengths(branches);
 }
 
 function* assertOwnSession(token: string, id: string): Work<void> {
@@ -124,32 +110,6 @@ function* importSession(token: string, line: SessionLine): Work<void> {
     createImportMark(token),
     line.title === undefined ? null : encodeTitle(line.id, line.title),
   );
-}
-
-function* importBranch(line: BranchLine): Work<void> {
-  const { session, id, parent, run, requestedAtMs, inheritedView } = line;
-  const from = parent === undefined ? undefined : yield* getImportedBranch(session, parent.branch, new Map());
-  yield* createBranch({
-    session,
-    id,
-    position: parent?.position ?? line.position ?? 0,
-    ...omitUndefined({ parent: from, run, requestedAtMs: requestedAtMs }),
-  });
-  if (inheritedView === undefined) return;
-  yield* exec(
-    "UPDATE branches SET inherited_view = ? WHERE session = ? AND id = ?",
-    markForEncryption(json(inheritedView), "branches.inherited_view", session, id),
-    session,
-    id,
-  );
-}
-
-function* getImportedBranch(session: string, id: string, branches: Map<string, BranchRow>): Work<BranchRow> {
-  const key = json([session, id]);
-  const found = branches.get(key) ?? (yield* findBranch(session, id));
-  if (found === undefined) throw new StoreError("other", `Session ${session} has no branch ${id}.`);
-  branches.set(key, found);
-  return found;
 }
 
 /** Throws if the loop exists. A loop's id is unique across all sessions. */
@@ -198,48 +158,6 @@ function* importLoop(line: LoopLine): Work<void> {
     markForEncryption(line.grants === undefined ? null : json(line.grants), "loops.grants", line.loopId),
     line.evaluation ?? null,
   );
-}
-
-function* importEntry(line: EntryLine, branches: Map<string, BranchRow>): Work<void> {
-  const at = yield* getImportedBranch(line.session, line.branch, branches);
-  if (line.position !== at.length) {
-    const expected = `expected ${at.length}, found ${line.position}`;
-    throw new StoreError("other", `Branch ${line.branch} of session ${line.session} has a gap: ${expected}.`);
-  }
-  yield* exec(
-    `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    at.ref,
-    line.position,
-    line.run,
-    line.origin,
-    line.messageId ?? null,
-    line.tokens,
-    at.tokens,
-    line.content === undefined
-      ? encodeMessage(json(line.message), { ...line, message_id: line.messageId ?? null })
-      : null,
-    line.content ?? null,
-  );
-  yield* indexEntry(at.ref, line.position, (yield* parseMessage(line)) as AgentMessage);
-  if (line.content !== undefined) {
-    yield* exec("UPDATE contents SET is_referenced = 1 WHERE hash = ? AND is_referenced = 0", line.content);
-  }
-  if (line.messageId !== undefined) {
-    yield* exec(
-      "INSERT INTO message_ids (session, id) VALUES (?, ?) ON CONFLICT DO NOTHING",
-      line.session,
-      line.messageId,
-    );
-  }
-  const next = { ...at, length: at.length + 1, tokens: at.tokens + line.tokens };
-  branches.set(json([line.session, line.branch]), next);
-}
-
-function* parseMessage({ message, content }: EntryLine): Work<unknown> {
-  if (content === undefined) return message;
-  const text = yield* readText(content);
-  return text === undefined ? undefined : JSON.parse(text);
 }
 
 function* importEvent(token: string, { loopId, run, sequence, atMs, body }: EventLine): Work<void> {

@@ -1,12 +1,7 @@
 import type { McpServer } from "../../../schema/mcp.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
-import {
-  type ExecutableTool,
-  type OfferedTool,
-  type ToolContext,
-  ToolError,
-  type ToolOutput,
-} from "../../tool.ts";
+import type { ExecutableTool, OfferedTool } from "../../tool.ts";
+import { type ToolContext, ToolError, type ToolOutput } from "../../tool-execution.ts";
 import { createArgumentParser } from "./argument-parser.ts";
 import type { Elicit, Progress, Sample } from "./mcp-connection.ts";
 import { McpError } from "./mcp-error.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { McpServer } from "../../../schema/mcp.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
-import { type ExecutableTool, ToolError } from "../../tool.ts";
+import type { ExecutableTool } from "../../tool.ts";
+import { ToolError } from "../../tool-execution.ts";
 import { sanitiseText } from "../sanitise-text.ts";
 import { createArgumentParser } from "./argument-parser.ts";
 import type { RemoteResource, RemoteResourceTemplate } from "./mcp-connection.ts";

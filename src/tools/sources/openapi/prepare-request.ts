@@ -1,6 +1,6 @@
 import { getField, isObject, type JsonObject } from "../../../platform/text/json.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { ToolError } from "../../tool.ts";
+import { ToolError } from "../../tool-execution.ts";
 import { fillPath } from "./fill-path.ts";
 import type { OpenApiCall } from "./open-api-call.ts";
 import { serialiseBody } from "./request-content.ts";

@@ -1,9 +1,9 @@
-import { $RefParser } from "@apidevtools/json-schema-ref-parser";
 import { isObject, type JsonObject } from "../../../platform/text/json.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import { ToolSourceError } from "../tool-source.ts";
 import { checkBounds, parseText } from "./parse-document.ts";
 import { readReferenced } from "./read-document.ts";
+import { $RefParser } from "./ref-parser.ts";
 
 /** The longest chain of references. */
 const MAX_CHAIN = 32;

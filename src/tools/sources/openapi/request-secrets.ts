@@ -1,5 +1,5 @@
 import { SecretMatcher } from "../../../platform/text/secret-matcher.ts";
-import { ToolError } from "../../tool.ts";
+import { ToolError } from "../../tool-execution.ts";
 
 export type SecretLookup = (name: string) => string | undefined;
 

@@ -2,7 +2,7 @@ import { isPdf } from "../../../core/view/attachment.ts";
 import { OWN_LIMITS } from "../../../core/view/model-input.ts";
 import { PDF_TYPE } from "../../../platform/text/media-type.ts";
 import { buildFilePart } from "../../file-part.ts";
-import type { ToolOutput } from "../../tool.ts";
+import type { ToolOutput } from "../../tool-execution.ts";
 import type { ApiRequest } from "./prepare-request.ts";
 import type { RequestSecrets } from "./request-secrets.ts";
 import type { ApiResponse } from "./sender.ts";

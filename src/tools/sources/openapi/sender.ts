@@ -2,7 +2,7 @@ import type { Agent, Dispatcher } from "undici";
 import { decompress } from "../../../platform/decompress.ts";
 import { loadUndici } from "../../../platform/lazy-packages.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import { ToolError } from "../../tool.ts";
+import { ToolError } from "../../tool-execution.ts";
 import type { ApiRequest } from "./prepare-request.ts";
 import { lookupPublic } from "./public-address.ts";
 import { readBounded } from "./read-body.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { ToolError } from "../../tool.ts";
+import { ToolError } from "../../tool-execution.ts";
 import { describeSystemError } from "../../workspace/system-error.ts";
 import { openFile, type WorkspaceRoot } from "../../workspace/workspace-access.ts";
 
