@@ -37,7 +37,7 @@ export type { Signature } from "./commit/signature.ts";
 export { type CommitRequest, type WriteCommitResult, writeCommit } from "./commit/write-commit.ts";
 export { createGitEvidenceReader, STAGED } from "./evidence/git-evidence-reader.ts";
 export { type HookResult, installHook, removeHook } from "./hooks/prepare-commit-msg.ts";
-export { formatReviewText } from "./output/format-review.ts";
+export { formatReviewText, type ReviewStyle } from "./output/format-review.ts";
 export { formatReviewMarkdown } from "./output/format-review-markdown.ts";
 export { type CriticVerdict, listFailing, type ReviewReport } from "./output/review-report.ts";
 export { buildSarif, type SarifOptions } from "./output/sarif.ts";
