@@ -30,6 +30,7 @@ export { hashEmptyTree, readChangeSet } from "./changes/read-change-set.ts";
 export { type Commit, readCommits } from "./changes/read-commits.ts";
 export { type Relevance, scoreRelevance } from "./changes/relevance.ts";
 export { classifySize, describeGuidance, type SizeClass } from "./changes/size-class.ts";
+export { findMadeCommit } from "./commit/find-made-commit.ts";
 export { formatMessage } from "./commit/format-message.ts";
 export { type CommitPlan, type PlannedCommit, planCommit } from "./commit/plan-commit.ts";
 export { type Identity, type IdentityResult, readIdentity } from "./commit/read-identity.ts";
