@@ -1,9 +1,12 @@
 // Takes the history of a repository through everything of git work but the model, and checks that every hunk is accounted
 // for: npm run git-history -- [REPO] [--commits 500] [--ranges 20] [--json]
+import "../test/support/run-typescript.mjs";
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { examineCommits, examineRanges } from "../dist/apps/git/history-proof.js";
+import { reportTotals } from "./git-totals.mjs";
+
+const { examineCommits, examineRanges } = await import("../test/apps/git/history-proof.ts");
 
 /** Changes pass through; what stays is small, whatever their size. */
 const MAX_PEAK_MB = 512;
@@ -49,15 +52,4 @@ async function count(kind, changes) {
 const from = performance.now();
 await count("commits", examineCommits(folder, { count: counts.commits, createReader }));
 await count("ranges", examineRanges(folder, { count: counts.ranges, createReader }));
-const seconds = Number(((performance.now() - from) / 1000).toFixed(1));
-const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
-const result = { ...total, seconds, peakMb };
-console.log(
-  values.json
-    ? JSON.stringify(result)
-    : Object.entries(result)
-        .map(([name, value]) => `${name.padEnd(12)}${value}`)
-        .join("\n"),
-);
-if (peakMb > MAX_PEAK_MB) console.error(`The peak of memory is above ${MAX_PEAK_MB} MB.`);
-process.exit(total.problems > 0 || peakMb > MAX_PEAK_MB ? 1 : 0);
+process.exit(reportTotals(total, { fromMs: from, maxPeakMb: MAX_PEAK_MB, isJson: values.json }));

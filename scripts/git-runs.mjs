@@ -10,6 +10,7 @@ import { buildRun, createGitTools, runCapability } from "../dist/apps/git/index.
 import { connect } from "../dist/client/index.js";
 import { startModelServer, startTestServer } from "../dist/testing/index.js";
 import { createWorker } from "../dist/worker.js";
+import { reportTotals } from "./git-totals.mjs";
 
 /** Of the worker, the client and the model, which are in this process. */
 const MAX_PEAK_MB = 1_024;
@@ -48,18 +49,7 @@ try {
 } finally {
   for (const end of endings.reverse()) await end();
 }
-const seconds = Number(((performance.now() - from) / 1000).toFixed(1));
-const peakMb = Math.round(process.resourceUsage().maxRSS / 1024);
-const result = { ...total, seconds, peakMb };
-console.log(
-  values.json
-    ? JSON.stringify(result)
-    : Object.entries(result)
-        .map(([name, value]) => `${name.padEnd(14)}${value}`)
-        .join("\n"),
-);
-if (peakMb > MAX_PEAK_MB) console.error(`The peak of memory is above ${MAX_PEAK_MB} MB.`);
-process.exit(total.problems > 0 || peakMb > MAX_PEAK_MB ? 1 : 0);
+process.exit(reportTotals(total, { fromMs: from, maxPeakMb: MAX_PEAK_MB, isJson: values.json }));
 
 async function runAll() {
   const model = await startModelServer({ respond: answer, keepBodies: 1 });

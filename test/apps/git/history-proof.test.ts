@@ -2,11 +2,11 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EvidenceReader } from "../../../src/apps/git/evidence/evidence-reader.ts";
-import { type ExaminedChange, examineCommits, examineRanges } from "../../../src/apps/git/history-proof.ts";
 import type { Repository } from "../../../src/apps/git/repository/repository.ts";
 import { describeIf } from "../../support/skipping.ts";
 import { isThorough, thoroughTest } from "../../support/test-depth.ts";
 import { buildRepository } from "./build-repository.ts";
+import { type ExaminedChange, examineCommits, examineRanges } from "./history-proof.ts";
 
 // `npm run git-history` does the same with 500 commits and 20 ranges.
 

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { main } from "../../../src/apps/cli/program.ts";
 import { createGitTools } from "../../../src/apps/git/index.ts";
@@ -6,6 +7,13 @@ import { formatConnectionOptions } from "../../workflows/support/test-client.ts"
 import { openTestEnvironment, type TestEnvironment } from "../../workflows/support/test-environment.ts";
 import { createFinding, diff, scriptReview } from "./review-script.ts";
 import { createReviewedRepository, PARTS, type ReviewedRepository } from "./reviewed-repository.ts";
+
+const WHO = {
+  GIT_AUTHOR_NAME: "A",
+  GIT_AUTHOR_EMAIL: "a@b",
+  GIT_COMMITTER_NAME: "A",
+  GIT_COMMITTER_EMAIL: "a@b",
+};
 
 let stage: TestEnvironment;
 let repository: ReviewedRepository;
@@ -144,6 +152,11 @@ test("Ctrl-C stops a review, and resume goes on with it without asking for an an
   expect(resumed.code, resumed.err).toBe(0);
   expect(resumed.out).toContain(text);
   expect(resumed.out).toContain("4 of 4 hunks examined, 1 generated file skipped.");
+  expect(resumed.out).not.toContain("\x1b[");
+  expect(resumed.err).toContain("3 turns · ");
+  expect(stage.model.requests.length - asked).toBe(1);
+  const coloured = await runHoldfast(gitArguments("resume", "stopped"), { FORCE_COLOR: "1" });
+  expect(coloured.out).toContain("\x1b[1mReview of ");
   expect(stage.model.requests.length - asked).toBe(1);
 });
 
@@ -156,13 +169,7 @@ test("a commit is written with the generated message, of exactly what is staged"
       { text: JSON.stringify({ title: "Add six", message: "It was missing." }) },
     ],
   });
-  const who = {
-    GIT_AUTHOR_NAME: "A",
-    GIT_AUTHOR_EMAIL: "a@b",
-    GIT_COMMITTER_NAME: "A",
-    GIT_COMMITTER_EMAIL: "a@b",
-  };
-  const { code, out, err } = await runHoldfast(gitArguments("commit", "--write"), who);
+  const { code, out, err } = await runHoldfast(gitArguments("commit", "--write"), WHO);
   expect(code, err).toBe(0);
   expect(out).toMatch(/^\[main [0-9a-f]{10}\] Add six\n$/);
   expect(repository.git("log", "-1", "--format=%an|%B")).toBe("A|Add six\n\nIt was missing.");
@@ -170,10 +177,48 @@ test("a commit is written with the generated message, of exactly what is staged"
   repository.write("seven.ts", "export const seven = 7;\n");
   repository.git("add", "seven.ts");
   stage.model.script({ defaultReply: { text: "I cannot." } });
-  const refused = await runHoldfast(gitArguments("commit", "--write"), who);
+  const refused = await runHoldfast(gitArguments("commit", "--write"), WHO);
   expect([refused.code, refused.out]).toEqual([1, "I cannot.\n"]);
   expect(refused.err).toContain("not answered in the required form");
   repository.git("reset", "--quiet");
   const again = await runHoldfast(gitArguments("commit"));
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("Nothing is staged.")]);
+});
+
+test("an amended commit counts the hunks of HEAD and those that are staged, and the commit is made once", async () => {
+  const { folder, git, write, base, head } = createReviewedRepository();
+  write("one/file.ts", "export const one = 3;\nexport function use() {}\n");
+  git("add", "one/file.ts");
+  stage.model.script({
+    replies: [
+      diff(base, head),
+      { toolCalls: [{ name: "git_diff", arguments: { from: "staged", detail: "standard" } }] },
+      { text: JSON.stringify({ title: "Change all parts, and one again", message: "" }) },
+    ],
+  });
+  const flags = ["--amend", "--write", "--json", "--repo", folder, "--session", "amended"];
+  const { code, out, err } = await runHoldfast(gitArguments("commit", ...flags), WHO);
+  expect(code, err).toBe(0);
+  const results = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(results.find(({ type }) => type === "result")?.coverage).toMatchObject({
+    sentence: "6 of 6 hunks examined",
+    files: 5,
+  });
+  const [prompt] = stage.model.requests.slice(-3);
+  expect(JSON.stringify(prompt?.body)).toContain("what is staged belongs to the change as well");
+  expect(git("rev-list", "--count", "HEAD")).toBe("2");
+  // The commit is made: a process that resumes has nothing to ask.
+  const asked = stage.model.requests.length;
+  const resumed = await runHoldfast(gitArguments("resume", "amended", "--json"), WHO);
+  expect(resumed.code, resumed.err).toBe(0);
+  expect(JSON.parse(resumed.out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
+    type: "result",
+    turns: 3,
+  });
+  expect(resumed.out).toContain('"wasThere":true');
+  expect(stage.model.requests.length).toBe(asked);
+  rmSync(folder, { recursive: true });
 });

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findMadeCommit } from "../../../src/apps/git/commit/find-made-commit.ts";
 import { type CommitPlan, planCommit } from "../../../src/apps/git/commit/plan-commit.ts";
 import { readIdentity } from "../../../src/apps/git/commit/read-identity.ts";
 import type { Signature } from "../../../src/apps/git/commit/signature.ts";
@@ -110,6 +111,22 @@ describe("a commit", () => {
     expect(place.git(["rev-parse", "HEAD^@"])).toBe(parents);
     expect(place.git(["log", "-1", "--format=%an %cn %s"])).toBe(`A ${ME.name} Add a file`);
     expect(await write(of, MESSAGE, of.author)).toMatchObject({ wasThere: true });
+  });
+
+  test("that an earlier process has made is found, also under others and with another tree, and no other commit is", async () => {
+    const of = await plan();
+    const request = { plan: of, author: ME, committer: ME };
+    const find = async () =>
+      await withRepository(place.top, {}, async (one) => await findMadeCommit(one, request));
+    expect(await find()).toBeUndefined();
+    place.git(["commit", "--quiet", "-m", "theirs"]);
+    expect(await find()).toBeUndefined();
+    place.git(["reset", "--quiet", "--hard", "HEAD~1"]);
+    const made = await write({ ...of, tree: place.git(["rev-parse", "HEAD^{tree}"]) });
+    if (made.type !== "committed") throw new Error(made.message);
+    expect(await find()).toBe(made.commit);
+    place.git(["commit", "--quiet", "--allow-empty", "-m", "later"]);
+    expect(await find()).toBe(made.commit);
   });
 
   test("moves a HEAD that names a commit, and no branch", async () => {

@@ -24,6 +24,7 @@ export class WorkerSupervisor {
    * @param options.kills - Where each life ends, `POINT:NTH`; those behind the last one live.
    * @param options.serverBackAtMs - Since when the server is there. A worker that began before, and says that it found none,
    *   has ended as it should: it is started again.
+   * @param options.tools - The module of the workers' tools, if not the campaign's.
    * @param options.onDeath - Told of a life's number and its id, undefined before it was ready, right behind its end.
    */
   constructor(options) {
@@ -73,6 +74,7 @@ export class WorkerSupervisor {
       log,
       env,
       flags = [],
+      tools = TOOLS,
       onDeath,
       serverBackAtMs = () => 0,
     } = this.#options;
@@ -90,7 +92,7 @@ export class WorkerSupervisor {
         "--task-queue",
         taskQueue,
         "--tools",
-        TOOLS,
+        tools,
       ],
       flags: ["--import", ARM, ...flags],
       env: { HOLDFAST_KILL_LOG: killLog, HOLDFAST_KILL_AT: kill ?? "", HOLDFAST_LOG: "info", ...env },

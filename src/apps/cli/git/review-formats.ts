@@ -6,10 +6,12 @@ import {
   formatReviewText,
   type Review,
   type ReviewReport,
+  type ReviewStyle,
   STAGED,
   withRepository,
 } from "../../git/index.ts";
 import { readPackageVersion } from "../package-version.ts";
+import type { Palette } from "../palette.ts";
 import type { Made } from "./carry-out.ts";
 import { describeLostAgents } from "./lost-agents.ts";
 import type { GitSite } from "./open-git.ts";
@@ -23,7 +25,21 @@ export async function formatReview(site: GitSite, made: Made, format: string): P
   const report = buildReport(made, artifact.value);
   if (format === "markdown") return formatReviewMarkdown(report);
   if (format === "sarif") return JSON.stringify(await buildLog(site, report), null, 2);
-  return formatReviewText(report);
+  return formatReviewText(report, createPaint(site.context.out));
+}
+
+function createPaint({
+  bold,
+  cyan,
+  dim,
+  red,
+  yellow,
+}: Palette): (style: ReviewStyle, text: string) => string {
+  const paints: Readonly<Record<ReviewStyle, (text: string) => string>> = {
+    critical: (text) => bold(red(text)),
+    ...{ high: red, medium: yellow, low: cyan, info: dim, heading: bold, detail: dim },
+  };
+  return (style, text) => paints[style](text);
 }
 
 function buildReport(made: Made, review: Review): ReviewReport {

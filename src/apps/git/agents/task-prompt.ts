@@ -29,7 +29,10 @@ export function formatTask({ change, lines, version, question, instructions }: T
   return parts.length === 0 ? "Do your task." : parts.join("\n\n");
 }
 
-function formatChange({ source, label }: PinnedChange): string {
+const AMENDED =
+  'The commit is amended: what is staged belongs to the change as well. Call git_diff with from="staged" for it.';
+
+function formatChange({ source, fingerprint, label }: PinnedChange): string {
   if (source.type !== "commits") {
     return `The change: what is staged. Call git_diff with from="staged". In references, write ${STAGED} as the commit of staged lines.`;
   }
@@ -37,6 +40,7 @@ function formatChange({ source, label }: PinnedChange): string {
   return [
     `The change: ${label}, from ${from} to ${to}.`,
     `Call git_diff with from="${from}" and to="${to}", exactly so: branches may move while you work.`,
+    ...(fingerprint === undefined ? [] : [AMENDED]),
   ].join("\n");
 }
 
@@ -46,22 +50,21 @@ function formatLines({ path, from, to, commit }: NonNullable<Task["lines"]>): st
 
 /** Tells an agent that has examined a change that it has become another one in the meantime. */
 export function formatMovedChange(before: PinnedChange, after: PinnedChange): string {
-  if (before.source.type !== "commits" || after.source.type !== "commits") {
-    return [
-      "The staged changes have become different while you worked.",
-      'Call git_diff with from="staged" again, read what is new, and answer anew for what is staged now.',
-    ].join(" ");
-  }
+  if (before.source.type !== "commits" || after.source.type !== "commits") return MOVED_INDEX;
   const { from, to } = after.source;
-  const isExtended = before.source.from === from;
+  if (before.source.from === from && before.source.to === to) return MOVED_INDEX;
   return [
     `The change has moved while you worked: it is ${after.label}, from ${from} to ${to}, now.`,
-    isExtended
+    before.source.from === from
       ? `Examine the difference: call git_diff with from="${before.source.to}" and to="${to}".`
       : `Its beginning has moved as well: call git_diff with from="${from}" and to="${to}".`,
+    ...(after.fingerprint === undefined ? [] : [AMENDED]),
     `Then answer anew for the whole change, from ${from} to ${to}: keep what is still true, correct what is not, and refer to ${to}.`,
   ].join("\n");
 }
+
+const MOVED_INDEX =
+  'The staged changes have become different while you worked. Call git_diff with from="staged" again, read what is new, and answer anew for what is staged now.';
 
 /** Asks for the one regeneration that a critic may cause (IRIS-22). */
 export function formatRevisionPrompt(

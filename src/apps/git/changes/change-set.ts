@@ -36,6 +36,8 @@ export type ChangedFile = {
   readonly newMode: string;
   /** Git shows no lines of it. */
   readonly isBinary: boolean;
+  /** The size of its larger side, if git shows no lines because of it. */
+  readonly largeBytes?: number;
   readonly added: number;
   readonly deleted: number;
   readonly hunks: readonly Hunk[];
@@ -56,4 +58,15 @@ export type ChangeSet = {
 export function toChangeSet(files: readonly ChangedFile[]): ChangeSet {
   const sum = (field: "added" | "deleted") => files.reduce((total, file) => total + file[field], 0);
   return { files, added: sum("added"), deleted: sum("deleted") };
+}
+
+/** Describes how many lines of a file have changed, or why there are none. */
+export function describeLines(file: ChangedFile): string {
+  return explainNoLines(file) ?? `+${file.added} -${file.deleted}`;
+}
+
+/** Says why no lines of a file are shown; undefined if they are. */
+export function explainNoLines({ isBinary, largeBytes }: ChangedFile): string | undefined {
+  if (!isBinary) return undefined;
+  return largeBytes === undefined ? "binary" : `too large to show: ${Math.round(largeBytes / 1e6)} MB`;
 }

@@ -1,4 +1,4 @@
-import type { ChangedFile, ChangeSet } from "./change-set.ts";
+import { type ChangedFile, type ChangeSet, explainNoLines } from "./change-set.ts";
 import { classifyFile } from "./file-kind.ts";
 
 // Invariants
@@ -41,7 +41,8 @@ function listEntries(file: ChangedFile): readonly LedgerEntry[] {
 }
 
 function explainNoHunks(file: ChangedFile): string {
-  if (file.isBinary) return "binary";
+  const reason = explainNoLines(file);
+  if (reason !== undefined) return reason;
   if (file.change === "unmerged") return "unmerged";
   if (file.change === "renamed" || file.change === "copied") return `${file.change} without a change`;
   return file.oldMode === file.newMode ? "empty" : file.change === "modified" ? "mode only" : "empty";
@@ -77,7 +78,7 @@ export function recordLostAgent(ledger: Ledger, agent: string): Ledger {
   };
 }
 
-type CoverageSummary = {
+export type CoverageSummary = {
   /** Hunks that were to be examined: all but those that were skipped. */
   readonly total: number;
   readonly read: number;
@@ -100,6 +101,19 @@ export function summarizeCoverage({ entries }: Ledger): CoverageSummary {
     read: count("read"),
     delegated: count("delegated"),
     open: entries.flatMap(({ id, coverage }) => (coverage.type === "open" ? [id] : [])),
+    skipped: Object.fromEntries([...skipped].map(([reason, paths]) => [reason, [...paths]])),
+  };
+}
+
+/** Adds the summaries of several ledgers. */
+export function addSummaries(summaries: readonly CoverageSummary[]): CoverageSummary {
+  const sum = (name: "total" | "read" | "delegated") => summaries.reduce((all, one) => all + one[name], 0);
+  const skipped = new Map<string, Set<string>>();
+  for (const [reason, paths] of summaries.flatMap((one) => Object.entries(one.skipped)))
+    skipped.set(reason, new Set([...(skipped.get(reason) ?? []), ...paths]));
+  return {
+    ...{ total: sum("total"), read: sum("read"), delegated: sum("delegated") },
+    open: summaries.flatMap(({ open }) => open),
     skipped: Object.fromEntries([...skipped].map(([reason, paths]) => [reason, [...paths]])),
   };
 }

@@ -42,6 +42,8 @@ export class DiffReader {
   #patchesLeft = 0;
   #hunk: OpenHunk | undefined;
   #counted = 0;
+  /** The ids of the two sides of each file, by its place. */
+  readonly #sides: (readonly string[])[] = [];
   /** The places of files that git neither counts nor shows: their two sides differ from the work tree in their own ways. */
   readonly #combined = new Set<number>();
 
@@ -71,6 +73,11 @@ export class DiffReader {
     return this.#files;
   }
 
+  /** Returns the ids of the two sides of a file; zeros for one that is missing, or that is in the work tree only. */
+  getSides(file: ChangedFile): readonly string[] {
+    return this.#sides[this.#files.indexOf(file as OpenFile)] ?? [];
+  }
+
   #readRecord(record: string): void {
     if (this.#pending !== undefined) {
       const { paths, needed, use } = this.#pending;
@@ -87,12 +94,13 @@ export class DiffReader {
     // A conflict in the work tree has a mode, an id and a letter for each side.
     if (record.startsWith("::")) {
       this.#combined.add(this.#files.length);
-      this.#readRaw("", "", "U");
+      this.#readRaw("", "", "U", []);
       return;
     }
-    const raw = /^:(\d+) (\d+) [0-9a-f]+ [0-9a-f]+ ([A-Z])\d*$/.exec(record);
+    const raw = /^:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/.exec(record);
     if (raw !== null) {
-      this.#readRaw(raw[1] ?? "", raw[2] ?? "", raw[3] ?? "");
+      const [, oldMode = "", newMode = "", oldId = "", newId = "", letter = ""] = raw;
+      this.#readRaw(oldMode, newMode, letter, [oldId, newId]);
       return;
     }
     const counts = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(record);
@@ -101,9 +109,10 @@ export class DiffReader {
     this.#readCounts(counts);
   }
 
-  #readRaw(oldMode: string, newMode: string, letter: string): void {
+  #readRaw(oldMode: string, newMode: string, letter: string, sides: readonly string[]): void {
     const needed = letter === "R" || letter === "C" ? 2 : 1;
     const use = ([first = "", second]: readonly string[]) => {
+      this.#sides.push(sides);
       this.#files.push({
         path: second ?? first,
         ...(second === undefined ? {} : { previousPath: first }),

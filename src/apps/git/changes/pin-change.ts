@@ -9,7 +9,12 @@ import { hashEmptyTree } from "./read-change-set.ts";
 /** The change that a user means, in the user's words. */
 export type ChangeRequest =
   | { readonly type: "staged" }
-  | { readonly type: "commit"; readonly commit: string }
+  | {
+      readonly type: "commit";
+      readonly commit: string;
+      /** What is staged belongs to it as well: the commit is amended. */
+      readonly withStaged?: boolean;
+    }
   | {
       readonly type: "range";
       readonly from: string;
@@ -21,7 +26,7 @@ export type ChangeRequest =
 /** The change at one moment: ids of commits, or what the index has. */
 export type PinnedChange = {
   readonly source: ChangeSource;
-  /** For staged changes: a hash of their files' contents, by which a later change of the index is noticed. */
+  /** For staged changes, also those that amend a commit: a hash of their contents, by which a later change is noticed. */
   readonly fingerprint?: string;
   /** As the user has named it. */
   readonly label: string;
@@ -37,7 +42,8 @@ export async function pinChange(repository: Repository, request: ChangeRequest):
     case "commit": {
       const to = await resolveCommit(repository, request.commit);
       const from = (await findCommit(repository, `${to}^1`)) ?? (await hashEmptyTree(repository));
-      return { source: { type: "commits", from, to }, label: `commit ${request.commit}` };
+      const staged = request.withStaged === true ? { fingerprint: await hashStagedChanges(repository) } : {};
+      return { source: { type: "commits", from, to }, ...staged, label: `commit ${request.commit}` };
     }
     case "range": {
       const to = await resolveCommit(repository, request.to);
@@ -48,6 +54,11 @@ export async function pinChange(repository: Repository, request: ChangeRequest):
       return { source: { type: "commits", from, to }, label };
     }
   }
+}
+
+/** Lists the changes that a pin consists of: what is staged is one of its own beside the commit that it amends. */
+export function listSources({ source, fingerprint }: PinnedChange): readonly ChangeSource[] {
+  return source.type === "commits" && fingerprint !== undefined ? [source, { type: "staged" }] : [source];
 }
 
 /** Reports whether two pins name the same content. */

@@ -1,7 +1,8 @@
 import type { Repository } from "../repository/repository.ts";
 import { runGit } from "../repository/run-git.ts";
-import { type ChangeSet, type ChangeSource, toChangeSet } from "./change-set.ts";
+import { type ChangedFile, type ChangeSet, type ChangeSource, toChangeSet } from "./change-set.ts";
 import { DiffReader, type PatchLines } from "./diff-reader.ts";
+import { findLargeFiles } from "./find-large-files.ts";
 
 /** The text of a change set passes through; only its counts stay. */
 const MAX_DIFF_BYTES = 4 * 1024 * 1024 * 1024;
@@ -51,7 +52,20 @@ export async function readChangeSet(
       },
     },
   );
-  return toChangeSet(reader.end());
+  return toChangeSet(await addSizes(repository, reader));
+}
+
+/** Adds the sizes of files that count as binary because they are large. */
+async function addSizes(repository: Repository, reader: DiffReader): Promise<readonly ChangedFile[]> {
+  const files = reader.end();
+  const binary = new Map(files.filter((file) => file.isBinary).map((file) => [file, reader.getSides(file)]));
+  const ids = new Set([...binary.values()].flat().filter((id) => /[1-9a-f]/.test(id)));
+  const large = await findLargeFiles(repository, [...ids]);
+  if (large.size === 0) return files;
+  return files.map((file) => {
+    const sizes = (binary.get(file) ?? []).flatMap((id) => large.get(id) ?? []);
+    return sizes.length === 0 ? file : { ...file, largeBytes: Math.max(...sizes) };
+  });
 }
 
 /** The arguments of `git diff`, which are options of ours and ids of objects. */

@@ -110,14 +110,18 @@ async function readTree(repository: Repository, commit: string | null): Promise<
 }
 
 /** Reads the commit itself: the parents that git shows end where a shallow clone ends. */
-async function readRawCommit(
+export async function readRawCommit(
   repository: Repository,
   commit: string,
-): Promise<{ parents: readonly string[]; author: Signature }> {
+): Promise<{ parents: readonly string[]; author: Signature; committer: Signature }> {
   const { stdout } = await runGit(repository, ["cat-file", "commit", commit]);
   const [header = ""] = stdout.toString("utf8").split("\n\n", 1);
   const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id = ""]) => id);
+  return { parents, author: readSignature(header, "author"), committer: readSignature(header, "committer") };
+}
+
+function readSignature(header: string, role: "author" | "committer"): Signature {
   const [, name = "", email = "", time = "0", zone = "+0000"] =
-    /^author (.*?) ?<(.*)> (\d+) ([+-]\d{4})$/m.exec(header) ?? [];
-  return { parents, author: { name, email, time: Number(time), zone } };
+    new RegExp(`^${role} (.*?) ?<(.*)> (\\d+) ([+-]\\d{4})$`, "m").exec(header) ?? [];
+  return { name, email, time: Number(time), zone };
 }

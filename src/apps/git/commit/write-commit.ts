@@ -98,7 +98,7 @@ export async function writeCommit(
 }
 
 /** Reads the commit at the end of the branch, as it is now. */
-async function readTip({ ...repository }: Repository, branch: string | null): Promise<string | null> {
+async function readTip(repository: Repository, branch: string | null): Promise<string | null> {
   const revision = branch ?? (await readFile(join(repository.gitFolder, "HEAD"), "utf8")).trim();
   // A HEAD that names a branch by now is not the one of the plan.
   if (revision.startsWith("ref:")) return null;

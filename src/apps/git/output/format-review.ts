@@ -8,24 +8,17 @@ import {
   sortFindings,
 } from "./review-report.ts";
 
-const COLOURS: Readonly<Record<Finding["severity"] | "bold" | "faint", string>> = {
-  critical: "1;31",
-  high: "31",
-  medium: "33",
-  low: "36",
-  info: "2",
-  bold: "1",
-  faint: "2",
-};
+/** What a part of a review is, for its colour. */
+export type ReviewStyle = Finding["severity"] | "heading" | "detail";
 
-type Paint = (style: keyof typeof COLOURS, text: string) => string;
+type Paint = (style: ReviewStyle, text: string) => string;
 
-/** Writes a review for a terminal. Everything that a model or a repository has written is made visible. */
-export function formatReviewText(
-  report: ReviewReport,
-  { isColoured = false }: { readonly isColoured?: boolean } = {},
-): string {
-  const paint: Paint = (style, text) => (isColoured ? `\x1b[${COLOURS[style]}m${text}\x1b[0m` : text);
+/**
+ * Writes a review for a terminal. Everything that a model or a repository has written is made visible.
+ *
+ * @param paint - Colours a part; by default none has a colour.
+ */
+export function formatReviewText(report: ReviewReport, paint: Paint = (_, text) => text): string {
   const { review, coverage, dropped = [], critic, costUsd } = report;
   const { base, head, risk } = review.metadata;
   const range = [base, head].flatMap((end) => (end === null ? [] : [toVisibleName(end)])).join("..");
@@ -37,7 +30,7 @@ export function formatReviewText(
     ...(costUsd === undefined ? [] : [`Cost: ${formatCost(costUsd)}`]),
   ];
   return `${[
-    paint("bold", `Review${range === "" ? "" : ` of ${range}`}, risk ${risk}`),
+    paint("heading", `Review${range === "" ? "" : ` of ${range}`}, risk ${risk}`),
     toVisibleText(review.summary.trim()),
     ...sortFindings(review.findings).map((finding) => formatFinding(finding, paint)),
     facts.join("\n"),
@@ -46,14 +39,14 @@ export function formatReviewText(
 
 function formatFinding(finding: Finding, paint: Paint): string {
   const { id, severity, confidence, category, body, suggested_fix, evidence } = finding;
-  const heading = [paint(severity, severity), paint("bold", formatPlace(finding)), category];
+  const heading = [paint(severity, severity), paint("heading", formatPlace(finding)), category];
   return [
-    `${heading.join("  ")}  ${paint("faint", `${confidence} %  ${toVisibleName(id)}`)}`,
+    `${heading.join("  ")}  ${paint("detail", `${confidence} %  ${toVisibleName(id)}`)}`,
     indent(body.trim()),
     ...(suggested_fix === null ? [] : ["  Fix:", indent(suggested_fix.trimEnd(), "    ")]),
     ...(evidence.length === 0
       ? []
-      : [paint("faint", `  Evidence: ${evidence.map(toVisibleName).join(", ")}`)]),
+      : [paint("detail", `  Evidence: ${evidence.map(toVisibleName).join(", ")}`)]),
   ].join("\n");
 }
 

@@ -13,6 +13,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MAX_SHOWN_BYTES } from "../changes/find-large-files.ts";
 import type { GitFolders } from "./find-git-folder.ts";
 import type { GitConfig } from "./read-config.ts";
 import { RepositoryError } from "./repository-error.ts";
@@ -41,9 +42,6 @@ const COPIED_SETTINGS: Readonly<Record<string, RegExp>> = {
   "extensions.refstorage": /^(files|reftable)$/i,
 };
 
-/** A file that is larger counts as binary: a diff of it would be read by nobody. */
-const BIG_FILE = "16m";
-
 const OWN_SETTINGS = [
   ["core.repositoryformatversion", "1"],
   ["core.bare", "false"],
@@ -52,7 +50,7 @@ const OWN_SETTINGS = [
   ["core.untrackedCache", "false"],
   ["core.attributesFile", "/dev/null"],
   ["core.excludesFile", "/dev/null"],
-  ["core.bigFileThreshold", BIG_FILE],
+  ["core.bigFileThreshold", `${MAX_SHOWN_BYTES}`],
   ["core.quotePath", "false"],
   ["core.safecrlf", "false"],
   ["core.pager", "cat"],

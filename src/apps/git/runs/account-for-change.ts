@@ -1,6 +1,12 @@
 import type { Entry, Holdfast } from "../../../client/index.ts";
-import { formatCoverage, summarizeCoverage } from "../changes/coverage-ledger.ts";
-import type { PinnedChange } from "../changes/pin-change.ts";
+import type { ChangeSet, ChangeSource } from "../changes/change-set.ts";
+import {
+  addSummaries,
+  type CoverageSummary,
+  formatCoverage,
+  summarizeCoverage,
+} from "../changes/coverage-ledger.ts";
+import { listSources, type PinnedChange } from "../changes/pin-change.ts";
 import { readChangeSet } from "../changes/read-change-set.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type AgentFacts, buildLedger } from "./build-ledger.ts";
@@ -26,10 +32,28 @@ export async function accountForChange(
   repository: Repository,
   session: string,
   change: PinnedChange,
-): Promise<{ readonly coverage: CoverageReport; readonly delegations: readonly Delegation[] }> {
+): Promise<CoverageReport> {
   const entries = await holdfast.session(session).messages.list();
+  const ledgers = await Promise.all(
+    listSources(change).map(async (source) => await accountForSource(holdfast, repository, entries, source)),
+  );
+  const summary = addSummaries(ledgers.map((one) => one.summary));
+  const { total, read, delegated, open, skipped } = summary;
+  return {
+    sentence: formatCoverage(summary),
+    files: new Set(ledgers.flatMap(({ changes }) => changes.files.map(({ path }) => path))).size,
+    ...{ hunks: total, read, delegated, open, skipped },
+  };
+}
+
+async function accountForSource(
+  holdfast: Holdfast,
+  repository: Repository,
+  entries: readonly Entry[],
+  source: ChangeSource,
+): Promise<{ readonly changes: ChangeSet; readonly summary: CoverageSummary }> {
   const pins = listPins(entries);
-  const isStaged = change.source.type !== "commits";
+  const isStaged = source.type !== "commits";
   // What was staged before has no name: what was read of it counts for nothing.
   const first = isStaged ? (pins.at(-1)?.position ?? 0) : 0;
   const facts = readCoverageFacts(entries.filter(({ position }) => position >= first));
@@ -37,16 +61,9 @@ export async function accountForChange(
     { facts },
     ...(await Promise.all(facts.delegations.map((one) => readAgent(holdfast, one)))),
   ];
-  const changes = await readChangeSet(repository, change.source);
-  const parts = isStaged ? [] : await readParts(repository, pins, change);
-  const summary = summarizeCoverage(buildLedger({ source: change.source, changes, parts }, agents));
-  const { total, read, delegated, open, skipped } = summary;
-  const coverage = {
-    sentence: formatCoverage(summary),
-    files: changes.files.length,
-    ...{ hunks: total, read, delegated, open, skipped },
-  };
-  return { coverage, delegations: facts.delegations };
+  const changes = await readChangeSet(repository, source);
+  const parts = isStaged ? [] : await readParts(repository, pins, source);
+  return { changes, summary: summarizeCoverage(buildLedger({ source, changes, parts }, agents)) };
 }
 
 async function readAgent(holdfast: Holdfast, { name, session, status }: Delegation): Promise<AgentFacts> {
@@ -71,7 +88,7 @@ function listPins(entries: readonly Entry[]): readonly Pin[] {
 }
 
 /** Reads the parts of a change whose head has moved from commit to commit; none if its beginning has moved as well. */
-async function readParts(repository: Repository, pins: readonly Pin[], { source }: PinnedChange) {
+async function readParts(repository: Repository, pins: readonly Pin[], source: ChangeSource) {
   if (source.type !== "commits" || pins.length < 2) return [];
   const heads = pins.flatMap(({ change }) => (change.source.type === "commits" ? [change.source] : []));
   if (heads.some(({ from }) => from !== source.from)) return [];

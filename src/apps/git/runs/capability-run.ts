@@ -1,4 +1,4 @@
-import type { AgentDefinitionInput, Cost, Outcome } from "../../../client/index.ts";
+import type { AgentDefinitionInput, Outcome } from "../../../client/index.ts";
 import type { Task } from "../agents/task-prompt.ts";
 import type { Artifact } from "../artifacts/read-artifact.ts";
 import type { Capability } from "../capabilities/capability.ts";
@@ -7,8 +7,8 @@ import type { EvidenceReport } from "../evidence/check-artifact.ts";
 import type { OpenOptions } from "../repository/repository.ts";
 import type { CoverageReport } from "./account-for-change.ts";
 import type { Watcher } from "./ask-agent.ts";
-import type { Delegation } from "./coverage-facts.ts";
 import type { Verdict } from "./judge-artifact.ts";
+import type { RunTotals } from "./read-totals.ts";
 import type { RunPlan } from "./run-plan.ts";
 
 /** What is in progress, for a display. */
@@ -31,26 +31,25 @@ export type RunWatcher = Watcher & {
   readonly onPhase?: ((phase: Phase) => void) | undefined;
   /** Whether the user has asked to stop: no further step begins. */
   readonly isStopping?: (() => boolean) | undefined;
+  /** Whether an earlier process has already used the artifact, such as for a commit: the change is no longer as it was. */
+  readonly isPublished?: (() => Promise<boolean>) | undefined;
 };
 
 export type CapabilityResult =
-  | {
+  | ({
       readonly type: "made";
       readonly session: string;
       readonly artifact: Artifact;
       readonly change?: PinnedChange;
+      /** Absent without a change, and if the artifact was published before. */
       readonly coverage?: CoverageReport;
-      /** The sub-agents, in the order in which they were called. */
-      readonly delegations: readonly Delegation[];
       readonly evidence?: EvidenceReport;
       readonly verdict?: Verdict;
       readonly isRevised: boolean;
       /** The agent has not answered in the required form: the artifact is its text, which nothing should be written from. */
       readonly isUnstructured: boolean;
       readonly repairs?: readonly string[];
-      readonly costUsd: Cost;
-      readonly turns: number;
-    }
+    } & RunTotals)
   /** There is no artifact. The session can be resumed. */
   | {
       readonly type: "unfinished";

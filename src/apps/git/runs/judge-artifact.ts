@@ -10,7 +10,7 @@ export type Verdict =
   | { readonly type: "failed"; readonly session: string; readonly reason: string };
 
 /** Returns the id of the critic's session, in which its verdict stays. */
-function nameCriticSession(session: string): string {
+export function nameCriticSession(session: string): string {
   return `${session}.critic`;
 }
 

@@ -1,4 +1,4 @@
-import type { Cost, Holdfast, SessionResult } from "../../../client/index.ts";
+import type { Holdfast, SessionResult } from "../../../client/index.ts";
 import { formatMovedChange, formatRevisionPrompt, formatTask } from "../agents/task-prompt.ts";
 import { hasSchema, readArtifact } from "../artifacts/read-artifact.ts";
 import { type ChangeRequest, isSameChange, type PinnedChange, pinChange } from "../changes/pin-change.ts";
@@ -8,19 +8,19 @@ import { type Repository, withRepository } from "../repository/repository.ts";
 import { accountForChange, type CoverageReport } from "./account-for-change.ts";
 import { askAgent } from "./ask-agent.ts";
 import type { CapabilityResult, CapabilityRun, RunWatcher, Unfinished } from "./capability-run.ts";
-import type { Delegation } from "./coverage-facts.ts";
 import { finishArtifact } from "./finish-artifact.ts";
 import { judgeArtifact, requiresRevision, type Verdict } from "./judge-artifact.ts";
+import { readTotals } from "./read-totals.ts";
 import { toMetadata } from "./run-plan.ts";
 import { type Answer, isAnswer, readAnswerBefore, readPrompt, type StoredPrompt } from "./stored-prompts.ts";
 
 // How a capability becomes an artifact. Every step is a run, or a prompt of one, under an id that follows from the session's:
-// a process that begins again with the same session finds what is done, and goes on behind it.
+// a process that begins again with the same session finds what is done, and continues from there.
 //
 // Invariants
 //   R1. A prompt is sent once, and an answer is paid once, however many processes work on a session one after the other.
 //   R2. An artifact is published only if it is about the change as it is then: a head that has moved sends the agent back to
-//       the difference.
+//       the difference. One that an earlier process has published stays.
 //   R3. The artifact is made again at most once because of the critic, and no failure of the critic or of that second
 //       attempt costs the first artifact.
 
@@ -42,10 +42,9 @@ class CapabilityRunner {
   readonly #holdfast: Holdfast;
   readonly #run: CapabilityRun;
   readonly #watcher: RunWatcher;
-  #costUsd: Cost = 0;
-  #turns = 0;
   #moves = 0;
   #change: PinnedChange | undefined;
+  #isPublished = false;
 
   constructor(holdfast: Holdfast, run: CapabilityRun, watcher: RunWatcher) {
     this.#holdfast = holdfast;
@@ -56,6 +55,7 @@ class CapabilityRunner {
   async run(): Promise<CapabilityResult> {
     const { session, task, plan, critic } = this.#run;
     this.#watcher.onPhase?.("analysing");
+    this.#isPublished = (await this.#watcher.isPublished?.()) === true;
     const stored = await this.#readPrompt("task");
     this.#change = stored?.change ?? (await this.#pin());
     const prompt = stored?.text ?? formatTask({ ...task, change: this.#change });
@@ -100,6 +100,7 @@ class CapabilityRunner {
       let prompt = stored?.text;
       if (stored === undefined) {
         if (result === undefined || !isAnswer(result)) return this.#stop(result);
+        if (this.#isPublished) return { type: "answered", answer: result };
         const now = await this.#pin();
         if (now === undefined || this.#change === undefined || isSameChange(now, this.#change))
           return { type: "answered", answer: result };
@@ -124,11 +125,7 @@ class CapabilityRunner {
     const { session, agent, title } = this.#run;
     const messageId = `${session}.${key}`;
     const ask = { session, agent, prompt, messageId, title, metadata: toMetadata(notes) };
-    const result = await askAgent(this.#holdfast, ask, this.#watcher);
-    if (result === undefined) return undefined;
-    this.#costUsd = this.#costUsd === null || result.costUsd === null ? null : this.#costUsd + result.costUsd;
-    this.#turns += result.turns;
-    return result;
+    return await askAgent(this.#holdfast, ask, this.#watcher);
   }
 
   /** Checks the evidence of an answer's artifact. `undefined`: the answer has none. */
@@ -148,7 +145,8 @@ class CapabilityRunner {
   ): Promise<CapabilityResult> {
     const { session } = this.#run;
     const change = this.#change;
-    const { coverage, delegations } = await this.#account();
+    const coverage = await this.#account();
+    const totals = await readTotals(this.#holdfast, session);
     this.#watcher.onPhase?.("done");
     return {
       type: "made",
@@ -156,23 +154,18 @@ class CapabilityRunner {
       artifact: finishArtifact(artifact, change, coverage),
       ...(change === undefined ? {} : { change }),
       ...(coverage === undefined ? {} : { coverage }),
-      delegations,
+      ...totals,
       ...(evidence === undefined ? {} : { evidence }),
       isRevised: false,
       isUnstructured: this.#isUnstructured(answer),
       ...judged,
       ...(answer.repairs === undefined ? {} : { repairs: answer.repairs }),
-      costUsd: this.#costUsd,
-      turns: this.#turns,
     };
   }
 
-  async #account(): Promise<{
-    readonly coverage?: CoverageReport;
-    readonly delegations: readonly Delegation[];
-  }> {
+  async #account(): Promise<CoverageReport | undefined> {
     const change = this.#change;
-    if (change === undefined) return { delegations: [] };
+    if (change === undefined || this.#isPublished) return undefined;
     return await this.#withRepository(
       async (repository) => await accountForChange(this.#holdfast, repository, this.#run.session, change),
     );

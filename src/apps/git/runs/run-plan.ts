@@ -4,7 +4,7 @@ import { z } from "zod";
 
 const ChangeRequest = z.discriminatedUnion("type", [
   z.object({ type: z.literal("staged") }),
-  z.object({ type: z.literal("commit"), commit: z.string() }),
+  z.object({ type: z.literal("commit"), commit: z.string(), withStaged: z.boolean().optional() }),
   z.object({
     type: z.literal("range"),
     from: z.string(),

@@ -1,4 +1,4 @@
-import type { ChangeSet, ChangeSource } from "../changes/change-set.ts";
+import { type ChangeSet, type ChangeSource, describeLines, explainNoLines } from "../changes/change-set.ts";
 import { readChangeSet } from "../changes/read-change-set.ts";
 import type { RankedFile } from "../changes/relevance.ts";
 import { describeGuidance, type SizeClass } from "../changes/size-class.ts";
@@ -37,9 +37,8 @@ export function formatRanking(files: readonly RankedFile[]): string {
       file.previousPath === undefined
         ? toVisibleName(file.path)
         : `${toVisibleName(file.previousPath)} -> ${toVisibleName(file.path)}`;
-    const lines = file.isBinary ? "binary" : `+${file.added} -${file.deleted}`;
     const why = reasons.length === 0 ? "" : ` (${reasons.join(", ")})`;
-    return `  [${percent}%] ${file.change} ${name} ${lines}, ${file.hunks.length} hunks${why}`;
+    return `  [${percent}%] ${file.change} ${name} ${describeLines(file)}, ${file.hunks.length} hunks${why}`;
   });
   const left = files.length - lines.length;
   const more = left > 0 ? [`  ... and ${left} more; git_changed_files lists them all in parts`] : [];
@@ -94,7 +93,7 @@ export async function formatDiffs(
     }
     if (body.length === 0 && (file.hunks.length > 0 || room <= 0)) continue;
     room -= FILE_CHARS + file.path.length;
-    if (body.length === 0) body.push(file.isBinary ? "(binary)" : "(no changed lines)");
+    if (body.length === 0) body.push(`(${explainNoLines(file) ?? "no changed lines"})`);
     parts.push(`--- ${toVisibleName(file.path)} [${relevance.percent}% relevance]`, ...body);
   }
   const isShown = new Set(shown);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ExecutableTool } from "../../../tools/tool.ts";
+import { describeLines } from "../changes/change-set.ts";
 import { readChangeSet } from "../changes/read-change-set.ts";
 import { toVisibleName } from "../text/visible-text.ts";
 import {
@@ -28,9 +29,10 @@ export function createGitChangedFilesTool(options: GitToolOptions = {}): Executa
         const source = await resolveChangeSource(repository, input);
         const { files, added, deleted } = await readChangeSet(repository, source, { withHunks: false });
         const part = files.slice(input.offset, input.offset + input.limit);
-        const lines = part.map(({ change, path, previousPath, isBinary, ...counts }) => {
+        const lines = part.map((file) => {
+          const { change, path, previousPath } = file;
           const name = previousPath === undefined ? "" : `${toVisibleName(previousPath)} -> `;
-          return `${change} ${name}${toVisibleName(path)} ${isBinary ? "binary" : `+${counts.added} -${counts.deleted}`}`;
+          return `${change} ${name}${toVisibleName(path)} ${describeLines(file)}`;
         });
         const end = input.offset + part.length;
         const more = end < files.length ? [`[${files.length - end} more: call with offset=${end}]`] : [];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ExecutableTool, ToolError } from "../../../tools/tool.ts";
-import type { ChangeSource } from "../changes/change-set.ts";
+import { type ChangeSource, describeLines } from "../changes/change-set.ts";
 import { hashEmptyTree, readChangeSet } from "../changes/read-change-set.ts";
 import { readCommits } from "../changes/read-commits.ts";
 import { scoreRelevance } from "../changes/relevance.ts";
@@ -42,10 +42,7 @@ export function createGitShowTool(options: GitToolOptions = {}): ExecutableTool 
         const message = `${commit.subject}${commit.body === "" ? "" : `\n\n${commit.body}`}`;
         const stat = files
           .slice(0, MAX_LISTED_FILES)
-          .map(
-            (file) =>
-              ` ${file.change} ${toVisibleName(file.path)} ${file.isBinary ? "binary" : `+${file.added} -${file.deleted}`}`,
-          );
+          .map((file) => ` ${file.change} ${toVisibleName(file.path)} ${describeLines(file)}`);
         const text = [
           `commit ${id}${commit.parents.length > 1 ? ` (merge of ${commit.parents.join(" and ")})` : ""}`,
           `Author: ${oneLine(commit.author)} <${oneLine(commit.email)}>`,

@@ -1,14 +1,14 @@
-import type { ChangedFile, ChangeSet } from "./changes/change-set.ts";
-import { formatCoverage, openLedger, recordCoverage, summarizeCoverage } from "./changes/coverage-ledger.ts";
-import { hashEmptyTree, readChangeSet } from "./changes/read-change-set.ts";
-import { readCommits } from "./changes/read-commits.ts";
-import { scoreRelevance } from "./changes/relevance.ts";
-import { classifySize, describeGuidance, type SizeClass } from "./changes/size-class.ts";
-import { findReferenceProblem } from "./evidence/check-reference.ts";
-import { cacheReader, type EvidenceReader } from "./evidence/evidence-reader.ts";
-import { type Repository, withRepository } from "./repository/repository.ts";
-import { runGit } from "./repository/run-git.ts";
-import { LineReader } from "./text/line-reader.ts";
+import type { ChangedFile, ChangeSet } from "../../../src/apps/git/changes/change-set.ts";
+import { formatCoverage, openLedger, recordCoverage, summarizeCoverage } from "../../../src/apps/git/changes/coverage-ledger.ts";
+import { hashEmptyTree, readChangeSet } from "../../../src/apps/git/changes/read-change-set.ts";
+import { readCommits } from "../../../src/apps/git/changes/read-commits.ts";
+import { scoreRelevance } from "../../../src/apps/git/changes/relevance.ts";
+import { classifySize, describeGuidance, type SizeClass } from "../../../src/apps/git/changes/size-class.ts";
+import { findReferenceProblem } from "../../../src/apps/git/evidence/check-reference.ts";
+import { cacheReader, type EvidenceReader } from "../../../src/apps/git/evidence/evidence-reader.ts";
+import { type Repository, withRepository } from "../../../src/apps/git/repository/repository.ts";
+import { runGit } from "../../../src/apps/git/repository/run-git.ts";
+import { LineReader } from "../../../src/apps/git/text/line-reader.ts";
 
 /** A change that went through all that a capability does before and after a model, and what does not hold. */
 export type ExaminedChange = {
