@@ -1,5 +1,10 @@
 import type { ChangedFile, ChangeSet } from "../../../src/apps/git/changes/change-set.ts";
-import { formatCoverage, openLedger, recordCoverage, summarizeCoverage } from "../../../src/apps/git/changes/coverage-ledger.ts";
+import {
+  formatCoverage,
+  openLedger,
+  recordCoverage,
+  summarizeCoverage,
+} from "../../../src/apps/git/changes/coverage-ledger.ts";
 import { hashEmptyTree, readChangeSet } from "../../../src/apps/git/changes/read-change-set.ts";
 import { readCommits } from "../../../src/apps/git/changes/read-commits.ts";
 import { scoreRelevance } from "../../../src/apps/git/changes/relevance.ts";
