@@ -47,6 +47,7 @@ let holdfast: Holdfast;
 
 beforeAll(async () => {
   stage = await openTestEnvironment({
+    workflowThread: true,
     tools: [stuck],
     registered: { reducers: { stuck: never }, evaluationStrategies: { stuck: never } },
     wrap: (inner) =>

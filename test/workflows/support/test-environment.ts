@@ -52,6 +52,8 @@ export type TestEnvironmentOptions = {
   readonly database?: string;
   /** No worker: the test starts its own. */
   readonly worker?: boolean;
+  /** Workflows run in a thread of their own, as in production: for tests of how fast something ends. */
+  readonly workflowThread?: boolean;
 };
 
 /** Everything that a test of whole runs needs: a scripted vendor, a worker, a client, a readable transcript. */
@@ -108,9 +110,9 @@ export async function openTestEnvironment(options: TestEnvironmentOptions = {}):
         workflowsPath: undefined,
         workflowBundle: { codePath: resolveBuiltFile("workflow-bundle.js") },
         shutdownGraceTime: "1 second",
-        // Workflows run in this thread: one of their own would load the SDK again for each worker. The processes of crash
+        // Runs workflows in this thread: one of their own would load the SDK again for each worker. The processes of crash
         // tests and the workers of an application (test/plugin) have that thread.
-        debugMode: true,
+        debugMode: options.workflowThread !== true,
       } as never,
     });
   }
