@@ -3,7 +3,7 @@ import { describeIf, testIf } from "./skipping.ts";
 // The depth of a test run: `npm test` tests every feature briefly, `npm run test:all` (vitest's mode `all`) runs all tests.
 
 /** The default number of runs of a property with each of its two seeds. */
-export const QUICK_RUNS = 20;
+export const QUICK_RUNS = 30;
 
 export const isThorough = process.env["HOLDFAST_TESTS"] === "all";
 
