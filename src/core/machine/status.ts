@@ -84,20 +84,14 @@ export type RunStatus = {
 
 export function buildStatus(state: State): RunStatus {
   return {
-    session: state.session,
-    status: getStatusCode(state),
+    ...buildStatusAttributes(state),
     statusText: formatStatusText(state),
-    agent: state.pinned?.agentName,
-    model: state.pinned?.model,
     definitionHash: state.pinned?.definitionHash,
     pendingDefinitionHash:
       state.phase.type === "updating-definition" ? state.phase.to : state.requestedUpdate?.hash,
     ruleSet: state.ruleSet,
     goal: state.goal,
-    ...omitUndefined({ title: state.title?.text }),
     loopId: state.loop?.loopId ?? state.last?.loopId,
-    turns: countTurns(state),
-    costUsd: sumRunCost(state),
     budget: getLoopBudget(state),
     children: summariseChildren(state),
     contextTokens: countContextTokens(state),
@@ -122,24 +116,20 @@ export type StatusAttributes = Pick<
 
 /** Builds what changes of the status are noticed by, for a small part of the time that `buildStatus` takes. */
 export function buildStatusAttributes(state: State): StatusAttributes {
+  const { totals, loop } = state;
   return {
     session: state.session,
     status: getStatusCode(state),
     agent: state.pinned?.agentName,
     model: state.pinned?.model,
-    turns: countTurns(state),
-    costUsd: sumRunCost(state),
+    turns: totals.turns + (loop?.turn ?? 0),
+    costUsd: sumCosts([
+      totals.costUsd,
+      ...(loop === undefined ? [] : [loop.costUsd]),
+      sumChildrenCost(state),
+    ]),
     ...omitUndefined({ title: state.title?.text }),
   };
-}
-
-function countTurns({ totals, loop }: State): number {
-  return totals.turns + (loop?.turn ?? 0);
-}
-
-function sumRunCost(state: State): Cost {
-  const { totals, loop } = state;
-  return sumCosts([totals.costUsd, ...(loop === undefined ? [] : [loop.costUsd]), sumChildrenCost(state)]);
 }
 
 function listRunningCalls({ phase, pinned }: State): readonly RunningCall[] {

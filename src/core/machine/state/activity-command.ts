@@ -29,6 +29,16 @@ type WriteCommand = Numbered & {
   readonly newBranch?: NewBranch;
 };
 
+/** A command of a turn, or of the time between two loops. */
+type TurnCommand = WriteCommand & {
+  readonly session: string;
+  /** Empty when no loop is open. */
+  readonly loopId: string;
+  readonly definitionHash: string;
+  /** The loop's turn, or the one that comes next. */
+  readonly turn: number;
+};
+
 export type OpenLoopCommand = Numbered & {
   readonly type: "open-loop";
   readonly session: string;
@@ -50,12 +60,8 @@ export type OpenLoopCommand = Numbered & {
   readonly showsTitle?: true;
 };
 
-export type CallModelCommand = WriteCommand & {
+export type CallModelCommand = TurnCommand & {
   readonly type: "call-model";
-  readonly session: string;
-  readonly loopId: string;
-  readonly definitionHash: string;
-  readonly turn: number;
   readonly view: ViewRanges;
   /** The position of the answer. */
   readonly position: number;
@@ -73,12 +79,8 @@ export type CallModelCommand = WriteCommand & {
   readonly maxAttempts: number;
 };
 
-export type CompactCommand = WriteCommand & {
+export type CompactCommand = TurnCommand & {
   readonly type: "compact";
-  readonly session: string;
-  readonly loopId: string;
-  readonly definitionHash: string;
-  readonly turn: number;
   readonly view: ViewRanges;
   /** The position of the compaction's entry. */
   readonly position: number;
@@ -92,22 +94,13 @@ export type CompactCommand = WriteCommand & {
 };
 
 /** Runs the input filters on waiting messages before a turn takes them. Writes nothing of its own. */
-export type FilterInputCommand = WriteCommand & {
+export type FilterInputCommand = TurnCommand & {
   readonly type: "filter-input";
-  readonly session: string;
-  readonly loopId: string;
-  readonly definitionHash: string;
-  /** The turn that comes next. */
-  readonly turn: number;
   readonly messages: readonly InboundMessage[];
   readonly maxAttempts: number;
 };
 
-export type CallToolCommand = WriteCommand & {
-  readonly session: string;
-  readonly loopId: string;
-  readonly definitionHash: string;
-  readonly turn: number;
+export type CallToolCommand = TurnCommand & {
   /** The index among the answer's calls. */
   readonly call: number;
   readonly toolCallId: string;
@@ -142,13 +135,8 @@ export type CallToolCommand = WriteCommand & {
 };
 
 /** Calls the hooks of one point. */
-export type RunHookCommand = WriteCommand & {
+export type RunHookCommand = TurnCommand & {
   readonly type: "run-hook";
-  readonly session: string;
-  /** Empty when no loop is open. */
-  readonly loopId: string;
-  readonly definitionHash: string;
-  readonly turn: number;
   readonly question: HookInput;
   /** A stop waits for the hooks: together they get at most ten seconds. */
   readonly isBrief?: true;
@@ -196,12 +184,8 @@ export type UpdateDefinitionCommand = WriteCommand & {
 };
 
 /** Asks the model for a title of the session, once its loop is answered. */
-export type MakeTitleCommand = WriteCommand & {
+export type MakeTitleCommand = TurnCommand & {
   readonly type: "make-title";
-  readonly session: string;
-  readonly loopId: string;
-  readonly definitionHash: string;
-  readonly turn: number;
   /** The loop's first position, at or after which its first message is. */
   readonly from: number;
   /** The position of the last answer. */
