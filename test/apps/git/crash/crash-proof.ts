@@ -41,6 +41,8 @@ export async function proveCrashes({ address, namespace, ...options }: ProofOpti
   }
 }
 
+type Player<Trace> = { readonly play: (session: string) => Promise<Trace> };
+
 class CrashProof {
   readonly #stage: Stage;
   readonly #options: Omit<ProofOptions, "address" | "namespace">;
@@ -62,14 +64,20 @@ class CrashProof {
 
   async prove(): Promise<CrashFigures> {
     const { maxKills } = this.#options;
-    const review = await this.#playUndisturbed("review", (session) => this.#reviews.play(session));
-    const commit = await this.#playUndisturbed("commit", (session) => this.#commits.play(session));
+    const review = await this.#playUndisturbed("review", this.#reviews);
+    const commit = await this.#playUndisturbed("commit", this.#commits);
     const ofReviews = planWorkerKills(review.passed, maxKills);
     const ofCommits = planWorkerKills(commit.passed, maxKills);
     const ofCommands = planCommandKills(commit.trace.gitCalls, maxKills);
     this.#worker = await KilledWorker.start(this.#stage, [...ofReviews, ...ofCommits]);
-    for (const kills of ofReviews) await this.#killReview(kills, review.trace);
-    for (const kills of ofCommits) await this.#killCommit(kills, commit.trace);
+    for (const kills of ofReviews) {
+      const deaths = await this.#killWorker("review", kills, this.#reviews, review.trace);
+      this.#figures.reviewKills += deaths;
+    }
+    for (const kills of ofCommits) {
+      const deaths = await this.#killWorker("commit", kills, this.#commits, commit.trace);
+      this.#figures.commitKills += deaths;
+    }
     for (const kill of ofCommands) await this.#killCommand(kill, commit.trace);
     for (const end of this.#worker.ownEnds) this.#addProblem("worker", end);
     return { ...this.#figures };
@@ -83,10 +91,10 @@ class CrashProof {
 
   async #playUndisturbed<Trace extends ReviewTrace | CommitTrace>(
     name: string,
-    play: (session: string) => Promise<Trace>,
+    player: Player<Trace>,
   ): Promise<{ readonly trace: Trace; readonly passed: ReadonlyMap<string, number> }> {
     const worker = await KilledWorker.start(this.#stage, []);
-    const trace = await play(this.#nameSession(name)).finally(async () => {
+    const trace = await player.play(this.#nameSession(name)).finally(async () => {
       this.#worker = worker;
     });
     const passed = await worker.stop();
@@ -95,22 +103,18 @@ class CrashProof {
     return { trace, passed };
   }
 
-  async #killReview(kills: WorkerKills, undisturbed: ReviewTrace): Promise<void> {
-    let trace: ReviewTrace | undefined;
+  async #killWorker<Trace extends ReviewTrace | CommitTrace>(
+    name: string,
+    kills: WorkerKills,
+    player: Player<Trace>,
+    undisturbed: Trace,
+  ): Promise<number> {
+    let trace: Trace | undefined;
     const deaths = await this.#worker?.kill(kills, async () => {
-      trace = await this.#reviews.play(this.#nameSession("review"));
+      trace = await player.play(this.#nameSession(name));
     });
-    this.#figures.reviewKills += this.#countDeaths(kills, deaths);
-    if (trace !== undefined) this.#judge(`review ${kills.join(", ")}`, trace, undisturbed, deaths ?? []);
-  }
-
-  async #killCommit(kills: WorkerKills, undisturbed: CommitTrace): Promise<void> {
-    let trace: CommitTrace | undefined;
-    const deaths = await this.#worker?.kill(kills, async () => {
-      trace = await this.#commits.play(this.#nameSession("commit"));
-    });
-    this.#figures.commitKills += this.#countDeaths(kills, deaths);
-    if (trace !== undefined) this.#judge(`commit ${kills.join(", ")}`, trace, undisturbed, deaths ?? []);
+    if (trace !== undefined) this.#judge(`${name} ${kills.join(", ")}`, trace, undisturbed, deaths ?? []);
+    return this.#countDeaths(kills, deaths);
   }
 
   async #killCommand(kill: CommandKill, undisturbed: CommitTrace): Promise<void> {
