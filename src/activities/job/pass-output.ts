@@ -3,6 +3,7 @@ import { INLINE_BYTES } from "../../core/machine/append-message.ts";
 import type { TaskInput } from "../../core/machine/task.ts";
 import { isAttachment, joinFiles } from "../../core/view/attachment.ts";
 import { sumContents } from "../../core/view/estimate.ts";
+import { loadValidator } from "../../platform/json-schema/schema-validator.ts";
 import { extractJson } from "../../platform/text/extract-json.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
@@ -153,6 +154,7 @@ function checkInput(text: string, schema: Readonly<Record<string, unknown>>, fro
   }
   const misfitsOf = (value: unknown) =>
     describeSchemaErrors(value, schema)?.replace(/(^|; )arguments: /g, "$1the output: ");
+  loadValidator();
   const problems = runWithTimeout(
     VALIDATION_TIMEOUT_MS,
     () => {

@@ -2,7 +2,7 @@ import { getOutputSchema, readOutput } from "../../conversation/output-value.ts"
 import type { OutputVerdict } from "../../core/machine/state/digest.ts";
 import type { OutputMode } from "../../models/provider.ts";
 import type { ProviderRegistry } from "../../models/provider-registry.ts";
-import { matchesSchema } from "../../platform/json-schema/schema-validator.ts";
+import { loadValidator, matchesSchema } from "../../platform/json-schema/schema-validator.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
@@ -90,6 +90,7 @@ export function judgeOutput(
       return buildMismatch("the answer was cut off by the output limit");
     if (final > 1) return buildMismatch(`found ${final} calls of ${outputName(output)}, expected one`);
   }
+  loadValidator();
   const verdict = runWithTimeout<OutputVerdict>(
     VALIDATION_TIMEOUT_MS,
     () => {

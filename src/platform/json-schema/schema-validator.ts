@@ -31,6 +31,12 @@ function createValidator(options: typeof AJV_OPTIONS & { readonly allErrors?: tr
   return { getAjv, compiled: new WeakMap() };
 }
 
+/** Loads the validator, for callers that limit the time of a check: on a busy machine loading takes longer than most checks. */
+export function loadValidator(): void {
+  firstErrorValidator.getAjv();
+  allErrorsValidator.getAjv();
+}
+
 /** The limit in members of one value. All errors of a larger value may exceed the memory of a process. */
 const MAX_FULLY_VALIDATED = 10_000;
 
