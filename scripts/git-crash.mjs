@@ -6,12 +6,13 @@ const USAGE = `Usage: npm run git-crash -- [--quick] [--json]
 
 Plays a review with four sub-agents and a \`git commit --write\`, first undisturbed, then with a SIGKILL of the worker at each
 kill point that they pass (some at the first pass, some in the middle, some near the end), and of the command itself around
-each of its git processes and at each request to the vendor. The artifact and the object ids must be the same, and no stored answer may be asked for again.
+each of its git processes and at each request to the vendor. The artifact and the object ids must be the same, and no stored
+answer may be asked for again.
 
   --quick  a few kills of each kind
   --json   the last line of standard output is one JSON object
 
-Exit code: 0 nothing was lost or paid twice, 1 something was, 2 bad arguments.
+Exit code: 0 nothing was lost or paid twice, 1 something was, or most of the planned kills did not come, 2 bad arguments.
 
 Example:
   npm run --silent git-crash -- --quick --json | tail -n 1
@@ -50,8 +51,10 @@ async function main() {
     const result = { ...figures, seconds };
     const rows = Object.entries(result).map(([name, value]) => `${name.padEnd(20)}${value}`);
     process.stdout.write(`${values.json ? JSON.stringify(result) : rows.join("\n")}\n`);
+    const { reviewKills, commitKills, commandKills, missed } = figures;
     const { differentArtifacts, differentObjects, repaid, problems } = figures;
-    return differentArtifacts + differentObjects + repaid + problems > 0 ? 1 : 0;
+    const isShort = missed >= reviewKills + commitKills + commandKills;
+    return isShort || differentArtifacts + differentObjects + repaid + problems > 0 ? 1 : 0;
   } finally {
     await server.stop();
   }
