@@ -73,7 +73,7 @@ export default defineConfig(({ mode }) => ({
         // Each process loads a module once, not once per file.
         isolate: false,
         // Properties make much short-lived garbage.
-        execArgv: ["--max-semi-space-size=32", "--single-threaded-gc"],
+        execArgv: ["--max-semi-space-size=64"],
       },
     },
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
