@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
+import { Headers } from "../../src/schema/headers.ts";
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
 import { OpenAiCompat, Protocol } from "../../src/schema/model.ts";
 
@@ -59,6 +60,8 @@ const variable = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,8}$/).map((letters) => `\
 /** What HTTP can send: no line breaks, no control characters, Latin-1. */
 const headerName = name.map((letters) => `h${letters}`);
 const headerValue = fc.oneof(text, variable).map((value) => value.replace(/[^\t\x20-\x7e\x80-\xff]/g, ""));
+/** Random letters can look like a secret, which a definition must not have. */
+const isAllowed = (headers: Readonly<Record<string, string>>) => Headers.safeParse(headers).success;
 
 const { maxTokensField, thinkingFormat, ...switches } = OpenAiCompat.shape;
 const COMPAT_SWITCHES = Object.keys(switches);
@@ -89,7 +92,9 @@ const model = object({
     ),
   ),
   headers: optional(
-    fc.dictionary(fc.stringMatching(/^h[!#$%&'*+.^_`|~0-9A-Za-z-]{0,8}$/), headerValue, { maxKeys: 3 }),
+    fc
+      .dictionary(fc.stringMatching(/^h[!#$%&'*+.^_`|~0-9A-Za-z-]{0,8}$/), headerValue, { maxKeys: 3 })
+      .filter(isAllowed),
   ),
   compat: optional(
     object({
@@ -211,7 +216,7 @@ const openapi = object({
       }),
     ),
   ),
-  headers: optional(fc.dictionary(headerName, headerValue, { maxKeys: 2 })),
+  headers: optional(fc.dictionary(headerName, headerValue, { maxKeys: 2 }).filter(isAllowed)),
   prefix: optional(name),
   operations: optional(
     object({
