@@ -128,9 +128,14 @@ export async function readLogTail(logFile: string, bytes?: number): Promise<stri
 }
 
 /** Reads the end of an open file, which may have been removed meanwhile. */
-export async function readTail(file: FileHandle, bytes = 2_000): Promise<string> {
+export async function readTail(file: FileHandle, bytes: number): Promise<string> {
   const { size } = await file.stat();
   const length = Math.min(size, bytes);
   const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
   return buffer.toString().trim();
+}
+
+/** Removes the stacks of Go, of which each function is a line, and its place a line with a tab: the reason stands before them. */
+export function dropStack(log: string): string {
+  return log.replace(/^\S.*\n\t\S+:\d+.*(\n|$)/gm, "").trim();
 }

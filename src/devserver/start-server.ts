@@ -10,7 +10,14 @@ import { withFolderLock } from "./folder-lock.ts";
 import { findReadinessProblem, isListening } from "./server-readiness.ts";
 import { readRecord, type ServerRecord, writeRecord } from "./server-record.ts";
 import { ServerStartError } from "./server-start-error.ts";
-import { isSupervisor, readLogTail, readTail, type ServerProcess, spawnServer } from "./spawn-server.ts";
+import {
+  dropStack,
+  isSupervisor,
+  readLogTail,
+  readTail,
+  type ServerProcess,
+  spawnServer,
+} from "./spawn-server.ts";
 
 const HOST = "127.0.0.1";
 /** The same name as in `config/home.ts`, which this folder must not import. */
@@ -33,6 +40,7 @@ const PORT_TAKEN = /address already in use|can't set \w+ port/i;
 
 /** The server's own services listen on ports that it chooses. If one is taken, it ends with a long stack after the reason. */
 const LOG_BYTES_OF_START = 64_000;
+const LOG_CHARS_OF_ERROR = 2_000;
 
 /** The interval of checks of a server that this process has not started. It counts as gone after several failed checks. */
 const POLL_INTERVAL_MS = 2_000;
@@ -211,8 +219,9 @@ async function launchServer(
       const server = await spawnServer(binary, args, logFile, temporaryFolder);
       const wanted = { address, namespace, uiPort, logFile };
       const problem = await waitUntilReady(server, wanted, options.startTimeoutMs);
-      const isPortTaken = PORT_TAKEN.test(await readTail(log, LOG_BYTES_OF_START));
-      return { server, problem, logTail: await readTail(log), isPortTaken };
+      const logOfStart = await readTail(log, LOG_BYTES_OF_START);
+      const logTail = dropStack(logOfStart).slice(-LOG_CHARS_OF_ERROR);
+      return { server, problem, logTail, isPortTaken: PORT_TAKEN.test(logOfStart) };
     });
     if (problem === undefined) {
       const uiUrl = `http://${HOST}:${uiPort}`;
