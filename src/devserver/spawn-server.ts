@@ -128,7 +128,7 @@ export async function readLogTail(logFile: string, bytes?: number): Promise<stri
 }
 
 /** Reads the end of an open file, which may have been removed meanwhile. */
-export async function readTail(file: FileHandle, bytes: number): Promise<string> {
+export async function readTail(file: FileHandle, bytes = 2_000): Promise<string> {
   const { size } = await file.stat();
   const length = Math.min(size, bytes);
   const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
