@@ -140,12 +140,12 @@ class CrashProof {
     const hasSameObjects =
       !("commit" in trace) ||
       ("tree" in undisturbed && trace.tree === undisturbed.tree && trace.commit === trace.expected);
-    this.#figures.repaid += repaid;
+    this.#figures.repaid += repaid.length;
     if (!isSame) this.#figures.differentArtifacts += 1;
     if (!hasSameObjects) this.#figures.differentObjects += 1;
     for (const problem of [...trace.problems, ...problems]) this.#addProblem(name, problem);
     const faults = [
-      ...(repaid === 0 ? [] : [`${repaid} answers paid twice`]),
+      ...repaid,
       ...(isSame ? [] : [`another artifact: ${JSON.stringify(trace.artifact)}`]),
       ...(hasSameObjects ? [] : ["other objects"]),
     ];

@@ -1,18 +1,26 @@
-import { copyFileSync, existsSync, mkdtempSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Entry, getMessageText } from "../../../../src/client/index.ts";
+import { Database } from "../../../../src/store/transcript/sqlite/libsql.ts";
 import { openTranscript } from "../../../../src/store/transcript/open-transcript.ts";
 import type { Transcript } from "../../../../src/store/transcript/transcript.ts";
 import type { StoredAnswers } from "./vendor.ts";
 
 const MAX_SESSIONS = 100;
 
-/** Copies the transcript as a dead worker has left it, before its successor writes to it. */
+/**
+ * Copies the transcript as a dead worker has left it, before its successor writes to it. A connection copies it and not the
+ * files: a commit that the death has cut off can be whole in the file of the log, although no reader sees it.
+ */
 export function copyTranscript(home: string): { readonly atMs: number; readonly folder: string } {
   const folder = mkdtempSync(join(home, "death-"));
-  for (const name of ["transcript.db", "transcript.db-wal"])
-    if (existsSync(join(home, name))) copyFileSync(join(home, name), join(folder, name));
+  const database = new Database(join(home, "transcript.db"));
+  try {
+    database.prepare("VACUUM INTO ?").run(join(folder, "transcript.db"));
+  } finally {
+    database.close();
+  }
   return { atMs: Date.now(), folder };
 }
 

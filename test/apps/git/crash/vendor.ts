@@ -17,7 +17,11 @@ export type CountingVendor = {
   /** Forgets the requests of the previous run, and reports the number of each request to come, from 1. */
   begin(onRequest?: (nth: number) => void): void;
   /** Lists what is wrong with the requests of a run. */
-  judge(deaths: readonly StoredAnswers[]): { readonly repaid: number; readonly problems: readonly string[] };
+  judge(deaths: readonly StoredAnswers[]): {
+    /** Answers that were asked for although the transcript had them, each in words. */
+    readonly repaid: readonly string[];
+    readonly problems: readonly string[];
+  };
 };
 
 export async function startCountingVendor(): Promise<CountingVendor> {
@@ -38,7 +42,9 @@ export async function startCountingVendor(): Promise<CountingVendor> {
       model.reset();
     },
     judge: (deaths) => ({
-      repaid: asked.filter((one) => deaths.some((death) => isRepaid(one, death))).length,
+      repaid: asked.flatMap((one) =>
+        deaths.filter((death) => isRepaid(one, death)).map((death) => describeRepaid(one, death)),
+      ),
       problems: [
         ...findExcess(asked, deaths.length),
         ...model.requests.flatMap(({ fault, validationError }) =>
@@ -52,6 +58,11 @@ export async function startCountingVendor(): Promise<CountingVendor> {
 /** Whether an answer was asked for again although the transcript had it when a worker died. */
 function isRepaid({ firstUserText, turn, atMs }: Asked, death: StoredAnswers): boolean {
   return atMs > death.atMs && turn < (death.counts.get(firstUserText) ?? 0);
+}
+
+function describeRepaid({ conversation, firstUserText, turn, atMs }: Asked, death: StoredAnswers): string {
+  const later = `${atMs - death.atMs} ms after a death that left ${death.counts.get(firstUserText)} answers`;
+  return `answer ${turn + 1} of ${conversation} (${firstUserText.slice(0, 80)}) was paid again, ${later}`;
 }
 
 /** A death interrupts at most one request of a conversation, so that each turn is asked for once more at most. */
