@@ -19,6 +19,7 @@ import { type ModelServer, startModelServer } from "../../../src/testing/model-s
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { createWorker, type HoldfastWorkerOptions } from "../../../src/worker.ts";
+import { lightenWorkers } from "../../support/in-process-workers.ts";
 import { type SessionOptions, TestSession } from "./test-session.ts";
 
 /** A text that must appear nowhere but in a request's header. */
@@ -147,4 +148,5 @@ export function silenceTemporal(): void {
   if (isQuiet) return;
   isQuiet = true;
   Runtime.install({ logger: new DefaultLogger("ERROR") });
+  lightenWorkers();
 }
