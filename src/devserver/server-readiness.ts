@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { Connection } from "@temporalio/client";
+import { RETRY_UNTIL_CLOSED } from "../platform/retry-until-closed.ts";
 
 /** The service whose health the frontend reports. */
 const WORKFLOW_SERVICE = "temporal.api.workflowservice.v1.WorkflowService";
@@ -29,7 +30,11 @@ export async function findReadinessProblem(
   if (!(await isListening(host, Number(port)))) return "nothing listens at its address";
   let connection: Connection | undefined;
   try {
-    connection = await Connection.connect({ address: expected.address, connectTimeout: timeoutMs });
+    connection = await Connection.connect({
+      address: expected.address,
+      connectTimeout: timeoutMs,
+      interceptors: RETRY_UNTIL_CLOSED,
+    });
     const open = connection;
     return await open.withDeadline(Date.now() + timeoutMs, async () => {
       const { status } = await open.healthService.check({ service: WORKFLOW_SERVICE });

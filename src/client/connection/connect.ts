@@ -9,6 +9,7 @@ import {
   type EncryptionOptions,
   resolveEncryption,
 } from "../../platform/encryption/resolve-encryption.ts";
+import { RETRY_UNTIL_CLOSED } from "../../platform/retry-until-closed.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { StreamHub } from "../../store/stream/stream-hub.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -125,6 +126,7 @@ async function openClient(options: ConnectOptions, encryption: Encryption): Prom
   const connection = await Connection.connect({
     address: target.address,
     connectTimeout: timeoutMs,
+    interceptors: RETRY_UNTIL_CLOSED,
     ...omitUndefined({ tls }),
     ...(apiKey === undefined ? {} : { apiKey: apiKey as string }),
     ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
