@@ -172,12 +172,12 @@ function writeLicences(file, packages) {
   writeFileSync(file, licences.join(`\n${"-".repeat(80)}\n\n`));
 }
 
-/** Reads the licence of a package; one that comes without its text has it in scripts/licences. Apache's is the same for all. */
+/** Reads the licence of a package; one that comes without its text has it in scripts/licences. Apache's is Holdfast's own too. */
 function readLicence(name) {
   const folder = join("node_modules", name);
   const { license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const file = readdirSync(folder).find((one) => /^licen[cs]e(\.|$)/i.test(one));
-  if (license === "Apache-2.0") return readFileSync("LICENSE", "utf8");
+  if (license === "Apache-2.0") return "Apache License, Version 2.0: see the file LICENSE of this package.\n";
   return readFileSync(
     file === undefined ? join("scripts", "licences", `${name.replace("/", "+")}.txt`) : join(folder, file),
     "utf8",
