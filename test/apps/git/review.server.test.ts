@@ -242,6 +242,7 @@ test("an amended commit counts the hunks of HEAD and those that are staged, and 
   expect(JSON.parse(resumed.out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
     type: "result",
     turns: 3,
+    coverage: { sentence: "6 of 6 hunks examined", files: 5 },
   });
   expect(resumed.out).toContain('"wasThere":true');
   expect(stage.model.requests.length).toBe(asked);
