@@ -1,11 +1,11 @@
-// Measures git work without a model: the map of a repository, and the ledger of a large change set.
-import { execFileSync } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+// Measures git work without a model: the map of a repository, the ledger of a large change set, and a review by null models.
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { openLedger, recordCoverage, summarizeCoverage } from "../dist/apps/git/changes/coverage-ledger.js";
 import { createRepoMapTool } from "../dist/apps/git/tools/repo-map-tool.js";
 import { computeQuantile, round } from "./environment.mjs";
+import { buildLargeRepository } from "./git-repository.mjs";
+import { measureReview } from "./git-review.mjs";
 
 const OWN = resolve(import.meta.dirname, "..");
 const MAP_TOKENS = 2_000;
@@ -27,6 +27,7 @@ export async function measure({ log, quick }) {
       // Files that were mapped by pattern, because the time for grammars was over.
       repoMapLargeByPattern: large.byPattern,
       hunksPerSecond: measureLedger(quick ? 1_000 : 10_000, quick ? 1 : 5, log),
+      ...(await measureReview(quick ? 1 : 5, log)),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -99,42 +100,4 @@ function createChangeSet(hunks) {
     };
   });
   return { files, added: hunks, deleted: 0 };
-}
-
-/** Builds a repository of one commit, whose files import and use each other. */
-async function buildLargeRepository(files) {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-bench-git-"));
-  const git = (args, input) =>
-    execFileSync("git", args, { cwd: folder, input, stdio: "pipe", maxBuffer: 1e9 });
-  git(["init", "--quiet", "--initial-branch=main"]);
-  const stream = ["commit refs/heads/main\ncommitter B <b@example.com> 1700000000 +0000\ndata 3\nOne\n"];
-  for (let nth = 0; nth < files; nth++) {
-    const text = writeSource(nth, files);
-    stream.push(`M 100644 inline ${findPath(nth)}\ndata ${Buffer.byteLength(text)}\n${text}\n`);
-  }
-  git(["fast-import", "--quiet"], stream.join(""));
-  git(["reset", "--quiet", "--hard", "main"]);
-  return folder;
-}
-
-function findPath(nth) {
-  return `src/module-${nth % 40}/part-${nth}.ts`;
-}
-
-function writeSource(nth, files) {
-  const used = [1, 7, 31].map((step) => (nth * step + step) % files);
-  const imports = used.map((at) => `import { compute${at} } from "../module-${at % 40}/part-${at}.ts";`);
-  const functions = ["compute", "format", "parse", "check"].map((verb) =>
-    [
-      `/** Returns what number ${nth} of ${verb} says. */`,
-      `export function ${verb}${nth}(value: number, options: Options${nth} = {}): number {`,
-      `  const base = ${used.map((at) => `compute${at}(value)`).join(" + ")};`,
-      "  if (options.isStrict === true && base < 0) throw new RangeError(`$" + "{base} is below zero`);",
-      "  return base * (options.factor ?? 1);",
-      "}",
-      "",
-    ].join("\n"),
-  );
-  const type = `export type Options${nth} = { readonly isStrict?: boolean; readonly factor?: number };\n`;
-  return [...imports, "", type, ...functions].join("\n");
 }

@@ -13,7 +13,7 @@ const BENCHES = {
   core: "steps of the machine a second, and bytes of its state",
   store: "claims and results a second, in a file and in PostgreSQL (HOLDFAST_DATABASE_URL)",
   wire: "answers read a second by each adapter against its vendor's SDK, and memory on a stream of 50 MB",
-  git: "the map of a repository, and hunks a second of the coverage ledger",
+  git: "the map of a repository, hunks a second of the coverage ledger, and what a review adds to its sub-agents",
   coldstart: "a worker process from its start to its first poll",
 };
 

@@ -65,6 +65,12 @@ export const SubAgent = z.strictObject({
   limits: SubAgentLimits.default(() => SubAgentLimits.parse({})).describe(
     "Limits that replace the agent's own.",
   ),
+  acceptsMaxTurns: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether a call may set its own maximum of turns with the argument `max_turns`, 1 to 100, in place of `limits.maxTurns`; no if absent.",
+    ),
   get agent() {
     return AgentDefinition.describe("The definition of the sub-agent.");
   },

@@ -30,6 +30,7 @@ export function runChild(
       ...omitUndefined({ changedArguments: changed }),
       summary,
       allocation: child.allocation,
+      ...omitUndefined({ maxTurns: child.maxTurns }),
     },
   };
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;

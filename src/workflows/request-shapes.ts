@@ -83,6 +83,7 @@ const run = fields({
       changedArguments: optional(object),
       summary: text,
       allocation: allowance,
+      maxTurns: optional(number),
     }),
   ),
   share: optional(allowance),

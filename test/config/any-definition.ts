@@ -409,9 +409,16 @@ export const DRAWN_FIELDS = [...Object.keys(fields), "subAgents"];
 const leaf = object(fields);
 const subAgents = (agent: fc.Arbitrary<unknown>) =>
   optional(
-    fc.array(object({ name, description: optional(text), limits: optional(limits), agent }), {
-      maxLength: 2,
-    }),
+    fc.array(
+      object({
+        name,
+        description: optional(text),
+        limits: optional(limits),
+        acceptsMaxTurns: optional(fc.boolean()),
+        agent,
+      }),
+      { maxLength: 2 },
+    ),
   );
 
 export const anyDefinition: fc.Arbitrary<AgentDefinition> = object({

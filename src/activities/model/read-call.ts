@@ -1,4 +1,7 @@
+import { clampRequestedTurns, MAX_TURNS_ARGUMENT } from "../../core/machine/requested-turns.ts";
 import type { CallDigest } from "../../core/machine/state/digest.ts";
+import { isObject } from "../../platform/text/json.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
 import { repairCall } from "../../tools/argument-repair/repair-call.ts";
@@ -38,9 +41,16 @@ export function parseCall(call: ToolCallContent, tools: readonly Tool[]): Parsed
       ...named,
       summary: redactPreview(summary, SUMMARY_BYTES),
       ...(note === "" ? {} : { note: redactPreview(note, NOTE_BYTES) }),
+      ...omitUndefined({ maxTurns: readMaxTurns(tool, recovered.value) }),
     },
     runs: { tool, value: recovered.value },
   };
+}
+
+/** Reads what a call of a sub-agent sets. Arguments that its tool does not have were removed. */
+function readMaxTurns({ kind }: Tool, value: unknown): number | undefined {
+  if (kind !== "agent" || !isObject(value)) return undefined;
+  return clampRequestedTurns(value[MAX_TURNS_ARGUMENT]);
 }
 
 /** Builds a summary for the timeline. A fault in it must not lose a paid answer. */

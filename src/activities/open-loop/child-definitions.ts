@@ -49,7 +49,7 @@ export function buildChildFacts(caller: AgentDefinition): ChildFacts {
   );
 }
 
-function getBounds({ limits }: SubAgent, definition: AgentDefinition) {
+function getBounds({ limits, acceptsMaxTurns }: SubAgent, definition: AgentDefinition) {
   const delegation = definition.subAgents === undefined ? {} : { delegation: getDelegation(definition) };
-  return { limits, ...delegation };
+  return { limits, ...delegation, ...(acceptsMaxTurns === true ? { acceptsMaxTurns } : {}) };
 }

@@ -30,7 +30,7 @@ export { hashEmptyTree, readChangeSet } from "./changes/read-change-set.ts";
 export { type Commit, readCommits } from "./changes/read-commits.ts";
 export { type Relevance, scoreRelevance } from "./changes/relevance.ts";
 export { classifySize, describeGuidance, type SizeClass } from "./changes/size-class.ts";
-export { findMadeCommit } from "./commit/find-made-commit.ts";
+export { findCommittedChange, findMadeCommit } from "./commit/find-made-commit.ts";
 export { formatMessage } from "./commit/format-message.ts";
 export { type CommitPlan, type PlannedCommit, planCommit } from "./commit/plan-commit.ts";
 export { type Identity, type IdentityResult, readIdentity } from "./commit/read-identity.ts";
@@ -50,7 +50,7 @@ export { RepositoryError, type RepositoryFault } from "./repository/repository-e
 export { resolveCommit } from "./repository/resolve-commit.ts";
 export { type Trust, TrustStore } from "./repository/trust-store.ts";
 export { buildRun, findCapability, loadGitCapabilities, usesCritic } from "./runs/build-run.ts";
-export type { CapabilityResult, Phase } from "./runs/capability-run.ts";
+export type { CapabilityResult, Phase, Published } from "./runs/capability-run.ts";
 export { runCapability } from "./runs/run-capability.ts";
 export { type RunPlan, readPromptNotes } from "./runs/run-plan.ts";
 export { type GitSettings, readGitSettings } from "./settings.ts";

@@ -3,6 +3,7 @@ import { MAX_FALLBACKS } from "../../schema/definition.ts";
 import { SubAgentLimits } from "../../schema/limits.ts";
 import {
   buildShape,
+  defineField,
   describeKey,
   describeRequiredKey,
   type Field,
@@ -34,7 +35,19 @@ export const SECTION_FIELDS: readonly Field[] = [
   ...SKILL_FIELDS,
 ];
 
-export const SUB_AGENT_LIMIT_FIELDS = defineLimitFields("", "limits", SubAgentLimits.parse({}));
+/** What a caller sets for a sub-agent, besides its name and description. */
+export const CALL_FIELDS: readonly Field[] = [
+  ...defineLimitFields("", "limits", SubAgentLimits.parse({})),
+  defineField(
+    "accepts_max_turns",
+    "acceptsMaxTurns",
+    describeKey(
+      z.boolean(),
+      "A call may set its own maximum of turns, 1 to 100, with the argument `max_turns`.",
+      false,
+    ),
+  ),
+];
 
 const Sections = buildShape(SECTION_FIELDS) as Record<string, z.ZodOptional<z.ZodObject>>;
 
@@ -138,7 +151,7 @@ const SubAgentInstance = z.strictObject({
     "The tool's name; the id by default.",
   ),
   description: describeKey(z.string(), "What it does, for the model that chooses a tool.", ""),
-  ...buildShape(SUB_AGENT_LIMIT_FIELDS),
+  ...buildShape(CALL_FIELDS),
   agent_name: describeKey(
     z.string().min(1).max(120),
     "The agent's name in lists; the tool's name by default.",

@@ -7,7 +7,7 @@ import type { SourceFormat } from "../source/source-format.ts";
 import { setOwnKey } from "../source/source-node.ts";
 import { escapeReferences } from "../source/variable-placeholders.ts";
 import { writeJson, writeToml, writeYaml } from "../source/write-formats.ts";
-import { SECTION_FIELDS, SUB_AGENT_LIMIT_FIELDS } from "./agent-file-schema.ts";
+import { CALL_FIELDS, SECTION_FIELDS } from "./agent-file-schema.ts";
 import type { Field } from "./define-field.ts";
 import { DEFAULT_CONTEXT_WINDOW, MODEL_FIELDS } from "./fields/model.ts";
 import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
@@ -89,12 +89,15 @@ export function addSubAgents(
   });
 }
 
-function buildInstance({ name, description, limits, agent }: SubAgent, instances: FileTable[]): FileTable {
+function buildInstance(
+  { name, description, limits, acceptsMaxTurns, agent }: SubAgent,
+  instances: FileTable[],
+): FileTable {
   const names = addSubAgents(agent, instances);
   return {
     name,
     ...(description === "" ? {} : { description }),
-    ...writeFields(SUB_AGENT_LIMIT_FIELDS, { limits }, { limits: SubAgentLimits.parse({}) }),
+    ...writeFields(CALL_FIELDS, { limits, acceptsMaxTurns }, { limits: SubAgentLimits.parse({}) }),
     ...(agent.name === name ? {} : { agent_name: agent.name }),
     ...omitUndefined({ agent_description: agent.description }),
     ...buildPrompt(agent),

@@ -1,3 +1,5 @@
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { Allowance } from "../budget/account-state.ts";
 import type { Reservation } from "../budget/reserve.ts";
 import { decidePermit } from "./approvals.ts";
 import { answerCall, buildDoneStatus, buildStartEvent } from "./call-results.ts";
@@ -6,6 +8,7 @@ import { formatHookDenial } from "./denial-texts.ts";
 import { emit } from "./outbox.ts";
 import { requirePinned } from "./phase.ts";
 import { type CallFailure, countFailure, markStuck } from "./repeated-failures.ts";
+import { getRequestedTurns } from "./requested-turns.ts";
 import type { Call, CallStatus } from "./state/call-status.ts";
 import type { State } from "./state/state.ts";
 import { formatNotAlone } from "./structured-output.ts";
@@ -97,12 +100,20 @@ export function runCall(
 ): { state: State; call: Call } {
   if (share?.type === "denied") return refuseCall(state, answer, call, index, share.reason);
   const isLocal = share === undefined && state.localSteps && getToolFacts(state, call.name)?.quick === true;
-  const child = share === undefined ? {} : { child: { allocation: share.allocation } };
-  const status = { ...buildRunningStatus(state), isLocal, ...child };
+  const child = share === undefined ? undefined : buildChildStatus(state, call, share.allocation);
+  const status = { ...buildRunningStatus(state), isLocal, ...omitUndefined({ child }) };
   return { state: emit(state, buildStartEvent(call, answer)), call: { ...call, status } };
 }
 
-export function buildRunningStatus({ nowMs }: State): Extract<CallStatus, { type: "running" }> {
+function buildChildStatus(state: State, call: Call, allocation: Allowance): RunningStatus["child"] {
+  const facts = getToolFacts(state, call.name)?.child;
+  const maxTurns = facts === undefined ? undefined : getRequestedTurns(call, facts);
+  return { allocation, ...omitUndefined({ maxTurns }) };
+}
+
+type RunningStatus = Extract<CallStatus, { type: "running" }>;
+
+export function buildRunningStatus({ nowMs }: State): RunningStatus {
   return { type: "running", generation: 0, lostWorkers: 0, isLocal: false, startedAtMs: nowMs };
 }
 

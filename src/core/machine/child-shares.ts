@@ -6,6 +6,7 @@ import { computeSpent, findReachedLimit } from "../budget/limits.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
 import { findExhaustedBudget } from "../budget/shortage.ts";
 import { requireLoop, requirePinned } from "./phase.ts";
+import { buildCallLimits } from "./requested-turns.ts";
 import type { Call } from "./state/call-status.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
@@ -71,9 +72,10 @@ export function reserveShares(
 ): ReservedShares {
   const { tools } = requirePinned(state);
   const asked = indices.flatMap((index) => {
-    const facts = tools[calls[index]?.name ?? ""]?.child;
-    if (facts === undefined) return [];
-    const own = buildAllowance(facts.limits, facts.delegation, state.nowMs);
+    const call = calls[index];
+    const facts = tools[call?.name ?? ""]?.child;
+    if (call === undefined || facts === undefined) return [];
+    const own = buildAllowance(buildCallLimits(call, facts), facts.delegation, state.nowMs);
     return [{ index, id: buildShareId(state, index), own }];
   });
   if (asked.length === 0) return { state, reservations: new Map() };

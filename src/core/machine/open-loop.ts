@@ -37,7 +37,7 @@ export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation
       : { grants: readGrants(digest.grants) }),
     requestedDefinition: { hash: definitionHash },
     last: undefined,
-    pinned: toPinnedDigest(digest),
+    pinned: applyRequestedTurns(toPinnedDigest(digest), state.task),
     branch,
     length: from + digest.entries.length,
     view: buildInitialView(state, digest),
@@ -79,6 +79,12 @@ function findMetadata({ phase }: State): MessageMetadata | undefined {
 /** A title that the user has given while the loop was opened stays. */
 function findTitle({ title }: State, digest: LoopDigest): SessionTitle | undefined {
   return title?.by === "user" ? title : (digest.title ?? title);
+}
+
+/** The call that a sub-agent works for may have set the maximum of turns of its loops. */
+function applyRequestedTurns(pinned: PinnedDigest, task: State["task"]): PinnedDigest {
+  if (task?.maxTurns === undefined) return pinned;
+  return { ...pinned, limits: { ...pinned.limits, maxTurns: task.maxTurns } };
 }
 
 function toPinnedDigest(digest: LoopDigest): PinnedDigest {

@@ -42,7 +42,7 @@ export function buildDefinition(
 
 /** The sub-agent's conversation name extends its caller's. */
 function buildSubAgent(
-  { name, limits, agent, subAgents }: ScenarioSubAgentInput,
+  { name, limits, acceptsMaxTurns, agent, subAgents }: ScenarioSubAgentInput,
   baseUrl: string,
   { conversation, ...overrides }: { conversation?: string; workspace?: string },
 ): unknown {
@@ -50,7 +50,7 @@ function buildSubAgent(
     conversation === undefined ? overrides : { ...overrides, conversation: `${conversation}/${name}` };
   return {
     name,
-    ...omitUndefined({ limits }),
+    ...omitUndefined({ limits, acceptsMaxTurns }),
     agent: buildDefinition({ agent, subAgents }, baseUrl, inner),
   };
 }

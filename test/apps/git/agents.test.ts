@@ -71,7 +71,8 @@ describe("the definition of a capability's agent", () => {
   test("delegates to agents with the eleven core tools, 20 turns, 120 s and 4,096 tokens [IRIS-14] [IRIS-24] [IRIS-25]", () => {
     const { subAgents = [], delegation } = define("review");
     expect(subAgents.map(({ name }) => name)).toEqual(["parallel_analyze", "analyze_subagent"]);
-    for (const { agent, limits } of subAgents) {
+    for (const { agent, limits, acceptsMaxTurns } of subAgents) {
+      expect(acceptsMaxTurns).toBe(true);
       expect(agent.tools).toHaveLength(11);
       expect(agent.subAgents).toBeUndefined();
       expect(agent).toMatchObject({ maxTokens: 4_096, thinking: "low", model: { id: MODELS.sub.id } });

@@ -1,10 +1,15 @@
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { main } from "../../../src/apps/cli/program.ts";
+import { main as runProgram } from "../../../src/apps/cli/program.ts";
 import { createGitTools } from "../../../src/apps/git/index.ts";
+import { listModels } from "../../../src/client/index.ts";
 import { createTerminal, runHoldfast } from "../../cli/terminal.ts";
 import { formatConnectionOptions } from "../../workflows/support/test-client.ts";
-import { openTestEnvironment, type TestEnvironment } from "../../workflows/support/test-environment.ts";
+import {
+  openTestEnvironment,
+  TEST_KEY,
+  type TestEnvironment,
+} from "../../workflows/support/test-environment.ts";
 import { createFinding, diff, scriptReview } from "./review-script.ts";
 import { createReviewedRepository, PARTS, type ReviewedRepository } from "./reviewed-repository.ts";
 
@@ -19,7 +24,7 @@ let stage: TestEnvironment;
 let repository: ReviewedRepository;
 beforeAll(async () => {
   const { core, main, update } = createGitTools();
-  stage = await openTestEnvironment({ tools: [...core, ...main, ...update] });
+  stage = await openTestEnvironment({ tools: [...core, ...main, ...update], secrets: () => TEST_KEY });
   repository = createReviewedRepository();
 });
 afterAll(async () => {
@@ -93,6 +98,31 @@ test("a review accounts for every hunk, names the sub-agent that died, drops wha
   });
 });
 
+test("a sub-agent ends after the turns that its call has set, and the result names it; another has the default [IRIS-24]", async () => {
+  const { base, head } = repository;
+  const delegate = (part: string, turns: object) => ({
+    name: "parallel_analyze",
+    arguments: { task: `Examine part ${part}`, ...turns },
+  });
+  const agents = ["one", "two"].map((part) => ({
+    match: `Examine part ${part}`,
+    replies: [diff(base, head, [part]), { text: `Part ${part} is sound.` }],
+  }));
+  const calls = [delegate("one", { max_turns: 1 }), delegate("two", {})];
+  stage.model.script({
+    conversations: [...agents, { match: "Review the change", replies: [{ toolCalls: calls }, review()] }],
+  });
+  const { code, out, err } = await runReview("--json", "--no-critic", "--session", "limited");
+  expect(code, err).toBe(0);
+  expect(JSON.parse(out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
+    coverage: { open: ["one/file.ts:1", "three/file.ts:1", "four/file.ts:1"].sort() },
+    delegations: [
+      { name: "parallel_analyze 1", status: "late", reason: "Max turns reached (1/1)" },
+      { name: "parallel_analyze 2", status: "ended" },
+    ],
+  });
+});
+
 test("a head that moves stops the publication, and the agent examines the difference", async () => {
   const { base, head } = repository;
   repository.git("branch", "--force", "topic", head);
@@ -111,7 +141,7 @@ test("a head that moves stops the publication, and the agent examines the differ
   });
   const args = gitArguments("review", "--range", `${base}..topic`, "--no-critic", "--format", "json");
   const { streams, said } = createTerminal();
-  const ended = main([...args], streams);
+  const ended = runProgram([...args], streams);
   await stage.model.waitForHold("moved");
   repository.git("checkout", "--quiet", "topic");
   repository.write("five/file.ts", "export const five = 5;\n");
@@ -141,7 +171,7 @@ test("Ctrl-C stops a review, and resume goes on with it without asking for an an
   });
   const args = gitArguments("review", "--commit", repository.head, "--no-critic", "--session", "stopped");
   const { streams, said, signals } = createTerminal();
-  const ended = main([...args], streams);
+  const ended = runProgram([...args], streams);
   await stage.model.waitForHold("stopped");
   signals.emit("SIGINT");
   expect(await ended).toBe(4);
@@ -159,6 +189,58 @@ test("Ctrl-C stops a review, and resume goes on with it without asking for an an
   expect(coloured.out).toContain("\x1b[1mReview of ");
   expect(stage.model.requests.length - asked).toBe(1);
 });
+
+test("the cost after resume is that of all answers of the run: before the stop and after it, of sub-agents and of the critic", async () => {
+  const [main, sub] = ["gpt-5", "gpt-5-mini"];
+  const paid = (nth: number) => ({ usage: { input: 1_000 * 2 ** nth, output: 100 * 2 ** nth } });
+  const delegate = { name: "parallel_analyze", arguments: { task: "Examine part one" } };
+  const verdict = { requires_revision: false, issues: [], revision_prompt: "", confidence: 90 };
+  stage.model.script({
+    conversations: [
+      { match: "Judge whether", replies: [{ text: JSON.stringify(verdict), ...paid(4) }] },
+      {
+        match: "Examine part one",
+        replies: [
+          { ...diff(repository.base, repository.head, ["one"]), ...paid(1) },
+          { text: "Sound.", ...paid(2) },
+        ],
+      },
+      {
+        match: "Review the change",
+        replies: [
+          { toolCalls: [delegate], ...paid(0) },
+          { ...review(), ...paid(3), holdUntil: "paid", holdAt: "head" },
+        ],
+      },
+    ],
+  });
+  const models = ["--model", `openai/${main}`, "--subagent-model", `openai/${sub}`];
+  const flags = ["--commit", repository.head, "--session", "paid", ...models];
+  const { streams, said, signals } = createTerminal();
+  const ended = runProgram([...gitArguments("review", ...flags)], streams);
+  await stage.model.waitForHold("paid");
+  signals.emit("SIGINT");
+  expect(await ended, said.err).toBe(4);
+  stage.model.release("paid");
+  const resumed = await runHoldfast(gitArguments("resume", "paid"));
+  expect(resumed.code, resumed.err).toBe(0);
+  const spent = [0, 3, 4].reduce((sum, nth) => sum + computePrice(main, paid(nth)), 0);
+  const spentBySub = [1, 2].reduce((sum, nth) => sum + computePrice(sub, paid(nth)), 0);
+  expect(resumed.err).toContain(` · $${(spent + spentBySub).toFixed(2)} · session paid`);
+  const shown = await runHoldfast(gitArguments("resume", "paid", "--json"));
+  const result = JSON.parse(shown.out.trim().split("\n").at(-1) ?? "{}");
+  expect(result.costUsd).toBeCloseTo(spent + spentBySub, 9);
+});
+
+/** Computes what an answer costs by the catalogue. */
+function computePrice(
+  id: string,
+  { usage }: { readonly usage: { readonly input: number; readonly output: number } },
+): number {
+  const { cost } = listModels().find((one) => one.provider === "openai" && one.id === id) ?? {};
+  if (cost === undefined || cost === null) throw new Error(`The price of ${id} is unknown`);
+  return (usage.input * cost.input + usage.output * cost.output) / 1e6;
+}
 
 test("a commit is written with the generated message, of exactly what is staged", async () => {
   repository.write("six.ts", "export const six = 6;\n");
@@ -217,6 +299,7 @@ test("an amended commit counts the hunks of HEAD and those that are staged, and 
   expect(JSON.parse(resumed.out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
     type: "result",
     turns: 3,
+    coverage: { sentence: "6 of 6 hunks examined", files: 5 },
   });
   expect(resumed.out).toContain('"wasThere":true');
   expect(stage.model.requests.length).toBe(asked);

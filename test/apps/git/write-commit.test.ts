@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findMadeCommit } from "../../../src/apps/git/commit/find-made-commit.ts";
+import { readChangeSet } from "../../../src/apps/git/changes/read-change-set.ts";
+import { findCommittedChange, findMadeCommit } from "../../../src/apps/git/commit/find-made-commit.ts";
 import { type CommitPlan, planCommit } from "../../../src/apps/git/commit/plan-commit.ts";
 import { readIdentity } from "../../../src/apps/git/commit/read-identity.ts";
 import type { Signature } from "../../../src/apps/git/commit/signature.ts";
@@ -127,6 +128,12 @@ describe("a commit", () => {
     expect(await find()).toBe(made.commit);
     place.git(["commit", "--quiet", "--allow-empty", "-m", "later"]);
     expect(await find()).toBe(made.commit);
+    const change = await withRepository(
+      place.top,
+      {},
+      async (one) => await findCommittedChange(one, request),
+    );
+    expect(change).toEqual({ type: "commits", from: of.head, to: made.commit });
   });
 
   test("moves a HEAD that names a commit, and no branch", async () => {
@@ -155,6 +162,11 @@ describe("a commit", () => {
     const result = await withRepository(folder, {}, async (one) => await writeCommit(one, request));
     expect(result).toMatchObject({ commit: place.git(["rev-parse", "trunk"], { cwd: folder }) });
     expect(place.git(["log", "-g", "--format=%gs"], { cwd: folder })).toBe("commit (initial): One");
+    const change = await withRepository(folder, {}, async (one) => {
+      const source = await findCommittedChange(one, request);
+      return source === undefined ? undefined : await readChangeSet(one, source);
+    });
+    expect(change?.files.map(({ path }) => path)).toEqual(["a"]);
   });
 
   test("of a linked work tree moves the branch of that work tree, and logs there", async () => {

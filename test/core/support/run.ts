@@ -141,7 +141,7 @@ export class Run extends People {
   async #runChild({ call, child }: CallToolCommand): Promise<void> {
     if (child === undefined) return;
     const tell = (happening: Happening) => void this.tell(happening);
-    const working = await beginChild(this.stage, this.call(call), child.allocation, driveTask, tell);
+    const working = await beginChild(this.stage, this.call(call), child, driveTask, tell);
     const report = await working.finish();
     this.tell({ type: "child-finished", call, report });
   }

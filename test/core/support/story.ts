@@ -129,12 +129,13 @@ function contextFor(compactAbove: number): ContextConfig {
 }
 
 function agentFor(name: string, facts: ToolFacts | undefined) {
-  const { limits = {}, delegation } = facts?.child ?? {};
+  const { limits = {}, delegation, acceptsMaxTurns } = facts?.child ?? {};
   const model = modelFor(EXACT_PRICE);
   const below = { name: "helper", agent: { name: "helper", model } };
   return {
     name,
     limits,
+    ...(acceptsMaxTurns === undefined ? {} : { acceptsMaxTurns }),
     agent: { name, model, ...(delegation === undefined ? {} : { delegation, subAgents: [below] }) },
   };
 }

@@ -18,7 +18,7 @@ import { type GitFlags, readGitFlags } from "./git-flags.ts";
 import { type GitSite, openGitStack, rethrowAsUsage } from "./open-git.ts";
 import { reportFacts } from "./report-facts.ts";
 import { RunProgress } from "./run-progress.ts";
-import { isCommitMade } from "./written-commit.ts";
+import { findPublished } from "./written-commit.ts";
 
 export type Made = Extract<CapabilityResult, { type: "made" }>;
 
@@ -92,7 +92,7 @@ export async function runPlan(
       onEvent: (event) => progress.showEvent(event),
       onPhase: (phase) => progress.showPhase(phase),
       isStopping: () => isStopping,
-      isPublished: async () => await isCommitMade(site, plan),
+      findPublished: async () => await findPublished(site, plan),
     }).catch(rethrowAsUsage);
     if (result.type === "unfinished") return reportUnfinished(context, result);
     const exitCode = await present(site, result, plan.output ?? {});

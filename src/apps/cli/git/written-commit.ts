@@ -1,6 +1,8 @@
 import {
   type CommitPlan,
+  findCommittedChange,
   findMadeCommit,
+  type Published,
   planCommit,
   type RunPlan,
   readIdentity,
@@ -76,14 +78,15 @@ export async function makeCommit(site: GitSite, message: string, written: Writte
   return EXIT.ok;
 }
 
-/** Whether an earlier process has made the commit of a plan. */
-export async function isCommitMade(site: GitSite, { output }: RunPlan): Promise<boolean> {
+/** Finds the commit of a plan that an earlier process has made. */
+export async function findPublished(site: GitSite, { output }: RunPlan): Promise<Published | undefined> {
   const written = output?.["written"] as WrittenCommit | undefined;
-  if (written === undefined) return false;
-  return await openRepository(
+  if (written === undefined) return undefined;
+  const staged = await openRepository(
     site,
-    async (repository) => (await findMadeCommit(repository, written)) !== undefined,
+    async (repository) => await findCommittedChange(repository, written),
   );
+  return staged === undefined ? undefined : { staged };
 }
 
 async function openRepository<Result>(

@@ -62,5 +62,5 @@ export function defineSubAgent(
     thinking: chooseThinking(model, "low"),
     workspace,
   };
-  return { name, description: DESCRIPTIONS[name], limits, agent };
+  return { name, description: DESCRIPTIONS[name], limits, acceptsMaxTurns: true, agent };
 }

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ChangeSource } from "../changes/change-set.ts";
+import { hashEmptyTree } from "../changes/read-change-set.ts";
 import type { Repository } from "../repository/repository.ts";
 import { findCommit } from "../repository/resolve-commit.ts";
 import { runGit } from "../repository/run-git.ts";
@@ -28,4 +30,14 @@ export async function findMadeCommit(
     if (isDeepStrictEqual(await readRawCommit(repository, id), { parents, author, committer })) return id;
   }
   return undefined;
+}
+
+/** Returns what was staged for a request, as the commit has it that an earlier process has made of it. */
+export async function findCommittedChange(
+  repository: Repository,
+  request: Omit<CommitRequest, "message">,
+): Promise<ChangeSource | undefined> {
+  const to = await findMadeCommit(repository, request);
+  if (to === undefined) return undefined;
+  return { type: "commits", from: request.plan.head ?? (await hashEmptyTree(repository)), to };
 }

@@ -26,16 +26,26 @@ export type CoverageReport = {
   readonly skipped: Readonly<Record<string, readonly string[]>>;
 };
 
+/** The change that the agents of a session have worked on. */
+type Examined = {
+  readonly session: string;
+  readonly change: PinnedChange;
+  /** What was staged, if it is committed meanwhile. */
+  readonly staged?: ChangeSource | undefined;
+};
+
 /** Writes the coverage ledger of a change from the records of the agents that have worked on it. */
 export async function accountForChange(
   holdfast: Holdfast,
   repository: Repository,
-  session: string,
-  change: PinnedChange,
+  { session, change, staged }: Examined,
 ): Promise<CoverageReport> {
   const entries = await holdfast.session(session).messages.list();
   const ledgers = await Promise.all(
-    listSources(change).map(async (source) => await accountForSource(holdfast, repository, entries, source)),
+    listSources(change).map(async (source) => {
+      const now = source.type === "staged" ? (staged ?? source) : source;
+      return await accountForSource(holdfast, repository, entries, { source, now });
+    }),
   );
   const summary = addSummaries(ledgers.map((one) => one.summary));
   const { total, read, delegated, open, skipped } = summary;
@@ -50,7 +60,8 @@ async function accountForSource(
   holdfast: Holdfast,
   repository: Repository,
   entries: readonly Entry[],
-  source: ChangeSource,
+  /** The change as the agents have named it, and where it is now. */
+  { source, now }: { readonly source: ChangeSource; readonly now: ChangeSource },
 ): Promise<{ readonly changes: ChangeSet; readonly summary: CoverageSummary }> {
   const pins = listPins(entries);
   const isStaged = source.type !== "commits";
@@ -61,7 +72,7 @@ async function accountForSource(
     { facts },
     ...(await Promise.all(facts.delegations.map((one) => readAgent(holdfast, one)))),
   ];
-  const changes = await readChangeSet(repository, source);
+  const changes = await readChangeSet(repository, now);
   const parts = isStaged ? [] : await readParts(repository, pins, source);
   return { changes, summary: summarizeCoverage(buildLedger({ source, changes, parts }, agents)) };
 }

@@ -2,6 +2,7 @@ import type { AgentDefinitionInput, Outcome } from "../../../client/index.ts";
 import type { Task } from "../agents/task-prompt.ts";
 import type { Artifact } from "../artifacts/read-artifact.ts";
 import type { Capability } from "../capabilities/capability.ts";
+import type { ChangeSource } from "../changes/change-set.ts";
 import type { PinnedChange } from "../changes/pin-change.ts";
 import type { EvidenceReport } from "../evidence/check-artifact.ts";
 import type { OpenOptions } from "../repository/repository.ts";
@@ -31,8 +32,14 @@ export type RunWatcher = Watcher & {
   readonly onPhase?: ((phase: Phase) => void) | undefined;
   /** Whether the user has asked to stop: no further step begins. */
   readonly isStopping?: (() => boolean) | undefined;
-  /** Whether an earlier process has already used the artifact, such as for a commit: the change is no longer as it was. */
-  readonly isPublished?: (() => Promise<boolean>) | undefined;
+  /** Finds what an earlier process has made of the artifact: the change is no longer as it was. */
+  readonly findPublished?: (() => Promise<Published | undefined>) | undefined;
+};
+
+/** A commit that was made from the artifact. */
+export type Published = {
+  /** What was staged for it, as the commit has it. */
+  readonly staged: ChangeSource;
 };
 
 export type CapabilityResult =
@@ -41,7 +48,7 @@ export type CapabilityResult =
       readonly session: string;
       readonly artifact: Artifact;
       readonly change?: PinnedChange;
-      /** Absent without a change, and if the artifact was published before. */
+      /** Absent without a change. */
       readonly coverage?: CoverageReport;
       readonly evidence?: EvidenceReport;
       readonly verdict?: Verdict;

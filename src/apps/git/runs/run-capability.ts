@@ -7,7 +7,7 @@ import { createGitEvidenceReader } from "../evidence/git-evidence-reader.ts";
 import { type Repository, withRepository } from "../repository/repository.ts";
 import { accountForChange, type CoverageReport } from "./account-for-change.ts";
 import { askAgent } from "./ask-agent.ts";
-import type { CapabilityResult, CapabilityRun, RunWatcher, Unfinished } from "./capability-run.ts";
+import type { CapabilityResult, CapabilityRun, Published, RunWatcher, Unfinished } from "./capability-run.ts";
 import { finishArtifact } from "./finish-artifact.ts";
 import { judgeArtifact, requiresRevision, type Verdict } from "./judge-artifact.ts";
 import { readTotals } from "./read-totals.ts";
@@ -44,7 +44,7 @@ class CapabilityRunner {
   readonly #watcher: RunWatcher;
   #moves = 0;
   #change: PinnedChange | undefined;
-  #isPublished = false;
+  #published: Published | undefined;
 
   constructor(holdfast: Holdfast, run: CapabilityRun, watcher: RunWatcher) {
     this.#holdfast = holdfast;
@@ -55,7 +55,7 @@ class CapabilityRunner {
   async run(): Promise<CapabilityResult> {
     const { session, task, plan, critic } = this.#run;
     this.#watcher.onPhase?.("analysing");
-    this.#isPublished = (await this.#watcher.isPublished?.()) === true;
+    this.#published = await this.#watcher.findPublished?.();
     const stored = await this.#readPrompt("task");
     this.#change = stored?.change ?? (await this.#pin());
     const prompt = stored?.text ?? formatTask({ ...task, change: this.#change });
@@ -100,7 +100,7 @@ class CapabilityRunner {
       let prompt = stored?.text;
       if (stored === undefined) {
         if (result === undefined || !isAnswer(result)) return this.#stop(result);
-        if (this.#isPublished) return { type: "answered", answer: result };
+        if (this.#published !== undefined) return { type: "answered", answer: result };
         const now = await this.#pin();
         if (now === undefined || this.#change === undefined || isSameChange(now, this.#change))
           return { type: "answered", answer: result };
@@ -165,9 +165,11 @@ class CapabilityRunner {
 
   async #account(): Promise<CoverageReport | undefined> {
     const change = this.#change;
-    if (change === undefined || this.#isPublished) return undefined;
+    if (change === undefined) return undefined;
+    const { session } = this.#run;
+    const staged = this.#published?.staged;
     return await this.#withRepository(
-      async (repository) => await accountForChange(this.#holdfast, repository, this.#run.session, change),
+      async (repository) => await accountForChange(this.#holdfast, repository, { session, change, staged }),
     );
   }
 

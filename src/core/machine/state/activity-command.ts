@@ -130,6 +130,8 @@ export type CallToolCommand = TurnCommand & {
   readonly child?: {
     readonly definitionHash: string;
     readonly allocation: Allowance;
+    /** The maximum of its turns that the call has set. */
+    readonly maxTurns?: number;
     readonly session?: string;
   };
 };

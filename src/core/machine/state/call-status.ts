@@ -17,7 +17,12 @@ export type CallStatus =
       /** The number of its command, when it differs from the unit's: the call has run before and has asked the user. */
       readonly number?: number;
       /** The run of a sub-agent, with its reservation; `session` is absent until it has one. */
-      readonly child?: { readonly allocation: Allowance; readonly session?: string };
+      readonly child?: {
+        readonly allocation: Allowance;
+        /** The maximum of its turns that the call has set. */
+        readonly maxTurns?: number;
+        readonly session?: string;
+      };
     }
   /** The user is asked. `untilMs` is when the definition decides instead. */
   | {

@@ -36,6 +36,8 @@ export type ToolFacts = {
     readonly limits: SubAgentLimits;
     /** The sub-agents that it may start itself; absent: none. */
     readonly delegation?: Delegation;
+    /** A call may set its own maximum of turns. */
+    readonly acceptsMaxTurns?: true;
   };
 };
 
@@ -119,6 +121,8 @@ export type CallDigest = {
   readonly note?: string;
   /** The call is to the final tool: it is judged, never run. */
   readonly isFinal?: true;
+  /** The maximum of turns that a call of a sub-agent has set, clamped. */
+  readonly maxTurns?: number;
   /** What a policy must know of it; absent for tools that touch neither paths nor commands. */
   readonly facts?: CallFacts;
 };

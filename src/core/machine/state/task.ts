@@ -15,6 +15,8 @@ export type TaskRequest = {
   readonly summary: string;
   /** What its caller has reserved for it, and for everything that it starts. */
   readonly allocation: Allowance;
+  /** The maximum of turns that the call has set, in place of the definition's. */
+  readonly maxTurns?: number;
 };
 
 /** The report of a sub-agent's run. Its text stays in its own session, in the entry at `position`. */

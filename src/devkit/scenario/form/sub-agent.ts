@@ -8,6 +8,7 @@ export const ScenarioSubAgent = z.strictObject({
   /** The sub-agent's name for its caller's model. */
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
   limits: SubAgentLimits.optional(),
+  acceptsMaxTurns: z.boolean().optional(),
   /** Fields of an agent definition. */
   agent: z.record(z.string(), z.unknown()).default({}),
   /** The replies to the sub-agent's requests, in order, across all of its calls. Calls of it are played one after the other. */
@@ -27,6 +28,7 @@ export const ScenarioSubAgent = z.strictObject({
 export type ScenarioSubAgent = {
   readonly name: string;
   readonly limits?: z.output<typeof SubAgentLimits> | undefined;
+  readonly acceptsMaxTurns?: boolean | undefined;
   readonly agent: Record<string, unknown>;
   readonly model: ScenarioReply[];
   readonly arrives: Arrival[];
@@ -36,6 +38,7 @@ export type ScenarioSubAgent = {
 export type ScenarioSubAgentInput = {
   readonly name: string;
   readonly limits?: z.input<typeof SubAgentLimits> | undefined;
+  readonly acceptsMaxTurns?: boolean | undefined;
   readonly agent?: Record<string, unknown> | undefined;
   readonly model?: z.input<typeof ScenarioReply>[] | undefined;
   readonly arrives?: z.input<typeof Arrival>[] | undefined;

@@ -38,7 +38,7 @@ export class RunningCalls {
   /** Begins a call; returns its result if it has one without running. */
   async begin(command: CallToolCommand): Promise<ViewAnswer | undefined> {
     if (command.child !== undefined) {
-      const child = await beginChild(this.#stage, command, command.child.allocation, this.#drive);
+      const child = await beginChild(this.#stage, command, command.child, this.#drive);
       this.#waiting.push({ command, deed: { gives: "" }, run: async () => toErrorExecution(""), child });
       mustDiffer(this.#waiting.flatMap(({ child: one }) => one ?? []));
       return undefined;

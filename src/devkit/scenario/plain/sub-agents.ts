@@ -29,7 +29,7 @@ export type Drive = (
 export async function beginChild(
   caller: Stage,
   command: CallToolCommand,
-  given: TaskRequest["allocation"],
+  given: Pick<TaskRequest, "allocation" | "maxTurns">,
   drive: Drive,
   tell: (happening: Happening) => void = (happening) => caller.machine.tell(happening),
 ): Promise<Child> {
@@ -53,7 +53,8 @@ export async function beginChild(
     answer,
     ...omitUndefined({ changedArguments: changed }),
     summary,
-    allocation: given,
+    allocation: given.allocation,
+    ...omitUndefined({ maxTurns: given.maxTurns }),
   };
   const task = await readTaskText(request, {
     readEntries: async (_, from, at, to) => transcript.listEntries(from).slice(at, to),

@@ -2,8 +2,8 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Entry, getMessageText } from "../../../../src/client/index.ts";
-import { Database } from "../../../../src/store/transcript/sqlite/libsql.ts";
 import { openTranscript } from "../../../../src/store/transcript/open-transcript.ts";
+import { Database } from "../../../../src/store/transcript/sqlite/libsql.ts";
 import type { Transcript } from "../../../../src/store/transcript/transcript.ts";
 import type { StoredAnswers } from "./vendor.ts";
 
