@@ -135,7 +135,7 @@ export async function readTail(file: FileHandle, bytes = 2_000): Promise<string>
   return buffer.toString().trim();
 }
 
-/** Removes the stacks of Go, of which each function is a line, and its place a line with a tab: the reason stands before them. */
+/** Removes Go's stack traces, in which a line with a function precedes an indented line with its file; the reason stays. */
 export function dropStack(log: string): string {
   return log.replace(/^\S.*\n\t\S+:\d+.*(\n|$)/gm, "").trim();
 }

@@ -4,22 +4,16 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { raceAbort } from "../platform/async/race.ts";
 import { SEARCH_ATTRIBUTES } from "../schema/search-attributes.ts";
+import { type DevServer, getLogFile, HOST, PROBE_EVERY_MS, PROBE_TIMEOUT_MS } from "./dev-server.ts";
 import { findFreePort } from "./find-free-port.ts";
 import { type FindServerOptions, findServer } from "./find-server.ts";
 import { withFolderLock } from "./folder-lock.ts";
+import { joinRunningServer } from "./join-server.ts";
 import { findReadinessProblem, isListening } from "./server-readiness.ts";
-import { readRecord, type ServerRecord, writeRecord } from "./server-record.ts";
+import { writeRecord } from "./server-record.ts";
 import { ServerStartError } from "./server-start-error.ts";
-import {
-  dropStack,
-  isSupervisor,
-  readLogTail,
-  readTail,
-  type ServerProcess,
-  spawnServer,
-} from "./spawn-server.ts";
+import { dropStack, readLogTail, readTail, type ServerProcess, spawnServer } from "./spawn-server.ts";
 
-const HOST = "127.0.0.1";
 /** The same name as in `config/home.ts`, which this folder must not import. */
 const SERVER_DATABASE = "temporal.sqlite";
 const DEFAULT_PORT = 7233;
@@ -27,8 +21,6 @@ const DEFAULT_UI_PORT = 8233;
 
 /** The server starts in half a second on two idle cores. A loaded machine needs more time. */
 const START_TIMEOUT_MS = 60_000;
-const PROBE_TIMEOUT_MS = 1_000;
-const PROBE_EVERY_MS = 50;
 
 /** The server prints the port on which it listens. After this long it counts as ready without that line. */
 const BANNER_TIMEOUT_MS = 2_000;
@@ -40,14 +32,8 @@ const PORT_TAKEN = /address already in use|can't set \w+ port/i;
 
 /** The server's own services listen on ports that it chooses. If one is taken, it ends with a long stack after the reason. */
 const LOG_BYTES_OF_START = 64_000;
+/** How much of the log an error shows, without the stack. */
 const LOG_CHARS_OF_ERROR = 2_000;
-
-/** The interval of checks of a server that this process has not started. It counts as gone after several failed checks. */
-const POLL_INTERVAL_MS = 2_000;
-const MAX_SILENT_POLLS = 3;
-
-/** A server whose owner has just died needs up to its grace period to release the SQLite file. */
-const RELEASE_TIMEOUT_MS = 10_000;
 
 /**
  * Settings that make the server fast. By default one shard polls 20 times a second, which limits one agent to 10 turns a
@@ -75,22 +61,6 @@ export type DevServerOptions = DevServerStorage & {
   /** Fails if the given ports are taken, because clients know the server by them. */
   readonly samePorts?: boolean;
 };
-
-/** A Temporal server of the current machine that answers. */
-export interface DevServer {
-  readonly address: string;
-  readonly namespace: string;
-  /** Absent if this process did not start the server and its UI is unknown. */
-  readonly uiUrl?: string;
-  /** The file of the server's log. Absent if this process did not start the server. */
-  readonly logFile?: string;
-  /** This process did not start the server: `stop` does nothing, and its search attributes are unchanged. */
-  readonly alreadyRunning: boolean;
-  /** Resolves when the server has ended by itself, with a text that says how, or with undefined if the signal is aborted. */
-  waitUntilEnded(signal: AbortSignal): Promise<string | undefined>;
-  /** Ends the server that this process started, and resolves when it has ended. */
-  stop(): Promise<void>;
-}
 
 /**
  * Starts a Temporal dev server on loopback and waits until it serves, or joins a healthy one at the requested address or
@@ -129,69 +99,6 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
       undefined,
     );
   });
-}
-
-async function joinRunningServer(
-  dataDir: string,
-  namespace: string,
-  port: number,
-): Promise<DevServer | undefined> {
-  const record = await readRecord(dataDir);
-  if (record !== undefined) await waitUntilReadyOrGone(record, namespace, getLogFile(dataDir));
-  const requestedAddress = `${HOST}:${port}`;
-  for (const address of [requestedAddress, record?.address]) {
-    if (
-      address === undefined ||
-      (await findReadinessProblem({ address, namespace }, PROBE_TIMEOUT_MS)) !== undefined
-    )
-      continue;
-    return {
-      address,
-      namespace,
-      ...(address === record?.address ? { uiUrl: record.uiUrl, logFile: getLogFile(dataDir) } : {}),
-      alreadyRunning: true,
-      waitUntilEnded: (signal) =>
-        waitUntilGone(address, address === record?.address ? record.pid : undefined, signal),
-      stop: async () => {},
-    };
-  }
-  return undefined;
-}
-
-/** Waits for the end of a server that another process has started, by its supervisor if it has one, and by its port. */
-async function waitUntilGone(
-  address: string,
-  supervisor: number | undefined,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const [host = "", port = ""] = address.split(":");
-  for (let silentPolls = 0; silentPolls < MAX_SILENT_POLLS; ) {
-    await delay(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    if (signal.aborted) return undefined;
-    const isThere =
-      (await isListening(host, Number(port))) ||
-      (supervisor !== undefined && (await isSupervisor(supervisor)));
-    silentPolls = isThere ? 0 : silentPolls + 1;
-  }
-  return "unreachable";
-}
-
-/** Waits for a server that is ending, which still holds the SQLite file and the ports. Throws if the server hangs. */
-async function waitUntilReadyOrGone(record: ServerRecord, namespace: string, logFile: string): Promise<void> {
-  const { address, pid } = record;
-  const until = Date.now() + RELEASE_TIMEOUT_MS;
-  for (;;) {
-    if (!(await isSupervisor(pid))) return;
-    const problem = await findReadinessProblem({ address, namespace }, PROBE_TIMEOUT_MS);
-    if (problem === undefined) return;
-    if (Date.now() > until) {
-      throw new ServerStartError(
-        `process ${pid} already runs a server on this data folder, but the server does not answer: ${problem}`,
-        { binary: "", args: [], logFile, logTail: await readLogTail(logFile) },
-      );
-    }
-    await delay(PROBE_EVERY_MS);
-  }
 }
 
 /** @param temporaryFolder - A folder to remove after the server's end. */
@@ -298,8 +205,4 @@ async function waitUntilReady(
 async function hasListeningBanner(address: string, logFile: string): Promise<boolean> {
   const port = address.slice(address.lastIndexOf(":"));
   return new RegExp(`Server: +\\S+${port}\\b`).test(await readLogTail(logFile, 64_000));
-}
-
-function getLogFile(dataDir: string): string {
-  return join(dataDir, "temporal-server.log");
 }

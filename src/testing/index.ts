@@ -4,7 +4,7 @@
  * @module testing
  */
 
-export type { DevServer } from "../devserver/start-server.ts";
+export type { DevServer } from "../devserver/dev-server.ts";
 export type { AgentDefinitionInput } from "../schema/definition.ts";
 export { type EventuallyOptions, eventually } from "./eventually.ts";
 export type { Fault, FaultName, FaultRule } from "./model-server/fault.ts";

@@ -5,7 +5,7 @@ import {
   ServerSupervisor,
   type SupervisedServerOptions,
 } from "../../src/apps/cli/server-supervisor.ts";
-import type { DevServer } from "../../src/devserver/start-server.ts";
+import type { DevServer } from "../../src/devserver/dev-server.ts";
 
 /** Servers that end when the test says so, and starts that fail a given number of times. */
 function servers(failures: number) {

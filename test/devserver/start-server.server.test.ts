@@ -12,10 +12,11 @@ import {
   registerSearchAttributes,
 } from "../../src/client/connection/search-attributes.ts";
 import { findSearchAttributeGaps } from "../../src/config/search-attribute-gaps.ts";
+import type { DevServer } from "../../src/devserver/dev-server.ts";
 import { findServer } from "../../src/devserver/find-server.ts";
 import { findReadinessProblem, isListening } from "../../src/devserver/server-readiness.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
-import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";
+import { startDevServer } from "../../src/devserver/start-server.ts";
 import { SEARCH_ATTRIBUTES } from "../../src/schema/search-attributes.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type DevServer, type DevServerOptions, startDevServer } from "../../devserver/start-server.ts";
+import type { DevServer } from "../../devserver/dev-server.ts";
+import { type DevServerOptions, startDevServer } from "../../devserver/start-server.ts";
 import { getRestartDelayMs } from "./worker-supervisor.ts";
 
 export type ServerEvent =
