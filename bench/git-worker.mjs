@@ -1,24 +1,8 @@
 // A worker with the tools of git work.
-import { parseArgs } from "node:util";
 import { createGitTools } from "../dist/apps/git/index.js";
-import { createWorker } from "../dist/worker.js";
+import { runWorkerProcess } from "./worker-process.mjs";
 
-const { values } = parseArgs({
-  options: {
-    address: { type: "string" },
-    namespace: { type: "string" },
-    home: { type: "string" },
-    "task-queue": { type: "string" },
-  },
+await runWorkerProcess({}, ({ home }) => {
+  const { core, main, update } = createGitTools({ home });
+  return { tools: [...core, ...main, ...update] };
 });
-const { core, main, update } = createGitTools({ home: values.home });
-const worker = await createWorker({
-  address: values.address,
-  namespace: values.namespace,
-  home: values.home,
-  taskQueue: values["task-queue"],
-  tools: [...core, ...main, ...update],
-});
-const running = worker.run();
-process.stdout.write(`${JSON.stringify({ type: "ready", pid: process.pid })}\n`);
-await running;

@@ -36,7 +36,7 @@ export const SECTION_FIELDS: readonly Field[] = [
 ];
 
 /** What a caller sets for a sub-agent, besides its name and description. */
-export const CALL_FIELDS: readonly Field[] = [
+export const SUB_AGENT_CALL_FIELDS: readonly Field[] = [
   ...defineLimitFields("", "limits", SubAgentLimits.parse({})),
   defineField(
     "accepts_max_turns",
@@ -151,7 +151,7 @@ const SubAgentInstance = z.strictObject({
     "The tool's name; the id by default.",
   ),
   description: describeKey(z.string(), "What it does, for the model that chooses a tool.", ""),
-  ...buildShape(CALL_FIELDS),
+  ...buildShape(SUB_AGENT_CALL_FIELDS),
   agent_name: describeKey(
     z.string().min(1).max(120),
     "The agent's name in lists; the tool's name by default.",

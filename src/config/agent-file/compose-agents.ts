@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
-import { CALL_FIELDS } from "./agent-file-schema.ts";
+import { SUB_AGENT_CALL_FIELDS } from "./agent-file-schema.ts";
 import { Draft, type Layer } from "./draft.ts";
 import { type Declaration, draftAgent } from "./draft-agent.ts";
 import { PROFILE_FIELDS } from "./fields/profile.ts";
@@ -160,7 +160,7 @@ function draftSubAgent(loader: AgentFileLoader, entity: Entity, above: readonly 
   const nameOrigin = { type: "file", path: [...path, table["name"] === undefined ? "id" : "name"] } as const;
   draft.set(["name"], name, nameOrigin);
   draft.applyFields(DESCRIPTION, [own]);
-  draft.applyFields(CALL_FIELDS, [own]);
+  draft.applyFields(SUB_AGENT_CALL_FIELDS, [own]);
   const base = resolveProfile(loader, own);
   const profiles = [own, ...base, ...(base.length === 0 ? [] : [createLayer(loader, PROFILE)])];
   const agent = draftAgent(loader, createDeclaration(own, table, profiles, createLayer(loader, [])));

@@ -7,7 +7,7 @@ import type { SourceFormat } from "../source/source-format.ts";
 import { setOwnKey } from "../source/source-node.ts";
 import { escapeReferences } from "../source/variable-placeholders.ts";
 import { writeJson, writeToml, writeYaml } from "../source/write-formats.ts";
-import { CALL_FIELDS, SECTION_FIELDS } from "./agent-file-schema.ts";
+import { SECTION_FIELDS, SUB_AGENT_CALL_FIELDS } from "./agent-file-schema.ts";
 import type { Field } from "./define-field.ts";
 import { DEFAULT_CONTEXT_WINDOW, MODEL_FIELDS } from "./fields/model.ts";
 import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
@@ -97,7 +97,7 @@ function buildInstance(
   return {
     name,
     ...(description === "" ? {} : { description }),
-    ...writeFields(CALL_FIELDS, { limits, acceptsMaxTurns }, { limits: SubAgentLimits.parse({}) }),
+    ...writeFields(SUB_AGENT_CALL_FIELDS, { limits, acceptsMaxTurns }, { limits: SubAgentLimits.parse({}) }),
     ...(agent.name === name ? {} : { agent_name: agent.name }),
     ...omitUndefined({ agent_description: agent.description }),
     ...buildPrompt(agent),
