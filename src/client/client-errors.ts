@@ -60,6 +60,13 @@ export function toHoldfastError(error: unknown, link: ClientLink, session: strin
       { address, cause: error },
     );
   }
+  if (getGrpcCode(error) === GRPC.cancelled) {
+    return new HoldfastError(
+      "server-refused",
+      `The request to the Temporal server at ${address} was cancelled before its answer: ${getErrorMessage(error)}`,
+      { address, cause: error },
+    );
+  }
   return new HoldfastError(
     "server-refused",
     `The Temporal server at ${address} (namespace "${namespace}") rejected the request for session ${session}: ` +
