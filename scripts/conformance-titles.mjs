@@ -3,7 +3,8 @@ import ts from "typescript";
 
 /** `LOOP-27`, its second clause `LOOP-27.2`, and its first three `LOOP-27.1-3`. */
 const TAG = /^(([A-Z]+)-\d+[a-z]?)(?:\.(\d+)(?:-(\d+))?)?$/;
-const TESTS = ["test", "it", "thoroughTest", "testIf"];
+/** `declare` is what a file calls the one of `test` and `thoroughTest` that a case is declared with. */
+const TESTS = ["test", "it", "thoroughTest", "testIf", "declare"];
 const GROUPS = ["describe", "suite", "thoroughDescribe", "describeIf"];
 const NON_PROOF_MODIFIERS = ["skip", "todo", "fails"];
 

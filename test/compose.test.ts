@@ -64,7 +64,7 @@ test("the worker receives the keys and the setting for message content if they a
   }
 });
 
-test("a long-running service without a health check is caught", () => {
+thoroughTest("a long-running service without a health check is caught", () => {
   const without = COMPOSE.replace(
     / {4}healthcheck:\n {6}test: \["CMD", "wget"[\s\S]*?start_period: 10s\n/,
     "",

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { thoroughTest } from "./support/test-depth.ts";
 
 const SCRIPT = resolve(import.meta.dirname, "../scripts/check-names.mjs");
 
@@ -21,7 +22,7 @@ async function check(source: string): Promise<{ code: number; problems: readonly
   });
 }
 
-test("functions named by verbs, and types and fields of standard words, pass", async () => {
+thoroughTest("functions named by verbs, and types and fields of standard words, pass", async () => {
   const source = `
     export function embedText() {}
     export const readOutput = () => 1;
@@ -33,16 +34,19 @@ test("functions named by verbs, and types and fields of standard words, pass", a
   expect(await check(source)).toEqual({ code: 0, problems: [] });
 });
 
-test("a function named by a participle or a particle is refused, however it is declared", async () => {
-  const source = `export function stored() {}
+thoroughTest(
+  "a function named by a participle or a particle is refused, however it is declared",
+  async () => {
+    const source = `export function stored() {}
     export const behindValue = () => 1;
     const told = function () {};
     function keptMessages() {}`;
-  expect(await check(source)).toEqual({
-    code: 1,
-    problems: ["1: stored", "2: behindValue", "3: told", "4: keptMessages"],
-  });
-});
+    expect(await check(source)).toEqual({
+      code: 1,
+      problems: ["1: stored", "2: behindValue", "3: told", "4: keptMessages"],
+    });
+  },
+);
 
 test("a private word is refused in functions, types, classes and fields at any depth", async () => {
   const source = `export function readSetback() {}

@@ -4,6 +4,7 @@ import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { thoroughTest } from "./support/test-depth.ts";
 
 const SCRIPTS = resolve(import.meta.dirname, "../scripts");
 
@@ -102,7 +103,7 @@ test("changed sources are built again, packages are left alone", async () => {
   expect(ran()).toEqual(["npm ci", "build", "build"]);
 });
 
-test("a deleted source is noticed", async () => {
+thoroughTest("a deleted source is noticed", async () => {
   await write("src/b.ts", "export const b = 1;");
   setUp();
   await rm(join(root, "src/b.ts"));
@@ -160,7 +161,7 @@ test.each([
   expect(await readdir(join(root, ".holdfast"))).toEqual([]);
 });
 
-test("two simultaneous setups do the work once", async () => {
+thoroughTest("two simultaneous setups do the work once", async () => {
   const runs = [1, 2, 3].map(
     () =>
       new Promise<number | null>((settle) => {

@@ -140,31 +140,34 @@ terminalTest(
   60_000,
 );
 
-terminalTest("a pasted path of an image is an attachment that Ctrl-X removes, and Enter sends", async () => {
-  script({ text: "A red dot." });
-  const image = join(folder, "a dot.png");
-  await writeFile(image, PNG);
-  await writeFile(join(folder, "notes.md"), "Notes.");
-  const chat = await openChat();
-  chat.paste(image.replace("a dot", "a\\ dot"));
-  await chat.waitFor(`@"${image}"`);
-  await chat.waitFor(/attached: a dot\.png \(\d+ bytes\) — Ctrl-X removes it/);
-  chat.type(CTRL_X);
-  await vi.waitFor(() => expect(chat.text).not.toContain("attached:"));
-  chat.type("What is ");
-  chat.paste(image);
-  chat.type("and \\@notes.md?");
-  await chat.waitFor("attached:");
-  expect(chat.text).not.toMatch(/attached: .*notes/);
-  chat.type(ENTER);
-  await chat.waitFor("A red dot.");
-  const body = stage.model.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
-  const content = body.messages.find(({ role }) => role === "user")?.content;
-  expect(content).toEqual([
-    { type: "text", text: `What is @"${image}" and @notes.md?` },
-    expect.objectContaining({ type: "image_url" }),
-  ]);
-});
+thoroughTerminalTest(
+  "a pasted path of an image is an attachment that Ctrl-X removes, and Enter sends",
+  async () => {
+    script({ text: "A red dot." });
+    const image = join(folder, "a dot.png");
+    await writeFile(image, PNG);
+    await writeFile(join(folder, "notes.md"), "Notes.");
+    const chat = await openChat();
+    chat.paste(image.replace("a dot", "a\\ dot"));
+    await chat.waitFor(`@"${image}"`);
+    await chat.waitFor(/attached: a dot\.png \(\d+ bytes\) — Ctrl-X removes it/);
+    chat.type(CTRL_X);
+    await vi.waitFor(() => expect(chat.text).not.toContain("attached:"));
+    chat.type("What is ");
+    chat.paste(image);
+    chat.type("and \\@notes.md?");
+    await chat.waitFor("attached:");
+    expect(chat.text).not.toMatch(/attached: .*notes/);
+    chat.type(ENTER);
+    await chat.waitFor("A red dot.");
+    const body = stage.model.requests.at(-1)?.body as { messages: { role: string; content: unknown }[] };
+    const content = body.messages.find(({ role }) => role === "user")?.content;
+    expect(content).toEqual([
+      { type: "text", text: `What is @"${image}" and @notes.md?` },
+      expect.objectContaining({ type: "image_url" }),
+    ]);
+  },
+);
 
 thoroughTerminalTest(
   "a chat is continued where it was, with its last messages and the history of all chats",

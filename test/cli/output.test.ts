@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { printJson, printJsonLine, sanitizeForTerminal } from "../../src/apps/cli/output.ts";
 import { createPalette } from "../../src/apps/cli/palette.ts";
+import { anyCodePoint } from "../support/any-code-point.ts";
 import { runHoldfast } from "./terminal.ts";
 
 const FOLDER = join(import.meta.dirname, "../../src/apps/cli");
@@ -71,7 +72,7 @@ test("characters that change the writing direction, and C1 controls, are display
 
 test("property: no printed text controls the terminal, and JSON keeps its meaning", () => {
   const letter = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 3 }),
+    fc.string({ unit: anyCodePoint, maxLength: 3 }),
     fc.constantFrom("\u001b[2J", "\u009b", "\u202e", "\r", "\u001b]0;x\u0007", "\uFDD0"),
   );
   fc.assert(

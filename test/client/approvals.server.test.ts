@@ -126,33 +126,36 @@ thoroughTest(
   },
 );
 
-test("an answer while nothing is pending is rejected, and the error says what to inspect", async () => {
-  const session = await asking("eve");
-  const wrong = await cli("approve", session.id, "call-nobody", "--json");
-  expect(wrong.code).toBe(2);
-  expect(JSON.parse(wrong.out)).toMatchObject({ code: "approval-unknown", session: session.id });
-  expect(wrong.err).toContain(`holdfast status ${session.id}`);
-  const { code } = await cli("deny", session.id);
-  expect(code).toBe(0);
-  await session.readResult();
-  for (const late of [
-    () => holdfast.session(session.id).approvals.deny(),
-    () => holdfast.session(session.id).approvals.approve("call-eve"),
-  ]) {
-    await expect(late()).rejects.toMatchObject({
-      code: "approval-unknown",
-      message: expect.stringContaining("is idle"),
-    });
-  }
-  const unknown = await cli("approve", "no-such-session");
-  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("There is no session") });
-  const long = await holdfast
-    .session(session.id)
-    .approvals.deny(undefined, { reason: "x".repeat(40_000) })
-    .catch((e) => e);
-  expect(long).toBeInstanceOf(HoldfastError);
-  expect(long.code).toBe("input-too-large");
-});
+thoroughTest(
+  "an answer while nothing is pending is rejected, and the error says what to inspect",
+  async () => {
+    const session = await asking("eve");
+    const wrong = await cli("approve", session.id, "call-nobody", "--json");
+    expect(wrong.code).toBe(2);
+    expect(JSON.parse(wrong.out)).toMatchObject({ code: "approval-unknown", session: session.id });
+    expect(wrong.err).toContain(`holdfast status ${session.id}`);
+    const { code } = await cli("deny", session.id);
+    expect(code).toBe(0);
+    await session.readResult();
+    for (const late of [
+      () => holdfast.session(session.id).approvals.deny(),
+      () => holdfast.session(session.id).approvals.approve("call-eve"),
+    ]) {
+      await expect(late()).rejects.toMatchObject({
+        code: "approval-unknown",
+        message: expect.stringContaining("is idle"),
+      });
+    }
+    const unknown = await cli("approve", "no-such-session");
+    expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("There is no session") });
+    const long = await holdfast
+      .session(session.id)
+      .approvals.deny(undefined, { reason: "x".repeat(40_000) })
+      .catch((e) => e);
+    expect(long).toBeInstanceOf(HoldfastError);
+    expect(long.code).toBe("input-too-large");
+  },
+);
 
 test("chat asks for approvals inline, one after the other, and sees answers given elsewhere", async () => {
   const session = await asking("fred", "gina", "hugo");

@@ -40,7 +40,7 @@ thoroughTest(
   },
 );
 
-test("a rerun of a loop keeps the first answer [LOOP-06.2]", async () => {
+thoroughTest("a rerun of a loop keeps the first answer [LOOP-06.2]", async () => {
   const session = stage.session({ replies: [{ text: "First." }] });
   await session.run("Say something");
   const { code, out } = await cli("rerun", session.id, "--json");

@@ -188,35 +188,44 @@ describe("a rewind", () => {
     expect((await cli("show", session.id, "--branch", "back-1")).out).toContain("Third");
   });
 
-  test("determines where the next change, checkpoint and fork of a turn begin [PER-06.3, HITL-01.1]", async () => {
-    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-    await session.run("First");
-    await session.run("Second");
-    const handle = holdfast.session(session.id);
-    const saved = (await handle.messages.list()).map(({ message }) => message);
-    const { loopId } = await handle.branches.rewind({ to: { at: 2 } });
-    expect((await handle.checkpoints.create()).lastLoopId).toBe(loopId);
-    expect((await handle.branches.fork({ afterTurn: 0 })).from).toMatchObject({
-      branch: "main",
-      position: 2,
-    });
-    expect(await handle.messages.replace(saved)).toMatchObject({ length: 4 });
-  });
+  thoroughTest(
+    "determines where the next change, checkpoint and fork of a turn begin [PER-06.3, HITL-01.1]",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+      await session.run("First");
+      await session.run("Second");
+      const handle = holdfast.session(session.id);
+      const saved = (await handle.messages.list()).map(({ message }) => message);
+      const { loopId } = await handle.branches.rewind({ to: { at: 2 } });
+      expect((await handle.checkpoints.create()).lastLoopId).toBe(loopId);
+      expect((await handle.branches.fork({ afterTurn: 0 })).from).toMatchObject({
+        branch: "main",
+        position: 2,
+      });
+      expect(await handle.messages.replace(saved)).toMatchObject({ length: 4 });
+    },
+  );
 
-  test("is rejected while a run is open, even a waiting one, and possible after that run was terminated", async () => {
-    const session = stage.session({ replies: [hold("open"), { text: "Done." }], agent: { tools: ["hold"] } });
-    await session.start("Go", { mode: "interactive" });
-    await gates.get("open").arrived;
-    const refused = await cli("rewind", session.id, "--at", "0");
-    expect(refused.code).not.toBe(0);
-    expect(refused.err).toContain("it has an open run");
-    expect(refused.err).toContain(`holdfast stop ${session.id}`);
-    await session.handle.terminate("by hand");
-    gates.get("open").open();
-    const { head } = await holdfast.session(session.id).branches.rewind({ to: { at: 1 } });
-    expect(head.position).toBe(1);
-    expect((await stage.transcript.readLoops(session.id))[0]).toMatchObject({ status: "aborted" });
-  });
+  thoroughTest(
+    "is rejected while a run is open, even a waiting one, and possible after that run was terminated",
+    async () => {
+      const session = stage.session({
+        replies: [hold("open"), { text: "Done." }],
+        agent: { tools: ["hold"] },
+      });
+      await session.start("Go", { mode: "interactive" });
+      await gates.get("open").arrived;
+      const refused = await cli("rewind", session.id, "--at", "0");
+      expect(refused.code).not.toBe(0);
+      expect(refused.err).toContain("it has an open run");
+      expect(refused.err).toContain(`holdfast stop ${session.id}`);
+      await session.handle.terminate("by hand");
+      gates.get("open").open();
+      const { head } = await holdfast.session(session.id).branches.rewind({ to: { at: 1 } });
+      expect(head.position).toBe(1);
+      expect((await stage.transcript.readLoops(session.id))[0]).toMatchObject({ status: "aborted" });
+    },
+  );
 });
 
 describe("starting again from a past turn [SES-08.2]", () => {
@@ -304,55 +313,58 @@ thoroughTest(
   },
 );
 
-test("positions before and after a turn or a loop are the same wherever they are given [HITL-01.2]", async () => {
-  gates.get("named").open();
-  const session = stage.session({
-    replies: [hold("named"), { text: "One." }, { text: "Two." }],
-    agent: { tools: ["hold"] },
-  });
-  await session.run("First");
-  await session.run("Second");
-  const handle = holdfast.session(session.id);
-  const [first = "", second = ""] = (await stage.transcript.readLoops(session.id)).map(
-    ({ loopId }) => loopId,
-  );
-  // user, call, result, answer; user, answer.
-  const positions: [PositionOptions, number][] = [
-    [{}, 6],
-    [{ at: 1 }, 1],
-    [{ beforeTurn: 0 }, 5],
-    [{ afterTurn: 0 }, 6],
-    [{ beforeTurn: 0, loop: first }, 1],
-    [{ afterTurn: 0, loop: first }, 3],
-    [{ beforeTurn: 1, loop: first }, 3],
-    [{ afterTurn: 1, loop: first }, 4],
-    [{ beforeLoop: first }, 0],
-    [{ afterLoop: first }, 4],
-    [{ beforeLoop: second }, 4],
-    [{ branch: "main" }, 6],
-    [{ branch: "main", at: 2 }, 2],
-  ];
-  for (const [position, expected] of positions) {
-    const what = JSON.stringify(position);
-    const { from } = await handle.branches.fork(position);
-    expect([what, from.position]).toEqual([what, expected]);
-    if (Object.keys(position).length === 0) continue;
-    const { head } = await handle.branches.rewind({ to: position });
-    expect([what, head.position]).toEqual([what, expected]);
-    await handle.branches.rewind({ to: { branch: "main" } });
-  }
-  const wrong: [object, RegExp][] = [
-    [{ beforeTurn: 0, afterTurn: 0 }, /beforeTurn and afterTurn are different positions/],
-    [{ loop: first }, /loop says where turns are counted/],
-    [{ afterLoop: first, branch: "main" }, /Do not specify a branch with afterLoop/],
-    [{ turn: 0 }, /position\.turn: unknown key/],
-    [{ at: -1 }, /position\.at: must be/],
-  ];
-  for (const [position, problem] of wrong) {
-    await expect(handle.branches.fork(position), JSON.stringify(position)).rejects.toThrow(problem);
-    await expect(handle.branches.start(position), JSON.stringify(position)).rejects.toThrow(problem);
-  }
-});
+thoroughTest(
+  "positions before and after a turn or a loop are the same wherever they are given [HITL-01.2]",
+  async () => {
+    gates.get("named").open();
+    const session = stage.session({
+      replies: [hold("named"), { text: "One." }, { text: "Two." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.run("First");
+    await session.run("Second");
+    const handle = holdfast.session(session.id);
+    const [first = "", second = ""] = (await stage.transcript.readLoops(session.id)).map(
+      ({ loopId }) => loopId,
+    );
+    // user, call, result, answer; user, answer.
+    const positions: [PositionOptions, number][] = [
+      [{}, 6],
+      [{ at: 1 }, 1],
+      [{ beforeTurn: 0 }, 5],
+      [{ afterTurn: 0 }, 6],
+      [{ beforeTurn: 0, loop: first }, 1],
+      [{ afterTurn: 0, loop: first }, 3],
+      [{ beforeTurn: 1, loop: first }, 3],
+      [{ afterTurn: 1, loop: first }, 4],
+      [{ beforeLoop: first }, 0],
+      [{ afterLoop: first }, 4],
+      [{ beforeLoop: second }, 4],
+      [{ branch: "main" }, 6],
+      [{ branch: "main", at: 2 }, 2],
+    ];
+    for (const [position, expected] of positions) {
+      const what = JSON.stringify(position);
+      const { from } = await handle.branches.fork(position);
+      expect([what, from.position]).toEqual([what, expected]);
+      if (Object.keys(position).length === 0) continue;
+      const { head } = await handle.branches.rewind({ to: position });
+      expect([what, head.position]).toEqual([what, expected]);
+      await handle.branches.rewind({ to: { branch: "main" } });
+    }
+    const wrong: [object, RegExp][] = [
+      [{ beforeTurn: 0, afterTurn: 0 }, /beforeTurn and afterTurn are different positions/],
+      [{ loop: first }, /loop says where turns are counted/],
+      [{ afterLoop: first, branch: "main" }, /Do not specify a branch with afterLoop/],
+      [{ turn: 0 }, /position\.turn: unknown key/],
+      [{ at: -1 }, /position\.at: must be/],
+    ];
+    for (const [position, problem] of wrong) {
+      await expect(handle.branches.fork(position), JSON.stringify(position)).rejects.toThrow(problem);
+      await expect(handle.branches.start(position), JSON.stringify(position)).rejects.toThrow(problem);
+    }
+  },
+);
 
 describe("a session that is replaced by a new one", () => {
   thoroughTest(
@@ -380,28 +392,31 @@ describe("a session that is replaced by a new one", () => {
     },
   );
 
-  test("when it was idle for longer than the limit; messages to the old one reach the new one [SES-13.2, SES-19.2]", async () => {
-    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
-    await session.run("First");
-    expect(await holdfast.sessions.rotateAfter(session.id, 60_000)).toBeUndefined();
-    const stayed = await holdfast.session(session.id).prompt("Second", { rotateAfterMs: 60_000 });
-    expect(stayed.session).toBe(session.id);
-    await session.readResult();
-    const { lastActiveAtMs = 0 } = (await stage.transcript.readSession(session.id)) ?? {};
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, lastActiveAtMs + 5 - Date.now())));
-    const moved = await holdfast.session(session.id).prompt("Third", { rotateAfterMs: 1 });
-    expect(moved.session).not.toBe(session.id);
-    expect((await holdfast.session(moved.session).result()).outcome.type).toBe("answered");
-    expect(session.listSeenMessages(2)).toEqual(["user: Third"]);
-    expect((await stage.transcript.readSession(moved.session))?.origin).toEqual({
-      type: "inactivity_timeout",
-      thresholdSecs: 0.001,
-      previousSession: session.id,
-    });
-    const found = await holdfast.session(session.id).send("Fourth", { rotateAfterMs: 3_600_000 });
-    expect(found.session).toBe(moved.session);
-    await holdfast.session(moved.session).result();
-    const wrong = await cli("send", session.id, "x", "--rotate-after", "soon");
-    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("must be a time")]);
-  });
+  thoroughTest(
+    "when it was idle for longer than the limit; messages to the old one reach the new one [SES-13.2, SES-19.2]",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+      await session.run("First");
+      expect(await holdfast.sessions.rotateAfter(session.id, 60_000)).toBeUndefined();
+      const stayed = await holdfast.session(session.id).prompt("Second", { rotateAfterMs: 60_000 });
+      expect(stayed.session).toBe(session.id);
+      await session.readResult();
+      const { lastActiveAtMs = 0 } = (await stage.transcript.readSession(session.id)) ?? {};
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, lastActiveAtMs + 5 - Date.now())));
+      const moved = await holdfast.session(session.id).prompt("Third", { rotateAfterMs: 1 });
+      expect(moved.session).not.toBe(session.id);
+      expect((await holdfast.session(moved.session).result()).outcome.type).toBe("answered");
+      expect(session.listSeenMessages(2)).toEqual(["user: Third"]);
+      expect((await stage.transcript.readSession(moved.session))?.origin).toEqual({
+        type: "inactivity_timeout",
+        thresholdSecs: 0.001,
+        previousSession: session.id,
+      });
+      const found = await holdfast.session(session.id).send("Fourth", { rotateAfterMs: 3_600_000 });
+      expect(found.session).toBe(moved.session);
+      await holdfast.session(moved.session).result();
+      const wrong = await cli("send", session.id, "x", "--rotate-after", "soon");
+      expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("must be a time")]);
+    },
+  );
 });

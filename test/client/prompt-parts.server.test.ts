@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Holdfast } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { createPng } from "../support/media.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
@@ -123,19 +124,22 @@ test("a model that reads no images refuses them before anything is started, and 
   expect(session.listRequests()).toHaveLength(1);
 });
 
-test("a file of the command line reaches the model, and a missing one stops the command with its exit code", async () => {
-  const session = stage.session({ replies: [{ text: "Hello." }, { text: "Seen." }] });
-  await session.run("Hi");
-  const path = join(stage.home, "shot.png");
-  await writeFile(path, png("shot"));
-  const sent = await runCommandLine(stage, "send", session.id, "See", "--attach", path);
-  expect(sent).toMatchObject({ code: 0 });
-  expect(listData(session, 1)).toEqual([png("shot").toString("base64")]);
-  const missing = await runCommandLine(stage, "send", session.id, "See", "--attach", `${path}.gone`);
-  expect(missing.code).toBe(2);
-  expect(missing.err).toContain("ENOENT");
-  expect(session.listRequests()).toHaveLength(2);
-});
+thoroughTest(
+  "a file of the command line reaches the model, and a missing one stops the command with its exit code",
+  async () => {
+    const session = stage.session({ replies: [{ text: "Hello." }, { text: "Seen." }] });
+    await session.run("Hi");
+    const path = join(stage.home, "shot.png");
+    await writeFile(path, png("shot"));
+    const sent = await runCommandLine(stage, "send", session.id, "See", "--attach", path);
+    expect(sent).toMatchObject({ code: 0 });
+    expect(listData(session, 1)).toEqual([png("shot").toString("base64")]);
+    const missing = await runCommandLine(stage, "send", session.id, "See", "--attach", `${path}.gone`);
+    expect(missing.code).toBe(2);
+    expect(missing.err).toContain("ENOENT");
+    expect(session.listRequests()).toHaveLength(2);
+  },
+);
 
 test("images are left out of a request to a model that does not read them, with a reason", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });

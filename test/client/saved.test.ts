@@ -8,6 +8,7 @@ import { sessionFromJson, sessionToJson } from "../../src/client/interop/saved-s
 import { FileSessionStore } from "../../src/client/interop/session-store.ts";
 import { type AgentMessage, StopReason } from "../../src/schema/message.ts";
 import type { RecordedSession } from "../../src/schema/recorded-session.ts";
+import { anyCodePoint } from "../support/any-code-point.ts";
 import { getRunCount } from "../support/test-depth.ts";
 
 const RUNS = getRunCount(500);
@@ -25,7 +26,7 @@ const timestamp = fc.nat(2e12);
 const turnId = fc.record({ loopId: fc.string(), turnIndex: fc.nat(99) });
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 const part = fc.oneof(
-  fc.record({ type: fc.constant("text" as const), text: fc.string({ unit: "binary" }) }),
+  fc.record({ type: fc.constant("text" as const), text: fc.string({ unit: anyCodePoint }) }),
   fc.record({ type: fc.constant("image" as const), data: fc.base64String(), mimeType: fc.string() }),
   fc.record(
     {

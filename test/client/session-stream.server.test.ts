@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Holdfast, HoldfastError, type StreamEvent } from "../../src/client/index.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { connectClient } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
@@ -125,7 +126,7 @@ test("the result of a failed run is an error that says what to do, and tryResult
   expect(text).toEqual([]);
 });
 
-test("a run that was stopped has a result", async () => {
+thoroughTest("a run that was stopped has a result", async () => {
   const { id, definition } = stage.session({ replies: [{ text: LONG, chunkSize: 4, holdUntil: "never" }] });
   const session = await holdfast.start({ agent: definition, session: id, prompt: "Go" });
   for await (const piece of session.textStream) if (piece !== "") break;

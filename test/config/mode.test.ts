@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { formatProblem } from "../../src/config/problem.ts";
 import { FORMATS } from "../../src/config/source/source-format.ts";
 import { WorkMode as Mode, type WorkMode, type WorkModeInput } from "../../src/schema/mode.ts";
+import { isThorough } from "../support/test-depth.ts";
 import { listProblems, load, PROVIDER } from "./agent-files.ts";
 import { anyDefinition } from "./any-definition.ts";
 import { writeMode } from "./write-mode.ts";
@@ -204,7 +205,7 @@ describe.each(FORMATS)("%s", (format) => {
         expect(said, written).toEqual([]);
         expect(read.mode, written).toEqual(mode);
       }),
-      { numRuns: 25 },
+      { numRuns: isThorough ? 25 : 8 },
     );
   });
 });

@@ -5,6 +5,7 @@ import { writeAgent } from "../../src/config/agent-file/write-agent.ts";
 import { formatProblem } from "../../src/config/problem.ts";
 import { FORMATS } from "../../src/config/source/source-format.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
+import { isThorough } from "../support/test-depth.ts";
 import { load } from "./agent-files.ts";
 import { anyDefinition, DRAWN_FIELDS } from "./any-definition.ts";
 
@@ -22,7 +23,7 @@ describe.each(FORMATS)("%s", (format) => {
         expect(agents[0]!.definition, text).toEqual(definition);
         expect(hashDefinition(agents[0]!.definition)).toBe(hashDefinition(definition));
       }),
-      { numRuns: 60 },
+      { numRuns: isThorough ? 60 : 16 },
     );
   });
 });

@@ -86,23 +86,26 @@ function rows(root: string): string[] {
 
 const NAMES_ALL = called("test", '"does it all [AAA-01, AAA-02]"');
 
-test("the document says of each requirement what it is, who proves it, and how it stands", async () => {
-  const root = project(
-    called("describe", '"things [AAA-01]"', called("test", "`of ${kind} | sorts [AAA-02a, R7]`")) +
-      called("test.each([1])", '"each " + "one (AAA-02b, design 3.1)"'),
-  );
-  expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
-  expect(rows(root)).toEqual([
-    "| AAA-01 | One \\| thing | `test/some/a.test.ts`: things | proven |",
-    "| AAA-02 | Two things | its parts | proven |",
-    "| AAA-02a | A part | `test/some/a.test.ts`: things › of … \\| sorts | proven |",
-    "| AAA-02b | Another part | `test/some/a.test.ts`: each one | proven |",
-    "| AAA-03 | An idea |  | needs none: not built |",
-    "| BB-01 | Elsewhere |  | another area's (issue 5, 6) |",
-    "| BB-02 | Nowhere yet |  | another area's (no issue yet) |",
-  ]);
-  expect(written(root)).toContain("| AAA: First things | 5 | 5 | 4 | 0 | 0 | 0 | 1 |  |");
-});
+thoroughTest(
+  "the document says of each requirement what it is, who proves it, and how it stands",
+  async () => {
+    const root = project(
+      called("describe", '"things [AAA-01]"', called("test", "`of ${kind} | sorts [AAA-02a, R7]`")) +
+        called("test.each([1])", '"each " + "one (AAA-02b, design 3.1)"'),
+    );
+    expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
+    expect(rows(root)).toEqual([
+      "| AAA-01 | One \\| thing | `test/some/a.test.ts`: things | proven |",
+      "| AAA-02 | Two things | its parts | proven |",
+      "| AAA-02a | A part | `test/some/a.test.ts`: things › of … \\| sorts | proven |",
+      "| AAA-02b | Another part | `test/some/a.test.ts`: each one | proven |",
+      "| AAA-03 | An idea |  | needs none: not built |",
+      "| BB-01 | Elsewhere |  | another area's (issue 5, 6) |",
+      "| BB-02 | Nowhere yet |  | another area's (no issue yet) |",
+    ]);
+    expect(written(root)).toContain("| AAA: First things | 5 | 5 | 4 | 0 | 0 | 0 | 1 |  |");
+  },
+);
 
 thoroughTest("writing it twice changes nothing, and the check is content", async () => {
   const root = project(NAMES_ALL);
@@ -194,21 +197,24 @@ thoroughTest("lists that contradict themselves are named", async () => {
   expect(stderr).toContain("names YY, which is no area");
 });
 
-test("a requirement with clauses is proven by the tests that name each of them, and has a row for each", async () => {
-  const root = project(
-    called("test", '"some [BB-03.1, AAA-01]"') +
-      called("describe", '"more [BB-03.2-3]"', called("test", '"of it (BB-03.3)"')),
-    { requirements: withClauses() },
-  );
-  expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
-  expect(rows(root).slice(-4)).toEqual([
-    "| BB-03 | Several |  | proven |",
-    "| BB-03.1 | first | `test/some/a.test.ts`: some | proven |",
-    "| BB-03.2 | second | `test/some/a.test.ts`: more | proven |",
-    "| BB-03.3 | a \\| third | `test/some/a.test.ts`: more; more › of it | proven |",
-  ]);
-  expect(written(root)).toContain("| BB: Others | 3 | 5 | 1 | 0 | 0 | 2 | 0 |  |");
-});
+thoroughTest(
+  "a requirement with clauses is proven by the tests that name each of them, and has a row for each",
+  async () => {
+    const root = project(
+      called("test", '"some [BB-03.1, AAA-01]"') +
+        called("describe", '"more [BB-03.2-3]"', called("test", '"of it (BB-03.3)"')),
+      { requirements: withClauses() },
+    );
+    expect(await conformance(root)).toEqual({ status: 0, stderr: "" });
+    expect(rows(root).slice(-4)).toEqual([
+      "| BB-03 | Several |  | proven |",
+      "| BB-03.1 | first | `test/some/a.test.ts`: some | proven |",
+      "| BB-03.2 | second | `test/some/a.test.ts`: more | proven |",
+      "| BB-03.3 | a \\| third | `test/some/a.test.ts`: more; more › of it | proven |",
+    ]);
+    expect(written(root)).toContain("| BB: Others | 3 | 5 | 1 | 0 | 0 | 2 | 0 |  |");
+  },
+);
 
 thoroughTest("the plain id of a requirement with clauses proves none of them", async () => {
   const root = project(called("test", '"all [BB-03]"') + called("test", '"one [BB-03.2]"'), {
@@ -268,7 +274,7 @@ thoroughTest("clauses and gaps that contradict themselves are named", async () =
   expect(stderr).toContain("BB-04 has fewer than two clauses");
 });
 
-test("a test whose body reaches no assertion cannot prove", async () => {
+thoroughTest("a test whose body reaches no assertion cannot prove", async () => {
   const bodies = {
     nothing: "",
     "a value without a matcher": "expect(run());",

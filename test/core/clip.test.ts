@@ -7,6 +7,7 @@ import {
   MIN_CLIPPED_CHARS,
 } from "../../src/conversation/compaction/clip.ts";
 import type { AgentMessage, ToolResultMessage, UserMessage } from "../../src/schema/message.ts";
+import { anyCodePoint } from "../support/any-code-point.ts";
 import { entriesOf, result, texts, user } from "./compaction-messages.ts";
 
 describe("a clipped text", () => {
@@ -19,7 +20,7 @@ describe("a clipped text", () => {
   test("exceeds neither its limit nor its original length, and splits no character", () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: "binary", maxLength: 2000, size: "max" }),
+        fc.string({ unit: anyCodePoint, maxLength: 2000, size: "max" }),
         fc.integer({ min: MIN_CLIPPED_CHARS, max: 1500 }),
         (text, most) => {
           const clipped = clipText(text, most, 12);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { thoroughTest } from "../support/test-depth.ts";
 // @ts-expect-error: the campaign is plain JavaScript, as its programs are
 import { playWaves as plainPlayWaves } from "./campaign/campaign.mjs";
 // @ts-expect-error: see above
@@ -112,7 +113,7 @@ describe("a file of kept waves", () => {
     expect(await readKeptWaves(join(folder, "none.json"), {}, other)).toEqual({ plan: other, waves: [] });
   });
 
-  test("is refused and left alone when it is something else", async () => {
+  thoroughTest("is refused and left alone when it is something else", async () => {
     const file = join(folder, "notes.txt");
     for (const text of ["", "{", "[]", '{"plan":{"seed":1}}', "notes\n"]) {
       await writeFile(file, text);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal } from "../../src/workflows/messages.ts";
 import { thoroughTest } from "../support/test-depth.ts";
@@ -25,33 +25,36 @@ afterAll(() => stage.close());
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] });
 const read = (file: string) => readFileSync(join(stage.home, file), "utf8");
 
-test("killed in an unsafe bash command: never run twice, its processes are gone, and the model is informed of what is known [TMP-07.1-2]", async () => {
-  const command =
-    "echo run >> bash.runs; echo printed so far; sleep 500 & while [ ! -e bash.go ]; do sleep 0.05; done; echo run >> bash.ends";
-  const session = stage.session({
-    replies: [call("bash", { command }), { text: "I look." }],
-    agent: { tools: ["bash"] },
-  });
-  const first = await stage.startWorker();
-  await session.start("Go");
-  await stage.waitForStart("bash");
-  await stage.printed("printed so far");
-  const runId = (await session.handle.describe()).runId;
-  await eventually(() => listToolProcesses(`${runId}/`).length >= 2);
-  await first.kill("SIGKILL");
-  await stage.startWorker();
-  expect(await session.readResult()).toMatchObject({ text: "I look." });
-  expect(listToolProcesses(`${runId}/`)).toEqual([]);
-  stage.release("bash");
-  expect(stage.countRuns("bash")).toBe(1);
-  expect(existsSync(join(stage.home, "bash.ends"))).toBe(false);
-  const told = session.listSeenMessages(1).at(-1) ?? "";
-  expect(told).toMatch(/outcome of this call is unknown/);
-  expect(told).toMatch(/started at \d{4}-\d\d-\d\dT/);
-  expect(told).toMatch(/printed so far/);
-  expect(told).toMatch(/Check what it has changed before you repeat it/);
-  await expectComplete(stage, session);
-});
+thoroughTest(
+  "killed in an unsafe bash command: never run twice, its processes are gone, and the model is informed of what is known [TMP-07.1-2]",
+  async () => {
+    const command =
+      "echo run >> bash.runs; echo printed so far; sleep 500 & while [ ! -e bash.go ]; do sleep 0.05; done; echo run >> bash.ends";
+    const session = stage.session({
+      replies: [call("bash", { command }), { text: "I look." }],
+      agent: { tools: ["bash"] },
+    });
+    const first = await stage.startWorker();
+    await session.start("Go");
+    await stage.waitForStart("bash");
+    await stage.printed("printed so far");
+    const runId = (await session.handle.describe()).runId;
+    await eventually(() => listToolProcesses(`${runId}/`).length >= 2);
+    await first.kill("SIGKILL");
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "I look." });
+    expect(listToolProcesses(`${runId}/`)).toEqual([]);
+    stage.release("bash");
+    expect(stage.countRuns("bash")).toBe(1);
+    expect(existsSync(join(stage.home, "bash.ends"))).toBe(false);
+    const told = session.listSeenMessages(1).at(-1) ?? "";
+    expect(told).toMatch(/outcome of this call is unknown/);
+    expect(told).toMatch(/started at \d{4}-\d\d-\d\dT/);
+    expect(told).toMatch(/printed so far/);
+    expect(told).toMatch(/Check what it has changed before you repeat it/);
+    await expectComplete(stage, session);
+  },
+);
 
 thoroughTest(
   "killed in tools of three classes at once: unsafe is not run again, idempotent and pure are, one result each",
@@ -164,7 +167,7 @@ const WRITES = {
 } as const;
 
 for (const tool of ["write_file", "edit_file"] as const) {
-  (tool === "write_file" ? test : thoroughTest)(
+  thoroughTest(
     `killed after ${tool} has changed the file and before its result was stored: done once, one good result`,
     async () => {
       writeFileSync(join(stage.home, "poem.txt"), "roses are red\n");

@@ -134,7 +134,7 @@ test("a server that ends by itself is reported with its own output", async () =>
   expect((error as Error).message).toContain("ended by itself");
 });
 
-test.each(["in a folder", "ephemeral"])(
+thoroughTest.each(["in a folder", "ephemeral"])(
   "a server %s that ends because a port of its own services was taken is started again",
   async (kind) => {
     const binary = join(folder, "temporal");

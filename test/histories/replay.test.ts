@@ -6,6 +6,7 @@ import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { afterAll, expect, test } from "vitest";
 import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 import { ReplayMismatchError, replayHistories } from "../../src/testing/replay.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 Runtime.install({
   logger: new DefaultLogger("ERROR"),
@@ -85,7 +86,7 @@ test("the recordings cover every shape of run, and stay small", () => {
   }
 });
 
-test("replay detects a change in the driver: an activity of another name", async () => {
+thoroughTest("replay detects a change in the driver: an activity of another name", async () => {
   const bundle = changedBundle("driver", /activity:\s*"call-model"/, 'activity: "call-modell"');
   const { names, message } = await mismatches(bundle);
   expect(names).toContain("one-turn");
@@ -93,9 +94,16 @@ test("replay detects a change in the driver: an activity of another name", async
   expect(message).toMatch(/patched\(\)/);
 });
 
-test("replay detects a change in the machine, by exactly those runs that the change affects", async () => {
-  const bundle = changedBundle("machine", /case\s*"parallel":\s*return calls;/, 'case "parallel": return 1;');
-  const { names } = await mismatches(bundle);
-  expect(names).toContain("tools");
-  expect(names).not.toContain("one-turn");
-});
+thoroughTest(
+  "replay detects a change in the machine, by exactly those runs that the change affects",
+  async () => {
+    const bundle = changedBundle(
+      "machine",
+      /case\s*"parallel":\s*return calls;/,
+      'case "parallel": return 1;',
+    );
+    const { names } = await mismatches(bundle);
+    expect(names).toContain("tools");
+    expect(names).not.toContain("one-turn");
+  },
+);

@@ -83,7 +83,7 @@ describe("a call to a misbehaving server", () => {
     expect(await call(kept, "ok")).toBe("fine");
   });
 
-  test("a message that is too long ends the server, not the worker", async () => {
+  thoroughTest("a message that is too long ends the server, not the worker", async () => {
     const { kept } = nasty();
     await expect(call(kept, "huge")).rejects.toMatchObject({
       fault: "closed",
@@ -97,7 +97,7 @@ describe("a call to a misbehaving server", () => {
     expect(await call(kept, "abyss")).toBe("still here");
   });
 
-  test.each([
+  thoroughTest.each([
     ["flood", /was terminated because it sent more than 5000 messages in a second$/],
     ["deaf", /was terminated because it did not read 1000 messages$/],
   ])("a server that only keeps the worker busy is ended: %s", async (name, how) => {
@@ -106,7 +106,7 @@ describe("a call to a misbehaving server", () => {
     expect(await call(kept, "ok")).toBe("fine");
   });
 
-  test("a long text is cut at a whole character", async () => {
+  thoroughTest("a long text is cut at a whole character", async () => {
     const { kept } = nasty();
     const text = await call(kept, "long");
     expect(text).toMatch(/^é+\n\.\.\. \(output truncated\)$/);
@@ -367,14 +367,17 @@ describe("a server's lifetime", () => {
     ]);
   });
 
-  test("the server receives nothing of the worker's environment except what its definition passes on", async () => {
-    process.env["HOLDFAST_TEST_KEY"] = "worker's own";
-    closing.push(() => delete process.env["HOLDFAST_TEST_KEY"]);
-    const { kept } = nasty({ env: { EXTRA: "given" } });
-    const seen = JSON.parse(await call(kept, "environment")) as Record<string, string>;
-    expect(seen).toMatchObject({ EXTRA: "given", NASTY_TOKEN: SECRET });
-    expect(seen["HOLDFAST_TEST_KEY"]).toBeUndefined();
-  });
+  thoroughTest(
+    "the server receives nothing of the worker's environment except what its definition passes on",
+    async () => {
+      process.env["HOLDFAST_TEST_KEY"] = "worker's own";
+      closing.push(() => delete process.env["HOLDFAST_TEST_KEY"]);
+      const { kept } = nasty({ env: { EXTRA: "given" } });
+      const seen = JSON.parse(await call(kept, "environment")) as Record<string, string>;
+      expect(seen).toMatchObject({ EXTRA: "given", NASTY_TOKEN: SECRET });
+      expect(seen["HOLDFAST_TEST_KEY"]).toBeUndefined();
+    },
+  );
 
   test("[MCP-09.1] an idle server is ended by closing its input, and restarted when it is needed", async () => {
     const folder = createTemporaryFolder();
@@ -414,7 +417,7 @@ describe("a server's lifetime", () => {
     await vi.waitFor(() => expect(pids.map(alive)).toEqual([false, false]), 5000);
   });
 
-  test("a slow start is awaited as long as the definition says, and no longer", async () => {
+  thoroughTest("a slow start is awaited as long as the definition says, and no longer", async () => {
     const { kept } = nasty({ args: ["slow-start=900"] }, { startTimeoutMs: 300 });
     await expect(call(kept, "ok")).rejects.toThrow(
       'The MCP server "test" did not list its tools within 300 ms (if the server starts slowly, increase `startTimeoutMs`)',

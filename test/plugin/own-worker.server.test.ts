@@ -8,6 +8,7 @@ import type { ScriptedConversation } from "../../src/testing/model-server/script
 import { createTestAgent, type TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import type { RunResult } from "../../src/workflows/run-result.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "../workflows/support/gates.ts";
 import { listTexts } from "../workflows/support/list-texts.ts";
 import {
@@ -139,7 +140,7 @@ describe("a workflow of the application", () => {
     expect(await readPrompt(session)).toBe(SECRET);
   });
 
-  test("passes a definition that it has itself", async () => {
+  thoroughTest("passes a definition that it has itself", async () => {
     const run = await start("triage", { ...agents["triage"], name: "of its own" });
     expect(await run.result()).toContain("Hello, world: high");
   });
@@ -175,7 +176,7 @@ describe("a workflow of the application", () => {
     });
   });
 
-  test("that is cancelled cancels its agent, and its code sees a cancellation", async () => {
+  thoroughTest("that is cancelled cancels its agent, and its code sees a cancellation", async () => {
     const run = await start("cancellable", "cancellable");
     await gates.get("cancel").arrived;
     await run.cancel();

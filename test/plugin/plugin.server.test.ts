@@ -116,7 +116,7 @@ describe("connect({ client })", () => {
 });
 
 describe("with encryption", () => {
-  test("payloads of the agents and of the application's own workflows are encrypted", async () => {
+  thoroughTest("payloads of the agents and of the application's own workflows are encrypted", async () => {
     const plugin = holdfastPlugin({ encryption: KEYS });
     const client = new Client({ connection, namespace: stage.namespace, plugins: [plugin] });
     const agents = {
@@ -271,7 +271,7 @@ describe("Worker.create", () => {
   });
 });
 
-test("a tool of a server, whose name no worker knows, is called through `call-tool`", async () => {
+thoroughTest("a tool of a server, whose name no worker knows, is called through `call-tool`", async () => {
   const server = createStdioServer(MISBEHAVING_SERVER, {}, { name: "nasty", include: ["ok"], trusted: true });
   const session = stage.session({
     agent: { mcp: [server] },
@@ -291,14 +291,17 @@ test("a tool of a server, whose name no worker knows, is called through `call-to
   });
 });
 
-test("a worker that cannot open its store fails with the reason, and its connection can be closed", async () => {
-  const home = join(stage.home, "a-file");
-  writeFileSync(home, "no folder");
-  const run = async () => (await startOwnWorker(stage, { home })).stop();
-  await expect(run()).rejects.toThrow(/a-file/);
-});
+thoroughTest(
+  "a worker that cannot open its store fails with the reason, and its connection can be closed",
+  async () => {
+    const home = join(stage.home, "a-file");
+    writeFileSync(home, "no folder");
+    const run = async () => (await startOwnWorker(stage, { home })).stop();
+    await expect(run()).rejects.toThrow(/a-file/);
+  },
+);
 
-test("a worker that has ended has closed its stores, and not those that it was given", async () => {
+thoroughTest("a worker that has ended has closed its stores, and not those that it was given", async () => {
   const home = mkdtempSync(join(tmpdir(), "holdfast-plugin-"));
   const closed: string[] = [];
   const transcript = new Proxy(stage.transcript, {

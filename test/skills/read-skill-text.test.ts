@@ -5,6 +5,7 @@ import { sanitiseText } from "../../src/tools/sources/sanitise-text.ts";
 import { readFrontMatter } from "../../src/tools/sources/skills/read-front-matter.ts";
 import { readSkillText, splitTools } from "../../src/tools/sources/skills/read-skill-text.ts";
 import { formatSkillProblem } from "../../src/tools/sources/skills/skill-problem.ts";
+import { anyCodePoint } from "../support/any-code-point.ts";
 
 const read = (text: string, folder = "git") => readSkillText(text, "SKILL.md", folder);
 const said = (text: string, folder?: string) => read(text, folder).problems.map(formatSkillProblem);
@@ -166,7 +167,7 @@ test("no text makes the reader throw, and every problem has an existing line [SK
       "\r",
       "\0",
     ),
-    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.string({ unit: anyCodePoint, maxLength: 20 }),
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {

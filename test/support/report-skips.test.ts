@@ -27,7 +27,7 @@ test("skipped tests are counted by their reasons, beside any other reporter", ()
   expect(status).toBe(0);
 });
 
-test("a test that is skipped without a reason fails the run, and is named", () => {
+thoroughTest("a test that is skipped without a reason fails the run, and is named", () => {
   const { status, stderr } = run("/unexplained");
   expect(stderr).toContain("\n1 test was skipped without a reason, so this run fails.");
   expect(stderr).toContain(

@@ -18,6 +18,7 @@ import { OpenAiCompletions } from "../../src/models/openai-completions/openai-co
 import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { Protocol } from "../../src/schema/model.ts";
 import { encodeSse } from "../providers/answer-reader.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 describe("the protocol of a recording", () => {
   test.each([
@@ -275,7 +276,7 @@ describe("recordings through the adapters", () => {
     await expect(replayed(folder)).rejects.toThrow(/not a list of recordings[\s\S]*uri/);
   });
 
-  test("npm run conform prints a JSON line for each", () => {
+  thoroughTest("npm run conform prints a JSON line for each", () => {
     const folder = folderOf([
       { ...COMPLETIONS, bytes: ANSWER },
       { ...MESSAGES, status: 500, ct: "", bytes: "" },

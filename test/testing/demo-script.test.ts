@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import { ModelScript } from "../../src/testing/model-server/script.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const DEMO = new URL("../../demo/", import.meta.url).pathname;
 let workspace: string;
@@ -31,7 +32,7 @@ function runTests(): Promise<{ code: number; pass: number; fail: number }> {
 
 type Edit = { path: string; old_text: string; new_text: string };
 
-test("the scripted edits fit the project and repair it", async () => {
+thoroughTest("the scripted edits fit the project and repair it", async () => {
   expect(await runTests()).toEqual({ code: 1, pass: 8, fail: 2 });
   const edits = replies
     .flatMap((reply) => reply.toolCalls ?? [])

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import ts from "typescript";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Snapshot } from "../../src/testing/model-server/control.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 let folder: string;
@@ -119,7 +120,7 @@ test("it survives a killed client, is controlled over HTTP, and writes a log", a
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-test("an unreadable script ends it with a reason", async () => {
+thoroughTest("an unreadable script ends it with a reason", async () => {
   const child = run([join(folder, "testing/model-server/main.js"), "--script", join(folder, "none.json")]);
   const [reason] = (await once(child.stderr!, "data")) as [Buffer];
   expect(reason.toString()).toContain("none.json");

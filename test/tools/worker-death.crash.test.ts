@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { isGroupAlive, killGroup, signalGroup } from "../../src/platform/process/process-group.ts";
+import { isThorough } from "../support/test-depth.ts";
 import { eventually, killMarked, listCommandLines } from "./processes.ts";
 
 // A separate process runs one command through the supervisor and receives SIGKILL, as a worker would.
@@ -103,7 +104,7 @@ describe("SIGKILL of the worker leaves no process of the command", () => {
   });
 
   test("a command that signals its own group at once", async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < (isThorough ? 10 : 2); round += 1) {
       const worker = startWorker("trap '' TERM; kill -TERM 0; echo ready; exec sleep 1000");
       await killWhenReady(worker);
       await eventually(
@@ -128,7 +129,7 @@ describe("SIGKILL of the worker leaves no process of the command", () => {
   });
 
   test("at the moment of the start", async () => {
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < (isThorough ? 10 : 2); round += 1) {
       const worker = startWorker("sleep 1000 & sleep 1000", "released");
       await eventually(
         () => worker.child.signalCode,

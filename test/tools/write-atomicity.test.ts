@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { createWriteFileTool } from "../../src/tools/builtin/write-file-tool.ts";
+import { isThorough } from "../support/test-depth.ts";
 import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
 const SIZE = 8_000_000;
@@ -38,8 +39,8 @@ test("SIGKILL during a write leaves the old content or the new, and the next exe
 
   const whole = ["a".repeat(SIZE), "b".repeat(SIZE + 1)];
   let leftovers = 0;
-  // At least twelve kills, and more until one has hit the middle of a write.
-  for (let round = 0; round < 12 || (leftovers === 0 && round < 120); round += 1) {
+  // At least as many kills, and more until one has hit the middle of a write.
+  for (let round = 0; round < (isThorough ? 12 : 3) || (leftovers === 0 && round < 120); round += 1) {
     const child = spawn(process.execPath, [program, workspace], { stdio: ["ignore", "pipe", "inherit"] });
     await once(child.stdout, "data");
     await new Promise((later) => setTimeout(later, (round % 12) * 3));

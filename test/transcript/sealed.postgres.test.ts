@@ -163,36 +163,42 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     expect(await readAll(await bench.open(), "old")).toContain(LONG);
   });
 
-  test("is re-encrypted page by page, interrupted and restarted, during other writes [TMP-09.4]", async () => {
-    const before = await bench.open();
-    const events = Array.from({ length: 250 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
-    const loopId = await writeMarkedSession(before, "old");
-    const own = { ...step({ number: 3 }), session: "old", run: "run-old" };
-    await before.store(
-      write({ loopId, branch: "main", base: 3 }, { step: own, outbox: { entries: [], events } }),
-    );
-    const transcript = await bench.open({ encryption: A });
-    expect((await transcript.rekeyPage("a")).next).toBeDefined();
-    await writeMarkedSession(transcript, "new");
-    let page = await transcript.rekeyPage("a");
-    while (page.next !== undefined) page = await transcript.rekeyPage("a", page.next);
-    expect(await plainValues()).toEqual([]);
-    expect(await transcript.readEvents(loopId, 0)).toHaveLength(250);
-    expect(await readAll(transcript, "new")).toContain(LONG);
-  });
+  thoroughTest(
+    "is re-encrypted page by page, interrupted and restarted, during other writes [TMP-09.4]",
+    async () => {
+      const before = await bench.open();
+      const events = Array.from({ length: 250 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
+      const loopId = await writeMarkedSession(before, "old");
+      const own = { ...step({ number: 3 }), session: "old", run: "run-old" };
+      await before.store(
+        write({ loopId, branch: "main", base: 3 }, { step: own, outbox: { entries: [], events } }),
+      );
+      const transcript = await bench.open({ encryption: A });
+      expect((await transcript.rekeyPage("a")).next).toBeDefined();
+      await writeMarkedSession(transcript, "new");
+      let page = await transcript.rekeyPage("a");
+      while (page.next !== undefined) page = await transcript.rekeyPage("a", page.next);
+      expect(await plainValues()).toEqual([]);
+      expect(await transcript.readEvents(loopId, 0)).toHaveLength(250);
+      expect(await readAll(transcript, "new")).toContain(LONG);
+    },
+  );
 
-  test("is re-encrypted without a long wait for old snapshots and table locks, and reports if old text remains [TMP-09.4]", async () => {
-    await writeMarkedSession(await bench.open());
-    const other = new pg.Client({ connectionString: bench.formatUrl({}) });
-    await other.connect();
-    onTestFinished(() => other.end());
-    await other.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
-    expect(await rekeyed(A.keys)).toEqual({ changed: true, cleaned: false, key: "a" });
-    expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
-    await other.query(`ROLLBACK; BEGIN; LOCK TABLE "${bench.schema}".entries IN ACCESS SHARE MODE`);
-    expect(await vacuumTables(bench.url, 200)).toBe(false);
-    await other.query("ROLLBACK");
-    expect(await rekeyed(A.keys)).toEqual({ changed: false, cleaned: true, key: "a" });
-    expect(containsText(await bytesOnDisk(), MARKER)).toBe(false);
-  });
+  thoroughTest(
+    "is re-encrypted without a long wait for old snapshots and table locks, and reports if old text remains [TMP-09.4]",
+    async () => {
+      await writeMarkedSession(await bench.open());
+      const other = new pg.Client({ connectionString: bench.formatUrl({}) });
+      await other.connect();
+      onTestFinished(() => other.end());
+      await other.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
+      expect(await rekeyed(A.keys)).toEqual({ changed: true, cleaned: false, key: "a" });
+      expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
+      await other.query(`ROLLBACK; BEGIN; LOCK TABLE "${bench.schema}".entries IN ACCESS SHARE MODE`);
+      expect(await vacuumTables(bench.url, 200)).toBe(false);
+      await other.query("ROLLBACK");
+      expect(await rekeyed(A.keys)).toEqual({ changed: false, cleaned: true, key: "a" });
+      expect(containsText(await bytesOnDisk(), MARKER)).toBe(false);
+    },
+  );
 });

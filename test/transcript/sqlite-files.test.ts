@@ -15,6 +15,7 @@ import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-conne
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import type { StoreFault } from "../../src/store/transcript/store-error.ts";
 import { testIf } from "../support/skipping.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { answer, EMPTY_OUTBOX, entry, event, opening, readTexts, step, write } from "./sample-writes.ts";
 import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
 
@@ -83,7 +84,7 @@ describe("files that must not be changed", () => {
     await untouched("damaged", /truncated/);
   });
 
-  test("a file with a broken page", async () => {
+  thoroughTest("a file with a broken page", async () => {
     await filled();
     const bytes = await readFile(bench.path);
     bytes.fill(0xee, 100, 4096);
@@ -109,7 +110,7 @@ describe("files that must not be changed", () => {
     await untouched("newer", /Run the newer version/);
   });
 
-  test("a file of the version that was never released", async () => {
+  thoroughTest("a file of the version that was never released", async () => {
     await filled();
     setVersion(1);
     await untouched("other", /version 1, which was never released; specify another file/);

@@ -230,34 +230,37 @@ describe("a context that does not fit", () => {
 });
 
 describe("a compaction that is removed", () => {
-  test("leaves the model the whole conversation again, and the record without blocks [CMP-01, PHI-07]", async () => {
-    const session = stage.session({
-      replies: [...turns(5), { text: "Whole.", usage }],
-      agent: { tools: ["list_files"], context: { ...SMALL, maxContextTokens: 100_000 } },
-    });
-    await session.run("Go");
-    const { id } = session;
-    const compacted = await runCommandLine(stage, "compact", id);
-    expect(compacted).toMatchObject({ code: 0, out: expect.stringContaining("context: about") });
-    expect((await client.session(id).record()).loops[0]).toHaveProperty("compactionBlock");
+  thoroughTest(
+    "leaves the model the whole conversation again, and the record without blocks [CMP-01, PHI-07]",
+    async () => {
+      const session = stage.session({
+        replies: [...turns(5), { text: "Whole.", usage }],
+        agent: { tools: ["list_files"], context: { ...SMALL, maxContextTokens: 100_000 } },
+      });
+      await session.run("Go");
+      const { id } = session;
+      const compacted = await runCommandLine(stage, "compact", id);
+      expect(compacted).toMatchObject({ code: 0, out: expect.stringContaining("context: about") });
+      expect((await client.session(id).record()).loops[0]).toHaveProperty("compactionBlock");
 
-    const undone = await runCommandLine(stage, "compact", id, "--undo");
-    expect(undone).toMatchObject({ code: 0, out: "removed: the next run sees every message again\n" });
-    const record = await client.session(id).record();
-    expect(record.loops.filter(({ compactionBlock }) => compactionBlock !== undefined)).toEqual([]);
-    expect(record.loops.at(-1)?.continuationKind).toEqual({ type: "compaction", removes: true });
-    await session.run("After?", { continuation: { kind: { type: "default" } } });
-    expect(session.listSeenMessages(5)).toEqual([
-      ...session.listSeenMessages(4),
-      "assistant: Done.",
-      "user: After?",
-    ]);
+      const undone = await runCommandLine(stage, "compact", id, "--undo");
+      expect(undone).toMatchObject({ code: 0, out: "removed: the next run sees every message again\n" });
+      const record = await client.session(id).record();
+      expect(record.loops.filter(({ compactionBlock }) => compactionBlock !== undefined)).toEqual([]);
+      expect(record.loops.at(-1)?.continuationKind).toEqual({ type: "compaction", removes: true });
+      await session.run("After?", { continuation: { kind: { type: "default" } } });
+      expect(session.listSeenMessages(5)).toEqual([
+        ...session.listSeenMessages(4),
+        "assistant: Done.",
+        "user: After?",
+      ]);
 
-    const { messages } = await client.session(id).messages.request({});
-    // A prompt, four answers with their results, an answer, and the new prompt.
-    expect(messages).toHaveLength(11);
-    expect(JSON.stringify(messages)).not.toContain("[Summary]");
-  });
+      const { messages } = await client.session(id).messages.request({});
+      // A prompt, four answers with their results, an answer, and the new prompt.
+      expect(messages).toHaveLength(11);
+      expect(JSON.stringify(messages)).not.toContain("[Summary]");
+    },
+  );
 
   thoroughTest("is refused while a run is open, and with a focus", async () => {
     const session = stage.session({ replies: [{ text: "Held.", holdUntil: "undo" }] });

@@ -279,31 +279,34 @@ describe("a judge", () => {
     });
   });
 
-  test("is warned, as is the reader of events, that its input was too large [PAR-10.1, PAR-11.5, PAR-12.1-3]", async () => {
-    const long = "word ".repeat(4000);
-    const contest = new TestEvaluation(
-      stage,
-      [{ replies: [{ text: `A ${long}` }] }, { replies: [{ text: `B ${long}` }] }],
-      {
-        replies: [{ text: "2" }],
-        agent: { context: { maxContextTokens: 100, systemPromptTokens: 0 } },
-      },
-    );
-    const result = await contest.run("Go");
-    expect(result.decision.selected).toBe(1);
-    expect(result.selected.textBytes).toBeGreaterThan(20_000);
-    const shown = contest.judge?.listSeenMessages(0)[0] ?? "";
-    expect(shown.length).toBeLessThan(1000);
-    const [record] = await stage.transcript.readEvaluations(contest.id);
-    expect(record?.warning).toMatch(/too large for the judge/);
-    const client = await connectClient(stage);
-    const told: string[] = [];
-    for await (const { event } of client.session(contest.id).events({ from: "session" })) {
-      if (event.type === "ProgressMessage") told.push(event.loopId, event.text);
-    }
-    expect(told).toEqual([record?.judgeLoopId, record?.warning]);
-    await client.close();
-  });
+  thoroughTest(
+    "is warned, as is the reader of events, that its input was too large [PAR-10.1, PAR-11.5, PAR-12.1-3]",
+    async () => {
+      const long = "word ".repeat(4000);
+      const contest = new TestEvaluation(
+        stage,
+        [{ replies: [{ text: `A ${long}` }] }, { replies: [{ text: `B ${long}` }] }],
+        {
+          replies: [{ text: "2" }],
+          agent: { context: { maxContextTokens: 100, systemPromptTokens: 0 } },
+        },
+      );
+      const result = await contest.run("Go");
+      expect(result.decision.selected).toBe(1);
+      expect(result.selected.textBytes).toBeGreaterThan(20_000);
+      const shown = contest.judge?.listSeenMessages(0)[0] ?? "";
+      expect(shown.length).toBeLessThan(1000);
+      const [record] = await stage.transcript.readEvaluations(contest.id);
+      expect(record?.warning).toMatch(/too large for the judge/);
+      const client = await connectClient(stage);
+      const told: string[] = [];
+      for await (const { event } of client.session(contest.id).events({ from: "session" })) {
+        if (event.type === "ProgressMessage") told.push(event.loopId, event.text);
+      }
+      expect(told).toEqual([record?.judgeLoopId, record?.warning]);
+      await client.close();
+    },
+  );
 
   test("is not called when only one branch has answered [PAR-06.3]", async () => {
     const contest = new TestEvaluation(
@@ -451,46 +454,49 @@ describe("a branch that does not answer", () => {
   });
 });
 
-test("readers of events see brackets around the loops of all branches, in their order [EVT-08.1-2, EVT-12.2, PAR-13.2]", async () => {
-  const contest = new TestEvaluation(
-    stage,
-    [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],
-    {
-      replies: [{ text: "1" }],
-    },
-  );
-  const client = await connectClient(stage);
-  const started = await client.evaluate({
-    agents: contest.agents.map(({ definition }) => definition),
-    strategy: { type: "judge", judge: contest.judge?.definition as never },
-    prompt: "Go",
-    session: contest.id,
-  });
-  const seen: { type: string; loopId?: string }[] = [];
-  for await (const { event } of started.events()) seen.push(event as never);
-  const result = await started.result();
-  expect(result).toMatchObject({ text: "one", selected: { index: 0 }, session: contest.id });
-  expect(seen[0]).toMatchObject({
-    type: "ParallelLoopStart",
-    sessionId: contest.id,
-    loopIds: [result.loopId, result.otherBranches[0]?.loopId],
-  });
-  expect(seen.at(-1)).toMatchObject({
-    type: "ParallelLoopEnd",
-    selectedLoopId: result.loopId,
-    selectedConfigIndex: 0,
-    evaluationUsage: result.evaluationUsage,
-  });
-  const starts = seen.filter(({ type }) => type === "AgentStart").map(({ loopId }) => loopId);
-  expect(new Set(starts).size).toBe(3);
-  expect(seen.filter(({ type }) => type === "AgentEnd")).toHaveLength(3);
-  // The judge's loop was the last to end; the session continues after another.
-  expect(await client.session(contest.id).status()).toMatchObject({
-    status: "completed",
-    loopId: result.loopId,
-  });
-  await client.close();
-});
+thoroughTest(
+  "readers of events see brackets around the loops of all branches, in their order [EVT-08.1-2, EVT-12.2, PAR-13.2]",
+  async () => {
+    const contest = new TestEvaluation(
+      stage,
+      [{ replies: [{ text: "one" }] }, { replies: [{ text: "two" }] }],
+      {
+        replies: [{ text: "1" }],
+      },
+    );
+    const client = await connectClient(stage);
+    const started = await client.evaluate({
+      agents: contest.agents.map(({ definition }) => definition),
+      strategy: { type: "judge", judge: contest.judge?.definition as never },
+      prompt: "Go",
+      session: contest.id,
+    });
+    const seen: { type: string; loopId?: string }[] = [];
+    for await (const { event } of started.events()) seen.push(event as never);
+    const result = await started.result();
+    expect(result).toMatchObject({ text: "one", selected: { index: 0 }, session: contest.id });
+    expect(seen[0]).toMatchObject({
+      type: "ParallelLoopStart",
+      sessionId: contest.id,
+      loopIds: [result.loopId, result.otherBranches[0]?.loopId],
+    });
+    expect(seen.at(-1)).toMatchObject({
+      type: "ParallelLoopEnd",
+      selectedLoopId: result.loopId,
+      selectedConfigIndex: 0,
+      evaluationUsage: result.evaluationUsage,
+    });
+    const starts = seen.filter(({ type }) => type === "AgentStart").map(({ loopId }) => loopId);
+    expect(new Set(starts).size).toBe(3);
+    expect(seen.filter(({ type }) => type === "AgentEnd")).toHaveLength(3);
+    // The judge's loop was the last to end; the session continues after another.
+    expect(await client.session(contest.id).status()).toMatchObject({
+      status: "completed",
+      loopId: result.loopId,
+    });
+    await client.close();
+  },
+);
 
 thoroughTest(
   "the history of an evaluation holds references, and grows by the same few kilobytes for each of 50 branches",

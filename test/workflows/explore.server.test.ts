@@ -118,20 +118,31 @@ describe("several branches from one position", () => {
     },
   );
 
-  test("from the command line, with the branches' names; invalid input is reported [HITL-03.1]", async () => {
-    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-    await session.run("First");
-    const { code, out, err } = await runCommandLine(stage, "explore", session.id, "-p", "This", "-p", "That");
-    expect(code).toBe(0);
-    expect(out).toMatch(
-      /agent +model +status .*branch\n.*answered.*loop-[0-9a-f]{16}\n.*answered.*loop-[0-9a-f]{16}/,
-    );
-    expect(err).toContain("All 2 branches are retained.");
-    expect((await runCommandLine(stage, "explore", session.id)).code).toBe(2);
-    const nothing = await holdfast.session(session.id).branches.explore([{}]);
-    await expect(nothing.result()).rejects.toThrow(/ends with an answer/);
-    await expect(holdfast.session("nobody").branches.explore([{ prompt: "x" }])).rejects.toMatchObject({
-      code: "session-unknown",
-    });
-  });
+  thoroughTest(
+    "from the command line, with the branches' names; invalid input is reported [HITL-03.1]",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
+      await session.run("First");
+      const { code, out, err } = await runCommandLine(
+        stage,
+        "explore",
+        session.id,
+        "-p",
+        "This",
+        "-p",
+        "That",
+      );
+      expect(code).toBe(0);
+      expect(out).toMatch(
+        /agent +model +status .*branch\n.*answered.*loop-[0-9a-f]{16}\n.*answered.*loop-[0-9a-f]{16}/,
+      );
+      expect(err).toContain("All 2 branches are retained.");
+      expect((await runCommandLine(stage, "explore", session.id)).code).toBe(2);
+      const nothing = await holdfast.session(session.id).branches.explore([{}]);
+      await expect(nothing.result()).rejects.toThrow(/ends with an answer/);
+      await expect(holdfast.session("nobody").branches.explore([{ prompt: "x" }])).rejects.toMatchObject({
+        code: "session-unknown",
+      });
+    },
+  );
 });

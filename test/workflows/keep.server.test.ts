@@ -103,7 +103,7 @@ describe("a complete session", () => {
     },
   );
 
-  test("shows the loops of a session that was cut off as aborted [SES-03.1-2, SES-06]", async () => {
+  thoroughTest("shows the loops of a session that was cut off as aborted [SES-03.1-2, SES-06]", async () => {
     const session = stage.session({ replies: [hold("never")], agent: { tools: ["hold"] } });
     await session.start("Go");
     await eventually(async () =>
@@ -267,19 +267,22 @@ describe("a session moved elsewhere", () => {
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
   });
 
-  test("an export to a location that is not writable gives the reason, and leaves no file", async () => {
-    const session = stage.session({ replies: [{ text: "One." }] });
-    await session.run("Go");
-    const missing = join(elsewhere, "no-such-folder", "session.jsonl");
-    const nowhere = await runCommandLine(stage, "export", session.id, "-o", missing);
-    expect(nowhere.code).toBe(2);
-    expect(nowhere.err).toContain(`cannot be written to ${missing}: the folder`);
-    const folder = await runCommandLine(stage, "export", session.id, "-o", elsewhere);
-    expect(folder.code).toBe(2);
-    expect(folder.err).toContain("it is a folder");
-    expect(nowhere.err + folder.err).not.toMatch(/\n\s+at |node:internal/);
-    expect((await readdir(elsewhere)).filter((name) => name.includes(".part-"))).toEqual([]);
-  });
+  thoroughTest(
+    "an export to a location that is not writable gives the reason, and leaves no file",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One." }] });
+      await session.run("Go");
+      const missing = join(elsewhere, "no-such-folder", "session.jsonl");
+      const nowhere = await runCommandLine(stage, "export", session.id, "-o", missing);
+      expect(nowhere.code).toBe(2);
+      expect(nowhere.err).toContain(`cannot be written to ${missing}: the folder`);
+      const folder = await runCommandLine(stage, "export", session.id, "-o", elsewhere);
+      expect(folder.code).toBe(2);
+      expect(folder.err).toContain("it is a folder");
+      expect(nowhere.err + folder.err).not.toMatch(/\n\s+at |node:internal/);
+      expect((await readdir(elsewhere)).filter((name) => name.includes(".part-"))).toEqual([]);
+    },
+  );
 
   test("as a snapshot without keys, and as the portable session file [HITL-01.1-2, HITL-02.1-2]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
@@ -329,27 +332,30 @@ describe("a session moved elsewhere", () => {
 });
 
 describe("a conversation changed from outside", () => {
-  test("is extended, replaced, restored and started over; the earlier content stays [CTX-18.2, PER-01.1-2, PER-06.1-3]", async () => {
-    const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
-    await session.run("Go");
-    const handle = client.session(session.id);
-    const saved = messagesToJson(await readMessages(handle));
-    await handle.messages.append(said("By the way"));
-    await session.run("More");
-    expect(session.listSeenMessages(1)).toEqual([
-      "user: Go",
-      "assistant: One.",
-      "user: By the way",
-      "user: More",
-    ]);
-    await handle.messages.clear();
-    await session.run("Anew");
-    expect(session.listSeenMessages(2)).toEqual(["user: Anew"]);
-    await handle.messages.replace(messagesFromJson(saved));
-    expect(messagesToJson(await readMessages(handle))).toBe(saved);
-    const [first] = (await handle.record()).loops;
-    expect(first?.messages).toHaveLength(2);
-  });
+  thoroughTest(
+    "is extended, replaced, restored and started over; the earlier content stays [CTX-18.2, PER-01.1-2, PER-06.1-3]",
+    async () => {
+      const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
+      await session.run("Go");
+      const handle = client.session(session.id);
+      const saved = messagesToJson(await readMessages(handle));
+      await handle.messages.append(said("By the way"));
+      await session.run("More");
+      expect(session.listSeenMessages(1)).toEqual([
+        "user: Go",
+        "assistant: One.",
+        "user: By the way",
+        "user: More",
+      ]);
+      await handle.messages.clear();
+      await session.run("Anew");
+      expect(session.listSeenMessages(2)).toEqual(["user: Anew"]);
+      await handle.messages.replace(messagesFromJson(saved));
+      expect(messagesToJson(await readMessages(handle))).toBe(saved);
+      const [first] = (await handle.record()).loops;
+      expect(first?.messages).toHaveLength(2);
+    },
+  );
 
   test("may precede a session's first run, which continues it [PER-01.3, X-34.2]", async () => {
     // The first answer of the conversation exists already.
@@ -463,7 +469,7 @@ describe("the deletion of a session", () => {
 });
 
 describe("sessions are found", () => {
-  test("by text and by their properties", async () => {
+  thoroughTest("by text and by their properties", async () => {
     const session = stage.session({ replies: [{ text: "The zeppelin landed." }], agent: { name: "pilot" } });
     await session.run("Where is the airship?");
     const hits = await runCommandLine(stage, "search", "zeppel*", "--agent", "pilot", "--json");

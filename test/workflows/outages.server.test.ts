@@ -9,6 +9,7 @@ import { StoreError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 // The store becomes unavailable around an `unsafe` call whose worker lives (decision 0024).
@@ -93,18 +94,21 @@ async function paid(given: Answers): Promise<{ told: string | undefined; executi
 
 const PAID = "toolResult: paid, paid";
 
-test("a claim whose reply is lost belongs to the process that made it: the call runs once, and no worker died", async () => {
-  const { told, executions } = await paid({
-    claim: async ({ ask }, nth) => {
-      const answer = await ask();
-      if (nth <= 2) throw away();
-      return answer;
-    },
-  });
-  expect(told).toBe(PAID);
-  expect(payments).toBe(1);
-  expect(executions).toBe(3);
-});
+thoroughTest(
+  "a claim whose reply is lost belongs to the process that made it: the call runs once, and no worker died",
+  async () => {
+    const { told, executions } = await paid({
+      claim: async ({ ask }, nth) => {
+        const answer = await ask();
+        if (nth <= 2) throw away();
+        return answer;
+      },
+    });
+    expect(told).toBe(PAID);
+    expect(payments).toBe(1);
+    expect(executions).toBe(3);
+  },
+);
 
 test("a store that becomes unavailable between the claim and the call is waited for under the same claim", async () => {
   const { told, executions } = await paid({

@@ -189,37 +189,40 @@ describe("the request to a model can be rebuilt exactly at any later time", () =
     },
   );
 
-  test("of a model that has pruned and reverted, and of the branch that it left [PHI-07.1]", async () => {
-    const replies = [
-      look,
-      look,
-      call("prun_with_memo", { tokens: 1, memo: "it is a long day" }),
-      look,
-      call("revert_to_state", { category: "failure", step: "n6", summary: "that was no way" }),
-      done,
-    ];
-    const session = stage.session({
-      agent: {
-        tools: ["list_notes", "prun", "revert_to_state"],
-        revert: { shownForTurns: 1, newestOfKind: 0 },
-      },
-    });
-    // Chosen by the number of requests: after a prune, a request holds fewer answers.
-    stage.model.script({
-      conversations: replies.map((reply, nth) => ({
-        match: ({ conversation }: { conversation: string }) =>
-          conversation === session.id && session.listRequests().length - 1 === nth,
-        replies: Array.from({ length: 9 }, () => reply),
-      })),
-    });
-    await session.run("Go");
-    const [loop] = await stage.transcript.readLoops(session.id);
-    expect(loop).toMatchObject({ turns: 6 });
-    const made = await expectSame(session);
-    expect(made).toHaveLength(6);
-    expect(made.at(-1)?.messages.map(({ origin }) => origin.type)).toContain("memo");
-    expect(new Set(made.map(({ branch }) => branch)).size).toBe(2);
-  });
+  thoroughTest(
+    "of a model that has pruned and reverted, and of the branch that it left [PHI-07.1]",
+    async () => {
+      const replies = [
+        look,
+        look,
+        call("prun_with_memo", { tokens: 1, memo: "it is a long day" }),
+        look,
+        call("revert_to_state", { category: "failure", step: "n6", summary: "that was no way" }),
+        done,
+      ];
+      const session = stage.session({
+        agent: {
+          tools: ["list_notes", "prun", "revert_to_state"],
+          revert: { shownForTurns: 1, newestOfKind: 0 },
+        },
+      });
+      // Chosen by the number of requests: after a prune, a request holds fewer answers.
+      stage.model.script({
+        conversations: replies.map((reply, nth) => ({
+          match: ({ conversation }: { conversation: string }) =>
+            conversation === session.id && session.listRequests().length - 1 === nth,
+          replies: Array.from({ length: 9 }, () => reply),
+        })),
+      });
+      await session.run("Go");
+      const [loop] = await stage.transcript.readLoops(session.id);
+      expect(loop).toMatchObject({ turns: 6 });
+      const made = await expectSame(session);
+      expect(made).toHaveLength(6);
+      expect(made.at(-1)?.messages.map(({ origin }) => origin.type)).toContain("memo");
+      expect(new Set(made.map(({ branch }) => branch)).size).toBe(2);
+    },
+  );
 
   test("of an answer that was requested once more because it was not valid output", async () => {
     const answer = (value: object) => ({ toolCalls: [{ name: "final_answer", arguments: value }], usage });

@@ -73,7 +73,7 @@ thoroughTest("a schedule starts a mode, whose sessions are below the started job
   });
 });
 
-test("a schedule wakes a sleeping autonomous agent [ORC-02.2]", async () => {
+thoroughTest("a schedule wakes a sleeping autonomous agent [ORC-02.2]", async () => {
   const { lone } = createMembers(stage, {
     lone: {
       replies: [

@@ -116,7 +116,7 @@ test("a run whose workspace cannot be stored continues, and the record gives the
   );
 });
 
-test("a loop that ends after its tools has its files stored too", async () => {
+thoroughTest("a loop that ends after its tools has its files stored too", async () => {
   const folder = repository("limited");
   const session = stage.session({
     replies: [write("notes.txt", "one\n")],

@@ -156,37 +156,38 @@ describe("what a tool reports while it runs", () => {
 });
 
 describe("stop reaches every call at once [TOOL-12.2]", () => {
-  test.each([
-    ["parallel", { type: "parallel" as const }, 3],
-    ["batches of two", { type: "batched" as const, size: 2 }, 2],
-    ["one by one", { type: "sequential" as const }, 1],
-  ])("%s", async (_, toolStrategy, atOnce) => {
-    const session = stage.session({ agent: { tools: ["wait"], toolStrategy } });
-    const waiting = { name: "wait", arguments: { session: session.id } };
-    stage.model.script({
-      conversations: [
-        {
-          match: ({ conversation }) => conversation === session.id,
-          replies: [{ toolCalls: [waiting, waiting, waiting] }, { text: "Never." }],
-        },
-      ],
+  for (const [name, toolStrategy, atOnce, declare] of [
+    ["parallel", { type: "parallel" }, 3, test],
+    ["batches of two", { type: "batched", size: 2 }, 2, thoroughTest],
+    ["one by one", { type: "sequential" }, 1, thoroughTest],
+  ] as const)
+    declare(name, async () => {
+      const session = stage.session({ agent: { tools: ["wait"], toolStrategy } });
+      const waiting = { name: "wait", arguments: { session: session.id } };
+      stage.model.script({
+        conversations: [
+          {
+            match: ({ conversation }) => conversation === session.id,
+            replies: [{ toolCalls: [waiting, waiting, waiting] }, { text: "Never." }],
+          },
+        ],
+      });
+      const given = () => signals.filter((one) => one.session === session.id).map(({ signal }) => signal);
+      await session.start("Go");
+      await eventually(() => given().length === atOnce);
+      expect(new Set(given()).size).toBe(atOnce);
+      expect(given().some(({ aborted }) => aborted)).toBe(false);
+      await session.handle.signal(stopSignal, "enough");
+      expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
+      expect(given()).toHaveLength(atOnce);
+      expect(given().every(({ aborted }) => aborted)).toBe(true);
+      const results = await resultsOf(session);
+      expect(results).toHaveLength(3);
+      for (const { isError, content } of results) {
+        expect([isError, content]).toEqual([true, [{ type: "text", text: "Cancelled" }]]);
+      }
+      expect(session.listRequests()).toHaveLength(1);
     });
-    const given = () => signals.filter((one) => one.session === session.id).map(({ signal }) => signal);
-    await session.start("Go");
-    await eventually(() => given().length === atOnce);
-    expect(new Set(given()).size).toBe(atOnce);
-    expect(given().some(({ aborted }) => aborted)).toBe(false);
-    await session.handle.signal(stopSignal, "enough");
-    expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
-    expect(given()).toHaveLength(atOnce);
-    expect(given().every(({ aborted }) => aborted)).toBe(true);
-    const results = await resultsOf(session);
-    expect(results).toHaveLength(3);
-    for (const { isError, content } of results) {
-      expect([isError, content]).toEqual([true, [{ type: "text", text: "Cancelled" }]]);
-    }
-    expect(session.listRequests()).toHaveLength(1);
-  });
 });
 
 test("file and shell tools work in the agent's workspace [TOOL-18]", async () => {

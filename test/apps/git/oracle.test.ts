@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createGitTools } from "../../../src/apps/git/index.ts";
 import { describeIf } from "../../support/skipping.ts";
-import { isThorough, thoroughDescribe } from "../../support/test-depth.ts";
+import { thoroughDescribe } from "../../support/test-depth.ts";
 import { createContext } from "../../tools/tool-context.ts";
 import { buildRepository, type RepositoryPlan } from "./build-repository.ts";
 
@@ -217,12 +217,14 @@ const hasHistory = (() => {
     return false;
   }
 })();
-describeIf(hasHistory, "no history: this is no clone of the repository, or a shallow one")(
-  "this clone",
-  () => {
-    compare("this repository", () => OWN, isThorough ? "HEAD~60" : "HEAD~5", "HEAD", "RepositoryError");
-  },
-);
+thoroughDescribe("this clone", () => {
+  describeIf(hasHistory, "no history: this is no clone of the repository, or a shallow one")(
+    "with history",
+    () => {
+      compare("this repository", () => OWN, "HEAD~60", "HEAD", "RepositoryError");
+    },
+  );
+});
 
 test("git_status lists what git status lists, in every state of a file", async () => {
   const built = await buildRepository({ commits: 40, lastFiles: 10, seed: 3 });

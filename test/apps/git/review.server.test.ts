@@ -4,6 +4,7 @@ import { main as runProgram } from "../../../src/apps/cli/program.ts";
 import { createGitTools } from "../../../src/apps/git/index.ts";
 import { listModels } from "../../../src/client/index.ts";
 import { createTerminal, runHoldfast } from "../../cli/terminal.ts";
+import { thoroughTest } from "../../support/test-depth.ts";
 import { formatConnectionOptions } from "../../workflows/support/test-client.ts";
 import {
   openTestEnvironment,
@@ -98,30 +99,33 @@ test("a review accounts for every hunk, names the sub-agent that died, drops wha
   });
 });
 
-test("a sub-agent ends after the turns that its call has set, and the result names it; another has the default [IRIS-24]", async () => {
-  const { base, head } = repository;
-  const delegate = (part: string, turns: object) => ({
-    name: "parallel_analyze",
-    arguments: { task: `Examine part ${part}`, ...turns },
-  });
-  const agents = ["one", "two"].map((part) => ({
-    match: `Examine part ${part}`,
-    replies: [diff(base, head, [part]), { text: `Part ${part} is sound.` }],
-  }));
-  const calls = [delegate("one", { max_turns: 1 }), delegate("two", {})];
-  stage.model.script({
-    conversations: [...agents, { match: "Review the change", replies: [{ toolCalls: calls }, review()] }],
-  });
-  const { code, out, err } = await runReview("--json", "--no-critic", "--session", "limited");
-  expect(code, err).toBe(0);
-  expect(JSON.parse(out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
-    coverage: { open: ["one/file.ts:1", "three/file.ts:1", "four/file.ts:1"].sort() },
-    delegations: [
-      { name: "parallel_analyze 1", status: "late", reason: "Max turns reached (1/1)" },
-      { name: "parallel_analyze 2", status: "ended" },
-    ],
-  });
-});
+thoroughTest(
+  "a sub-agent ends after the turns that its call has set, and the result names it; another has the default [IRIS-24]",
+  async () => {
+    const { base, head } = repository;
+    const delegate = (part: string, turns: object) => ({
+      name: "parallel_analyze",
+      arguments: { task: `Examine part ${part}`, ...turns },
+    });
+    const agents = ["one", "two"].map((part) => ({
+      match: `Examine part ${part}`,
+      replies: [diff(base, head, [part]), { text: `Part ${part} is sound.` }],
+    }));
+    const calls = [delegate("one", { max_turns: 1 }), delegate("two", {})];
+    stage.model.script({
+      conversations: [...agents, { match: "Review the change", replies: [{ toolCalls: calls }, review()] }],
+    });
+    const { code, out, err } = await runReview("--json", "--no-critic", "--session", "limited");
+    expect(code, err).toBe(0);
+    expect(JSON.parse(out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
+      coverage: { open: ["one/file.ts:1", "three/file.ts:1", "four/file.ts:1"].sort() },
+      delegations: [
+        { name: "parallel_analyze 1", status: "late", reason: "Max turns reached (1/1)" },
+        { name: "parallel_analyze 2", status: "ended" },
+      ],
+    });
+  },
+);
 
 test("a head that moves stops the publication, and the agent examines the difference", async () => {
   const { base, head } = repository;
@@ -190,47 +194,50 @@ test("Ctrl-C stops a review, and resume goes on with it without asking for an an
   expect(stage.model.requests.length - asked).toBe(1);
 });
 
-test("the cost after resume is that of all answers of the run: before the stop and after it, of sub-agents and of the critic", async () => {
-  const [main, sub] = ["gpt-5", "gpt-5-mini"];
-  const paid = (nth: number) => ({ usage: { input: 1_000 * 2 ** nth, output: 100 * 2 ** nth } });
-  const delegate = { name: "parallel_analyze", arguments: { task: "Examine part one" } };
-  const verdict = { requires_revision: false, issues: [], revision_prompt: "", confidence: 90 };
-  stage.model.script({
-    conversations: [
-      { match: "Judge whether", replies: [{ text: JSON.stringify(verdict), ...paid(4) }] },
-      {
-        match: "Examine part one",
-        replies: [
-          { ...diff(repository.base, repository.head, ["one"]), ...paid(1) },
-          { text: "Sound.", ...paid(2) },
-        ],
-      },
-      {
-        match: "Review the change",
-        replies: [
-          { toolCalls: [delegate], ...paid(0) },
-          { ...review(), ...paid(3), holdUntil: "paid", holdAt: "head" },
-        ],
-      },
-    ],
-  });
-  const models = ["--model", `openai/${main}`, "--subagent-model", `openai/${sub}`];
-  const flags = ["--commit", repository.head, "--session", "paid", ...models];
-  const { streams, said, signals } = createTerminal();
-  const ended = runProgram([...gitArguments("review", ...flags)], streams);
-  await stage.model.waitForHold("paid");
-  signals.emit("SIGINT");
-  expect(await ended, said.err).toBe(4);
-  stage.model.release("paid");
-  const resumed = await runHoldfast(gitArguments("resume", "paid"));
-  expect(resumed.code, resumed.err).toBe(0);
-  const spent = [0, 3, 4].reduce((sum, nth) => sum + computePrice(main, paid(nth)), 0);
-  const spentBySub = [1, 2].reduce((sum, nth) => sum + computePrice(sub, paid(nth)), 0);
-  expect(resumed.err).toContain(` · $${(spent + spentBySub).toFixed(2)} · session paid`);
-  const shown = await runHoldfast(gitArguments("resume", "paid", "--json"));
-  const result = JSON.parse(shown.out.trim().split("\n").at(-1) ?? "{}");
-  expect(result.costUsd).toBeCloseTo(spent + spentBySub, 9);
-});
+thoroughTest(
+  "the cost after resume is that of all answers of the run: before the stop and after it, of sub-agents and of the critic",
+  async () => {
+    const [main, sub] = ["gpt-5", "gpt-5-mini"];
+    const paid = (nth: number) => ({ usage: { input: 1_000 * 2 ** nth, output: 100 * 2 ** nth } });
+    const delegate = { name: "parallel_analyze", arguments: { task: "Examine part one" } };
+    const verdict = { requires_revision: false, issues: [], revision_prompt: "", confidence: 90 };
+    stage.model.script({
+      conversations: [
+        { match: "Judge whether", replies: [{ text: JSON.stringify(verdict), ...paid(4) }] },
+        {
+          match: "Examine part one",
+          replies: [
+            { ...diff(repository.base, repository.head, ["one"]), ...paid(1) },
+            { text: "Sound.", ...paid(2) },
+          ],
+        },
+        {
+          match: "Review the change",
+          replies: [
+            { toolCalls: [delegate], ...paid(0) },
+            { ...review(), ...paid(3), holdUntil: "paid", holdAt: "head" },
+          ],
+        },
+      ],
+    });
+    const models = ["--model", `openai/${main}`, "--subagent-model", `openai/${sub}`];
+    const flags = ["--commit", repository.head, "--session", "paid", ...models];
+    const { streams, said, signals } = createTerminal();
+    const ended = runProgram([...gitArguments("review", ...flags)], streams);
+    await stage.model.waitForHold("paid");
+    signals.emit("SIGINT");
+    expect(await ended, said.err).toBe(4);
+    stage.model.release("paid");
+    const resumed = await runHoldfast(gitArguments("resume", "paid"));
+    expect(resumed.code, resumed.err).toBe(0);
+    const spent = [0, 3, 4].reduce((sum, nth) => sum + computePrice(main, paid(nth)), 0);
+    const spentBySub = [1, 2].reduce((sum, nth) => sum + computePrice(sub, paid(nth)), 0);
+    expect(resumed.err).toContain(` · $${(spent + spentBySub).toFixed(2)} · session paid`);
+    const shown = await runHoldfast(gitArguments("resume", "paid", "--json"));
+    const result = JSON.parse(shown.out.trim().split("\n").at(-1) ?? "{}");
+    expect(result.costUsd).toBeCloseTo(spent + spentBySub, 9);
+  },
+);
 
 /** Computes what an answer costs by the catalogue. */
 function computePrice(
@@ -267,41 +274,44 @@ test("a commit is written with the generated message, of exactly what is staged"
   expect([again.code, again.err]).toEqual([2, expect.stringContaining("Nothing is staged.")]);
 });
 
-test("an amended commit counts the hunks of HEAD and those that are staged, and the commit is made once", async () => {
-  const { folder, git, write, base, head } = createReviewedRepository();
-  write("one/file.ts", "export const one = 3;\nexport function use() {}\n");
-  git("add", "one/file.ts");
-  stage.model.script({
-    replies: [
-      diff(base, head),
-      { toolCalls: [{ name: "git_diff", arguments: { from: "staged", detail: "standard" } }] },
-      { text: JSON.stringify({ title: "Change all parts, and one again", message: "" }) },
-    ],
-  });
-  const flags = ["--amend", "--write", "--json", "--repo", folder, "--session", "amended"];
-  const { code, out, err } = await runHoldfast(gitArguments("commit", ...flags), WHO);
-  expect(code, err).toBe(0);
-  const results = out
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-  expect(results.find(({ type }) => type === "result")?.coverage).toMatchObject({
-    sentence: "6 of 6 hunks examined",
-    files: 5,
-  });
-  const [prompt] = stage.model.requests.slice(-3);
-  expect(JSON.stringify(prompt?.body)).toContain("what is staged belongs to the change as well");
-  expect(git("rev-list", "--count", "HEAD")).toBe("2");
-  // The commit is made: a process that resumes has nothing to ask.
-  const asked = stage.model.requests.length;
-  const resumed = await runHoldfast(gitArguments("resume", "amended", "--json"), WHO);
-  expect(resumed.code, resumed.err).toBe(0);
-  expect(JSON.parse(resumed.out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
-    type: "result",
-    turns: 3,
-    coverage: { sentence: "6 of 6 hunks examined", files: 5 },
-  });
-  expect(resumed.out).toContain('"wasThere":true');
-  expect(stage.model.requests.length).toBe(asked);
-  rmSync(folder, { recursive: true });
-});
+thoroughTest(
+  "an amended commit counts the hunks of HEAD and those that are staged, and the commit is made once",
+  async () => {
+    const { folder, git, write, base, head } = createReviewedRepository();
+    write("one/file.ts", "export const one = 3;\nexport function use() {}\n");
+    git("add", "one/file.ts");
+    stage.model.script({
+      replies: [
+        diff(base, head),
+        { toolCalls: [{ name: "git_diff", arguments: { from: "staged", detail: "standard" } }] },
+        { text: JSON.stringify({ title: "Change all parts, and one again", message: "" }) },
+      ],
+    });
+    const flags = ["--amend", "--write", "--json", "--repo", folder, "--session", "amended"];
+    const { code, out, err } = await runHoldfast(gitArguments("commit", ...flags), WHO);
+    expect(code, err).toBe(0);
+    const results = out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(results.find(({ type }) => type === "result")?.coverage).toMatchObject({
+      sentence: "6 of 6 hunks examined",
+      files: 5,
+    });
+    const [prompt] = stage.model.requests.slice(-3);
+    expect(JSON.stringify(prompt?.body)).toContain("what is staged belongs to the change as well");
+    expect(git("rev-list", "--count", "HEAD")).toBe("2");
+    // The commit is made: a process that resumes has nothing to ask.
+    const asked = stage.model.requests.length;
+    const resumed = await runHoldfast(gitArguments("resume", "amended", "--json"), WHO);
+    expect(resumed.code, resumed.err).toBe(0);
+    expect(JSON.parse(resumed.out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
+      type: "result",
+      turns: 3,
+      coverage: { sentence: "6 of 6 hunks examined", files: 5 },
+    });
+    expect(resumed.out).toContain('"wasThere":true');
+    expect(stage.model.requests.length).toBe(asked);
+    rmSync(folder, { recursive: true });
+  },
+);

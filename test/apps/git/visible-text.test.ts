@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toVisibleJson, toVisibleName, toVisibleText } from "../../../src/apps/git/index.ts";
+import { anyCodePoint } from "../../support/any-code-point.ts";
 
-const anyText = fc.string({ unit: "binary", maxLength: 50 });
+const anyText = fc.string({ unit: anyCodePoint, maxLength: 50 });
 
 test("a text shows its control characters, and keeps all others", () => {
   expect(toVisibleText("a\tb\nc \x1b[2J\r \u202e\u200b \u0085 é 日 👩")).toBe(

@@ -8,6 +8,7 @@ import { readIdentity } from "../../../src/apps/git/commit/read-identity.ts";
 import type { Signature } from "../../../src/apps/git/commit/signature.ts";
 import { writeCommit } from "../../../src/apps/git/commit/write-commit.ts";
 import { withRepository } from "../../../src/apps/git/repository/repository.ts";
+import { thoroughTest } from "../../support/test-depth.ts";
 import { TrapPlace } from "./traps/trap.ts";
 
 const ME: Signature = { name: "Mö O'Neil", email: "me@example.com", time: 1_700_000_000, zone: "+0530" };
@@ -83,19 +84,22 @@ describe("a commit", () => {
     expect(head()).toBe(theirs);
   });
 
-  test("is refused while another git holds the lock of the branch or of HEAD, which the message names", async () => {
-    const lock = join(place.top, ".git/refs/heads/main.lock");
-    const of = await plan();
-    writeFileSync(lock, "");
-    const result = await write(of);
-    expect(result).toMatchObject({ reason: "locked", message: expect.stringContaining(lock) });
-    rmSync(lock);
-    place.git(["checkout", "--quiet", "--detach"]);
-    const detached = await plan();
-    writeFileSync(join(place.top, ".git/HEAD.lock"), "");
-    expect(await write(detached)).toMatchObject({ reason: "locked" });
-    expect(place.git(["rev-list", "--count", "--all"])).toBe("2");
-  });
+  thoroughTest(
+    "is refused while another git holds the lock of the branch or of HEAD, which the message names",
+    async () => {
+      const lock = join(place.top, ".git/refs/heads/main.lock");
+      const of = await plan();
+      writeFileSync(lock, "");
+      const result = await write(of);
+      expect(result).toMatchObject({ reason: "locked", message: expect.stringContaining(lock) });
+      rmSync(lock);
+      place.git(["checkout", "--quiet", "--detach"]);
+      const detached = await plan();
+      writeFileSync(join(place.top, ".git/HEAD.lock"), "");
+      expect(await write(detached)).toMatchObject({ reason: "locked" });
+      expect(place.git(["rev-list", "--count", "--all"])).toBe("2");
+    },
+  );
 
   test("amends the last one: its parents and its author stay, also of a merge", async () => {
     place.git(["commit", "--quiet", "-m", "staged"]);
@@ -169,7 +173,7 @@ describe("a commit", () => {
     expect(change?.files.map(({ path }) => path)).toEqual(["a"]);
   });
 
-  test("of a linked work tree moves the branch of that work tree, and logs there", async () => {
+  thoroughTest("of a linked work tree moves the branch of that work tree, and logs there", async () => {
     const folder = join(place.folder, "linked");
     place.git(["worktree", "add", "--quiet", "-b", "linked", folder]);
     place.write(join(folder, "new.txt"), "new\n", "/");
