@@ -63,7 +63,7 @@ describe("where nobody is at the terminal", () => {
     expect(readToolResult(task)).toContain("seen-42");
   });
 
-  test("-q prints the answer and nothing else", async () => {
+  thoroughTest("-q prints the answer and nothing else", async () => {
     const { ended, said } = startRun("Quiet", { flags: ["-q", "--yes"] });
     expect(await ended).toBe(0);
     expect(said).toEqual({ out: "All done.\n", err: "" });

@@ -157,34 +157,37 @@ thoroughTest(
   },
 );
 
-test("chat asks for approvals inline, one after the other, and sees answers given elsewhere", async () => {
-  const session = await asking("fred", "gina", "hugo");
-  const { streams, said } = createTerminal({ isTTY: true });
-  const chatting = main(["chat", "--session", session.id, ...formatConnectionOptions(stage)], streams);
-  await expect.poll(() => said.out, POLL).toContain("approve? y/n/a/e > ");
-  expect(said.out).toContain('"to": "fred"');
-  expect(said.out).not.toContain('"to": "gina"');
-  streams.stdin.write("y\r");
-  await expect.poll(() => said.out, POLL).toContain('"to": "gina"');
-  await holdfast.session(session.id).approvals.approve("call-gina");
-  await expect.poll(() => said.out, POLL).toContain("No longer waiting: pay: gina");
-  await expect.poll(() => said.out, POLL).toContain('"to": "hugo"');
-  streams.stdin.write("\u0003");
-  await expect.poll(() => said.out, POLL).toContain(`holdfast approve ${session.id} call-hugo`);
-  streams.stdin.write("/approvals\r");
-  await expect.poll(() => said.out.split('"to": "hugo"').length, POLL).toBe(3);
-  streams.stdin.write("n he is away\r");
-  await session.readResult();
-  await expect.poll(() => said.out, POLL).toContain("Well.");
-  streams.stdin.write("/quit\r");
-  await chatting;
-  expect(said.out).toContain("Well.");
-  expect(await results(session)).toEqual([
-    "toolResult: paid fred",
-    "toolResult: paid gina",
-    "toolResult: Denied by the user: he is away",
-  ]);
-});
+thoroughTest(
+  "chat asks for approvals inline, one after the other, and sees answers given elsewhere",
+  async () => {
+    const session = await asking("fred", "gina", "hugo");
+    const { streams, said } = createTerminal({ isTTY: true });
+    const chatting = main(["chat", "--session", session.id, ...formatConnectionOptions(stage)], streams);
+    await expect.poll(() => said.out, POLL).toContain("approve? y/n/a/e > ");
+    expect(said.out).toContain('"to": "fred"');
+    expect(said.out).not.toContain('"to": "gina"');
+    streams.stdin.write("y\r");
+    await expect.poll(() => said.out, POLL).toContain('"to": "gina"');
+    await holdfast.session(session.id).approvals.approve("call-gina");
+    await expect.poll(() => said.out, POLL).toContain("No longer waiting: pay: gina");
+    await expect.poll(() => said.out, POLL).toContain('"to": "hugo"');
+    streams.stdin.write("\u0003");
+    await expect.poll(() => said.out, POLL).toContain(`holdfast approve ${session.id} call-hugo`);
+    streams.stdin.write("/approvals\r");
+    await expect.poll(() => said.out.split('"to": "hugo"').length, POLL).toBe(3);
+    streams.stdin.write("n he is away\r");
+    await session.readResult();
+    await expect.poll(() => said.out, POLL).toContain("Well.");
+    streams.stdin.write("/quit\r");
+    await chatting;
+    expect(said.out).toContain("Well.");
+    expect(await results(session)).toEqual([
+      "toolResult: paid fred",
+      "toolResult: paid gina",
+      "toolResult: Denied by the user: he is away",
+    ]);
+  },
+);
 
 test("a waiting run is reported once, with the command that answers it, and then continues", async () => {
   const id = `run-${stage.taskQueue}`;

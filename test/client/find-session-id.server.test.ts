@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { createTestAgent } from "../../src/testing/test-agent.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
@@ -62,13 +63,16 @@ test("a run that only the server has is found by its beginning; `last` is the ne
   await expect(holdfast.jobs.find("no-such-job")).rejects.toMatchObject({ code: "session-unknown" });
 });
 
-test("a command that may create a session takes a name as it is, and the beginning of a generated id", async () => {
-  await create("0a1b2c3d-0000-4000-8000-000000000000");
-  await create("garden-of-roses");
-  const agent = ["--model", `anthropic/test-model@${stage.model.url}`];
-  const send = (id: string) => runCommandLine(stage, "send", id, "Hello", "--detach", "--json", ...agent);
-  const sent = async (id: string) =>
-    JSON.parse((await send(id)).out.split("\n")[0] ?? "") as { session: string };
-  expect((await sent("0a1b2c3d")).session).toBe("0a1b2c3d-0000-4000-8000-000000000000");
-  expect((await sent("garden")).session).toBe("garden");
-});
+thoroughTest(
+  "a command that may create a session takes a name as it is, and the beginning of a generated id",
+  async () => {
+    await create("0a1b2c3d-0000-4000-8000-000000000000");
+    await create("garden-of-roses");
+    const agent = ["--model", `anthropic/test-model@${stage.model.url}`];
+    const send = (id: string) => runCommandLine(stage, "send", id, "Hello", "--detach", "--json", ...agent);
+    const sent = async (id: string) =>
+      JSON.parse((await send(id)).out.split("\n")[0] ?? "") as { session: string };
+    expect((await sent("0a1b2c3d")).session).toBe("0a1b2c3d-0000-4000-8000-000000000000");
+    expect((await sent("garden")).session).toBe("garden");
+  },
+);

@@ -85,7 +85,7 @@ describe("a fork", () => {
     expect(shown.messages[0]?.message.content).toEqual([{ type: "text", text: "Go" }]);
   });
 
-  test("is rejected with an error that users can act on", async () => {
+  thoroughTest("is rejected with an error that users can act on", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("First");
     const said = async (...args: string[]) => {

@@ -93,7 +93,7 @@ describe("connect({ client })", () => {
     });
   });
 
-  test("rejects a namespace that the server does not have", async () => {
+  thoroughTest("rejects a namespace that the server does not have", async () => {
     const client = new Client({ connection, namespace: "nowhere" });
     await expect(connectWith({ client })).rejects.toMatchObject({ code: "namespace-unknown" });
   });

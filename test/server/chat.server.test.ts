@@ -202,7 +202,7 @@ describe("a call that waits for a user", () => {
     );
   });
 
-  test("is displayed again on a page that returns while it waits", async () => {
+  thoroughTest("is displayed again on a page that returns while it waits", async () => {
     const session = asking({ replies: [{ toolCalls: [bash("echo later")] }, { text: "Done." }] });
     await session.start("Go");
     await eventually(async () => (await session.readStatus()).approvals.length === 1, {
@@ -266,7 +266,7 @@ describe("the end of an answer", () => {
     await session.readResult();
   });
 
-  test("a regenerated answer is another message in place of the old one", async () => {
+  thoroughTest("a regenerated answer is another message in place of the old one", async () => {
     const session = stage.session({ replies: [{ text: "First." }] });
     const chat = chatOf(session);
     await chat.sendMessage({ text: "Go" });

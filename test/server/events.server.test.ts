@@ -236,27 +236,32 @@ test("invalid input is explained in sentences: the location, the expected value,
   );
 });
 
-test("a model is named as on a command line, a session is deleted, and an unknown price is null", async () => {
-  const session = stage.session({ replies: [{ text: "Here." }], agent: { model: { cost: null } } });
-  const { model } = session.definition;
-  await session.run("Go");
-  expect((await sendRequest(server, `GET /v1/sessions/${session.id}`)).body["costUsd"]).toBeNull();
-  const { sessions } = (await sendRequest(server, "GET /v1/sessions")).body as {
-    sessions: { session: string; costUsd: unknown }[];
-  };
-  expect(sessions.find((one) => one.session === session.id)?.costUsd).toBeNull();
-  const named = { model: `local/${model.id}@${model.baseUrl}` };
-  const busy = await sendRequest(server, "POST /v1/sessions", { agent: named, mode: "interactive" });
-  expect(busy.status).toBe(201);
-  const way = `DELETE /v1/sessions/${String(busy.body["session"])}`;
-  expect(await sendRequest(server, way)).toMatchObject({ status: 409, body: { code: "session-busy" } });
-  expect(await sendRequest(server, `${way}?stop=true`)).toMatchObject({
-    status: 200,
-    body: { session: busy.body["session"] },
-  });
-  expect(await sendRequest(server, `DELETE /v1/sessions/${session.id}`)).toMatchObject({ status: 200 });
-  expect(await sendRequest(server, `GET /v1/sessions/${session.id}/messages`)).toMatchObject({ status: 404 });
-});
+thoroughTest(
+  "a model is named as on a command line, a session is deleted, and an unknown price is null",
+  async () => {
+    const session = stage.session({ replies: [{ text: "Here." }], agent: { model: { cost: null } } });
+    const { model } = session.definition;
+    await session.run("Go");
+    expect((await sendRequest(server, `GET /v1/sessions/${session.id}`)).body["costUsd"]).toBeNull();
+    const { sessions } = (await sendRequest(server, "GET /v1/sessions")).body as {
+      sessions: { session: string; costUsd: unknown }[];
+    };
+    expect(sessions.find((one) => one.session === session.id)?.costUsd).toBeNull();
+    const named = { model: `local/${model.id}@${model.baseUrl}` };
+    const busy = await sendRequest(server, "POST /v1/sessions", { agent: named, mode: "interactive" });
+    expect(busy.status).toBe(201);
+    const way = `DELETE /v1/sessions/${String(busy.body["session"])}`;
+    expect(await sendRequest(server, way)).toMatchObject({ status: 409, body: { code: "session-busy" } });
+    expect(await sendRequest(server, `${way}?stop=true`)).toMatchObject({
+      status: 200,
+      body: { session: busy.body["session"] },
+    });
+    expect(await sendRequest(server, `DELETE /v1/sessions/${session.id}`)).toMatchObject({ status: 200 });
+    expect(await sendRequest(server, `GET /v1/sessions/${session.id}/messages`)).toMatchObject({
+      status: 404,
+    });
+  },
+);
 
 thoroughTest("a pending call is listed, answered, and signed", async () => {
   const session = stage.session({

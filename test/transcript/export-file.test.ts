@@ -185,7 +185,7 @@ describe("an exported session", () => {
     expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
 
-  test("loses its grants on import, unless they are requested", async () => {
+  thoroughTest("loses its grants on import, unless they are requested", async () => {
     await writeSampleSession(from);
     const grants = [{ tool: "bash", exactCommands: [["npm", "test"]] }];
     const text = await withGrants(grants);
@@ -249,7 +249,7 @@ describe("an exported session", () => {
     expect(await to.isAccepted(hash)).toBe(true);
   });
 
-  test("has a definition that needs no acceptance if it is also saved here", async () => {
+  thoroughTest("has a definition that needs no acceptance if it is also saved here", async () => {
     await writeSampleSession(from);
     const model = {
       provider: "p",
@@ -351,7 +351,7 @@ describe("an exported session", () => {
     expect((await called("copy")).map(({ id }) => id)).toEqual(["copy.sub-12345678"]);
   });
 
-  test("is not found as a following session if it is a copy of one [SES-13.3]", async () => {
+  thoroughTest("is not found as a following session if it is a copy of one [SES-13.3]", async () => {
     await writeSampleSession(from);
     await from.rotateSession({ session: "s", idleMs: 1, nextId: "n", atMs: 1e6 });
     const text = await written("n");

@@ -182,7 +182,7 @@ describe("a store with keys [TMP-09.4]", () => {
     },
   );
 
-  test("reports a missing or different key on opening [TMP-09.3]", async () => {
+  thoroughTest("reports a missing or different key on opening [TMP-09.3]", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     await transcript.close();

@@ -78,7 +78,7 @@ describe("files that must not be changed", () => {
     expect(left).toEqual([]);
   });
 
-  test("a truncated file", async () => {
+  thoroughTest("a truncated file", async () => {
     await filled();
     await truncate(bench.path, 50_000);
     await untouched("damaged", /truncated/);
@@ -116,7 +116,7 @@ describe("files that must not be changed", () => {
     await untouched("other", /version 1, which was never released; specify another file/);
   });
 
-  test("a database of another program", async () => {
+  thoroughTest("a database of another program", async () => {
     execFileSync("python3", [
       "-c",
       `import sqlite3; c = sqlite3.connect(${JSON.stringify(bench.path)}); c.execute("create table t(a)"); c.commit()`,

@@ -149,31 +149,34 @@ describe("a call that awaits approval", () => {
     },
   );
 
-  test("of several, one that is approved starts while another runs, and a third still waits", async () => {
-    const session = asking([
-      {
-        toolCalls: [
-          { name: "bash", arguments: { command: "until [ -e second ]; do sleep 0.05; done; echo first" } },
-          touch("second"),
-          touch("third"),
-        ],
-      },
-      { text: "Done." },
-    ]);
-    await session.start("Go");
-    const [first, second, third] = await waiting(session, 3);
-    const approve = (toolCallId = "") =>
-      session.handle.executeUpdate(approveUpdate, { args: [{ toolCallId, answer: "approve" }] });
-    await approve(first?.toolCallId);
-    await approve(second?.toolCallId);
-    await eventually(() => there("second"), { what: "the second call beside the first" });
-    expect((await waiting(session)).map(({ toolCallId }) => toolCallId)).toEqual([third?.toolCallId]);
-    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "deny" }] });
-    await session.readResult();
-    expect(there("third")).toBe(false);
-    const results = (await session.readEntries()).filter(({ message }) => message.role === "toolResult");
-    expect(results).toHaveLength(3);
-  });
+  thoroughTest(
+    "of several, one that is approved starts while another runs, and a third still waits",
+    async () => {
+      const session = asking([
+        {
+          toolCalls: [
+            { name: "bash", arguments: { command: "until [ -e second ]; do sleep 0.05; done; echo first" } },
+            touch("second"),
+            touch("third"),
+          ],
+        },
+        { text: "Done." },
+      ]);
+      await session.start("Go");
+      const [first, second, third] = await waiting(session, 3);
+      const approve = (toolCallId = "") =>
+        session.handle.executeUpdate(approveUpdate, { args: [{ toolCallId, answer: "approve" }] });
+      await approve(first?.toolCallId);
+      await approve(second?.toolCallId);
+      await eventually(() => there("second"), { what: "the second call beside the first" });
+      expect((await waiting(session)).map(({ toolCallId }) => toolCallId)).toEqual([third?.toolCallId]);
+      await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "deny" }] });
+      await session.readResult();
+      expect(there("third")).toBe(false);
+      const results = (await session.readEntries()).filter(({ message }) => message.role === "toolResult");
+      expect(results).toHaveLength(3);
+    },
+  );
 
   thoroughTest("an invalid answer is rejected, and the error lists the pending calls", async () => {
     const session = asking([{ toolCalls: [touch("a"), touch("b")] }, { text: "Done." }]);
@@ -243,7 +246,7 @@ describe("the permission policy, with facts from the activity", () => {
     expect(there("sneaked")).toBe(false);
   });
 
-  test("a substitution is never allowed by a rule [PERM-01.3]", async () => {
+  thoroughTest("a substitution is never allowed by a rule [PERM-01.3]", async () => {
     const hidden = { name: "bash", arguments: { command: "echo $(touch hidden)" } };
     const session = policed([{ toolCalls: [hidden] }, { text: "Done." }]);
     await session.run("Go");

@@ -101,7 +101,7 @@ thoroughTest("an empty steering signal is ignored", async () => {
   expect(await session.readConversation()).toEqual(["user: Go", "assistant: Fine."]);
 });
 
-test("an unknown definition hash is rejected", async () => {
+thoroughTest("an unknown definition hash is rejected", async () => {
   const session = stage.session();
   await session.start("Go", { definitionHash: "0".repeat(64) });
   expect((await session.readFailure()).message).toMatch(/No definition is stored/);

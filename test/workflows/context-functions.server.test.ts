@@ -141,16 +141,19 @@ test("a function that throws ends the loop with an error that names it; no reque
   });
 });
 
-test("a function that separates a call from its result is an error, and no request is sent [CB-10.3]", async () => {
-  const session = stage.session({
-    replies: [look, { text: "Done." }],
-    agent: { tools: ["list_files"], transformContext: ["keepsLast"] },
-  });
-  await session.start("Hello");
-  const { message } = await session.readFailure();
-  expect(message).toContain('"keepsLast" separated a call from its result');
-  expect(session.listRequests()).toHaveLength(1);
-});
+thoroughTest(
+  "a function that separates a call from its result is an error, and no request is sent [CB-10.3]",
+  async () => {
+    const session = stage.session({
+      replies: [look, { text: "Done." }],
+      agent: { tools: ["list_files"], transformContext: ["keepsLast"] },
+    });
+    await session.start("Hello");
+    const { message } = await session.readFailure();
+    expect(message).toContain('"keepsLast" separated a call from its result');
+    expect(session.listRequests()).toHaveLength(1);
+  },
+);
 
 test.each([
   [

@@ -177,17 +177,20 @@ describe("an evaluation", () => {
     },
   );
 
-  test("without a prompt a conversation that ends with an answer is rejected, and so is a missing one [PAR-02.2]", async () => {
-    const before = stage.session({ replies: [{ text: "Done." }] });
-    await before.run("Hello");
-    const contest = new TestEvaluation(stage, [{ replies: [] }]);
-    await contest.start();
-    expect((await failureOf(contest)).message).toMatch(/There is no session/);
-    (contest as { id: string }).id = before.id;
-    await contest.start();
-    expect((await failureOf(contest)).message).toMatch(/ends with an answer/);
-    expect(await stage.transcript.readEvaluations(before.id)).toEqual([]);
-  });
+  thoroughTest(
+    "without a prompt a conversation that ends with an answer is rejected, and so is a missing one [PAR-02.2]",
+    async () => {
+      const before = stage.session({ replies: [{ text: "Done." }] });
+      await before.run("Hello");
+      const contest = new TestEvaluation(stage, [{ replies: [] }]);
+      await contest.start();
+      expect((await failureOf(contest)).message).toMatch(/There is no session/);
+      (contest as { id: string }).id = before.id;
+      await contest.start();
+      expect((await failureOf(contest)).message).toMatch(/ends with an answer/);
+      expect(await stage.transcript.readEvaluations(before.id)).toEqual([]);
+    },
+  );
 
   test("an invalid plan is rejected before a model is paid [PAR-05.1]", async () => {
     const contest = new TestEvaluation(stage, [{ replies: [] }, { replies: [] }]);
@@ -320,7 +323,7 @@ describe("a judge", () => {
 });
 
 describe("a branch that does not answer", () => {
-  test("is an outcome beside the others", async () => {
+  thoroughTest("is an outcome beside the others", async () => {
     const contest = new TestEvaluation(stage, [
       { replies: [], agent: { tools: ["nothing"], strict: true } },
       {

@@ -125,7 +125,7 @@ describe("a fan-out", () => {
       expect(await job.result()).toMatchObject({ text });
     });
 
-  test.each([
+  thoroughTest.each([
     [
       "lsit",
       'This worker has no reducer "lsit"; it has list, first, longest, vote, broken, loud; did you mean "list"?',

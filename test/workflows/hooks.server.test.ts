@@ -416,23 +416,26 @@ describe("results of hooks", () => {
     ]);
   });
 
-  test("before-turn forces a text: the vendor is told to make no call, and the record says so [IRON-05]", async () => {
-    const session = stage.session({
-      replies: [{ toolCalls: [call("talk", { words: [] })] }, { text: "Done." }],
-      agent: { tools: ["talk"], hooks: { "before-turn": ["closer"] }, permissions: { otherwise: "allow" } },
-    });
-    expect(await session.run("Hello")).toMatchObject({ text: "Done.", outcome: { type: "answered" } });
-    const choices = session.listRequests().map(({ body }) => [body?.["tool_choice"], body?.["tools"]]);
-    expect(choices).toEqual([
-      [undefined, expect.anything()],
-      [{ type: "none" }, choices[0]?.[1]],
-    ]);
-    expect(session.listSeenMessages(1).at(-1)).toBe("user: Finish now.");
-    const turns = (await session.readEvents()).flatMap(({ body }) =>
-      body.type === "TurnStart" ? [body] : [],
-    );
-    expect(turns.map(({ textOnly }) => textOnly)).toEqual([undefined, true]);
-  });
+  thoroughTest(
+    "before-turn forces a text: the vendor is told to make no call, and the record says so [IRON-05]",
+    async () => {
+      const session = stage.session({
+        replies: [{ toolCalls: [call("talk", { words: [] })] }, { text: "Done." }],
+        agent: { tools: ["talk"], hooks: { "before-turn": ["closer"] }, permissions: { otherwise: "allow" } },
+      });
+      expect(await session.run("Hello")).toMatchObject({ text: "Done.", outcome: { type: "answered" } });
+      const choices = session.listRequests().map(({ body }) => [body?.["tool_choice"], body?.["tools"]]);
+      expect(choices).toEqual([
+        [undefined, expect.anything()],
+        [{ type: "none" }, choices[0]?.[1]],
+      ]);
+      expect(session.listSeenMessages(1).at(-1)).toBe("user: Finish now.");
+      const turns = (await session.readEvents()).flatMap(({ body }) =>
+        body.type === "TurnStart" ? [body] : [],
+      );
+      expect(turns.map(({ textOnly }) => textOnly)).toEqual([undefined, true]);
+    },
+  );
 
   thoroughTest("before-turn ends the loop with an outcome [IRON-04]", async () => {
     const session = stage.session({ agent: { hooks: { "before-turn": ["budget"] } } });
@@ -526,7 +529,7 @@ describe("a definition's hooks", () => {
     return (await session.readFailure()).message;
   };
 
-  test("are checked when a loop opens, with a helpful error [CB-09.3]", async () => {
+  thoroughTest("are checked when a loop opens, with a helpful error [CB-09.3]", async () => {
     expect(await failureOf({ "before-trun": ["guard"] })).toContain(
       'hooks.before-trun: unknown key; did you mean "before-turn"?',
     );

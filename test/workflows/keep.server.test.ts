@@ -148,7 +148,7 @@ describe("a complete session", () => {
     },
   );
 
-  test("links callers and those they have called both ways [SES-10.1-3]", async () => {
+  thoroughTest("links callers and those they have called both ways [SES-10.1-3]", async () => {
     const parent = createAgentTree(
       stage,
       [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Told." }],

@@ -110,17 +110,20 @@ thoroughTest(
   },
 );
 
-test("a store that becomes unavailable between the claim and the call is waited for under the same claim", async () => {
-  const { told, executions } = await paid({
-    readContinuation: async ({ ask }, nth) => {
-      if (nth <= 3) throw away();
-      return await ask();
-    },
-  });
-  expect(told).toBe(PAID);
-  expect(payments).toBe(1);
-  expect(executions).toBe(1);
-});
+thoroughTest(
+  "a store that becomes unavailable between the claim and the call is waited for under the same claim",
+  async () => {
+    const { told, executions } = await paid({
+      readContinuation: async ({ ask }, nth) => {
+        if (nth <= 3) throw away();
+        return await ask();
+      },
+    });
+    expect(told).toBe(PAID);
+    expect(payments).toBe(1);
+    expect(executions).toBe(1);
+  },
+);
 
 test("a store that becomes unavailable during a call is waited for, and does not affect the tool's result", async () => {
   const failTwice = async ({ ask }: Asked, nth: number) => {

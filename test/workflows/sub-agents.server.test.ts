@@ -146,31 +146,34 @@ describe("a sub-agent", () => {
     ]);
   });
 
-  test("messages to its caller do not reach it, and its caller's filters do not check its task [STEER-11.1-2, LOOP-07.4]", async () => {
-    const parent = createAgentTree(
-      stage,
-      [{ toolCalls: [createTaskCall("helper", "look")] }, { text: "Done." }],
-      { helper: [{ text: "seen", holdUntil: "helper" }] },
-      { inputFilters: ["notes"] },
-    );
-    await parent.start("Go");
-    await stage.model.waitForHold("helper");
-    await parent.handle.signal(steerSignal, "faster");
-    await parent.handle.signal(followUpSignal, "and then stop");
-    stage.model.release("helper");
-    await parent.readResult();
-    const child = await findChildSession(stage, parent);
-    const entries = await stage.transcript.readEntries(child.id, "main", 0, 99);
-    expect(entries.map(({ origin }) => origin)).toEqual(["prompt", "model"]);
-    const [loop] = await stage.transcript.readLoops(child.id);
-    const told = await stage.transcript.readEvents(loop?.loopId ?? "", 0);
-    expect(told.find(({ body }) => body.type === "TurnStart")?.body).toMatchObject({ trigger: "subAgent" });
-    expect(filtered.filter((text) => ["Go", "faster", "and then stop", "look"].includes(text))).toEqual([
-      "Go",
-      "faster",
-      "and then stop",
-    ]);
-  });
+  thoroughTest(
+    "messages to its caller do not reach it, and its caller's filters do not check its task [STEER-11.1-2, LOOP-07.4]",
+    async () => {
+      const parent = createAgentTree(
+        stage,
+        [{ toolCalls: [createTaskCall("helper", "look")] }, { text: "Done." }],
+        { helper: [{ text: "seen", holdUntil: "helper" }] },
+        { inputFilters: ["notes"] },
+      );
+      await parent.start("Go");
+      await stage.model.waitForHold("helper");
+      await parent.handle.signal(steerSignal, "faster");
+      await parent.handle.signal(followUpSignal, "and then stop");
+      stage.model.release("helper");
+      await parent.readResult();
+      const child = await findChildSession(stage, parent);
+      const entries = await stage.transcript.readEntries(child.id, "main", 0, 99);
+      expect(entries.map(({ origin }) => origin)).toEqual(["prompt", "model"]);
+      const [loop] = await stage.transcript.readLoops(child.id);
+      const told = await stage.transcript.readEvents(loop?.loopId ?? "", 0);
+      expect(told.find(({ body }) => body.type === "TurnStart")?.body).toMatchObject({ trigger: "subAgent" });
+      expect(filtered.filter((text) => ["Go", "faster", "and then stop", "look"].includes(text))).toEqual([
+        "Go",
+        "faster",
+        "and then stop",
+      ]);
+    },
+  );
 
   thoroughTest("a stop reaches it, and both close their records [SUB-10, ABT-01.3]", async () => {
     const parent = createAgentTree(stage, [{ toolCalls: [createTaskCall("slow", "wait")] }], {

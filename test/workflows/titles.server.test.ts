@@ -33,27 +33,30 @@ async function readLabels(id: string): Promise<{ summary: string; title: unknown
 const findListed = async (id: string, client = holdfast) =>
   (await client.sessions.list({ limit: 500 })).sessions.find(({ session }) => session === id);
 
-test("the first words of the prompt are the title, in Temporal, in lists and in the status", async () => {
-  const session = stage.session({ replies: [{ text: "Done." }], agent: { name: "fixer" } });
-  await holdfast.start({
-    agent: session.definition,
-    prompt: "Fix the **flaky** tests. They fail at night.",
-    session: session.id,
-  });
-  expect(await readLabels(session.id)).toEqual({
-    summary: "Fix the flaky tests · fixer",
-    title: ["Fix the flaky tests"],
-  });
-  await session.readResult();
-  expect((await findListed(session.id))?.title).toBe("Fix the flaky tests");
-  expect((await holdfast.session(session.id).status()).title).toBe("Fix the flaky tests");
-  expect((await holdfast.session(session.id).record()).title).toBe("Fix the flaky tests");
-  const { events } = await session.handle.fetchHistory();
-  const sent = (events ?? []).flatMap((event) =>
-    Object.keys(event.upsertWorkflowSearchAttributesEventAttributes?.searchAttributes?.indexedFields ?? {}),
-  );
-  expect(sent, "what the client has set is not sent again").not.toContain("HoldfastTitle");
-});
+thoroughTest(
+  "the first words of the prompt are the title, in Temporal, in lists and in the status",
+  async () => {
+    const session = stage.session({ replies: [{ text: "Done." }], agent: { name: "fixer" } });
+    await holdfast.start({
+      agent: session.definition,
+      prompt: "Fix the **flaky** tests. They fail at night.",
+      session: session.id,
+    });
+    expect(await readLabels(session.id)).toEqual({
+      summary: "Fix the flaky tests · fixer",
+      title: ["Fix the flaky tests"],
+    });
+    await session.readResult();
+    expect((await findListed(session.id))?.title).toBe("Fix the flaky tests");
+    expect((await holdfast.session(session.id).status()).title).toBe("Fix the flaky tests");
+    expect((await holdfast.session(session.id).record()).title).toBe("Fix the flaky tests");
+    const { events } = await session.handle.fetchHistory();
+    const sent = (events ?? []).flatMap((event) =>
+      Object.keys(event.upsertWorkflowSearchAttributesEventAttributes?.searchAttributes?.indexedFields ?? {}),
+    );
+    expect(sent, "what the client has set is not sent again").not.toContain("HoldfastTitle");
+  },
+);
 
 test("a user's title stays, is displayed by the open run when it changes, and finds the session", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });

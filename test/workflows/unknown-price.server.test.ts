@@ -181,7 +181,12 @@ describe("a cost limit is rejected where a price is unknown, whatever sets it [L
     const doors = [
       () => client.jobs.start({ mode: { type: "autonomous", agent, limits: limited }, task: "x" }),
       () =>
-        client.evaluate({ agents: [agent], strategy: { type: "transparent" }, prompt: "x", limits: limited }),
+        client.evaluate({
+          agents: [agent],
+          strategy: { type: "transparent" },
+          prompt: "x",
+          limits: limited,
+        }),
       () =>
         client.evaluate({
           agents: [definition(priced)],

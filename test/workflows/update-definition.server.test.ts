@@ -170,18 +170,20 @@ describe("a running agent is updated to another definition [3.8]", () => {
     expect(hashes).toEqual([now.from, now.to, later.to]);
   });
 
-  test("from the command line: a table of when each change takes effect, and a dry run that changes nothing", async () => {
-    const session = stage.session({
-      replies: [hold("table"), { text: "Done." }],
-      agent: { tools: ["hold"] },
-    });
-    await session.start("Go");
-    await gates.get("table").arrived;
-    const file = join(mkdtempSync(join(tmpdir(), "holdfast-update-")), "agent.toml");
-    const { baseUrl, apiKey } = session.definition.model;
-    writeFileSync(
-      file,
-      `[provider]
+  thoroughTest(
+    "from the command line: a table of when each change takes effect, and a dry run that changes nothing",
+    async () => {
+      const session = stage.session({
+        replies: [hold("table"), { text: "Done." }],
+        agent: { tools: ["hold"] },
+      });
+      await session.start("Go");
+      await gates.get("table").arrived;
+      const file = join(mkdtempSync(join(tmpdir(), "holdfast-update-")), "agent.toml");
+      const { baseUrl, apiKey } = session.definition.model;
+      writeFileSync(
+        file,
+        `[provider]
 model = "test-model"
 api = "anthropic"
 base_url = "${baseUrl}"
@@ -194,21 +196,22 @@ system_prompt = "Other."
 [execution]
 max_turns = 7
 `,
-    );
-    const dry = await runCommandLine(stage, "update", session.id, "--agent", file, "--dry-run");
-    expect([dry.code, dry.err]).toEqual([0, expect.any(String)]);
-    expect(dry.out).toMatch(/^tools +removed hold +next turn$/m);
-    expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
-    expect(dry.out).toMatch(/^warning: .*prompt cache/m);
-    expect(dry.out).toContain("nothing was changed");
-    expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBeUndefined();
-    const { code, out } = await runCommandLine(stage, "update", session.id, "--agent", file, "--json");
-    expect([code, JSON.parse(out)]).toMatchObject([0, { type: "update", takesEffect: "next-turn" }]);
-    expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBe(JSON.parse(out).to);
-    gates.get("table").open();
-    await session.readResult();
-    const again = await runCommandLine(stage, "update", session.id, "--agent", file);
-    expect([again.code, again.out]).toEqual([0, expect.stringContaining("already has this definition")]);
-    expect((await runCommandLine(stage, "update", "nobody", "--agent", file)).code).toBe(2);
-  });
+      );
+      const dry = await runCommandLine(stage, "update", session.id, "--agent", file, "--dry-run");
+      expect([dry.code, dry.err]).toEqual([0, expect.any(String)]);
+      expect(dry.out).toMatch(/^tools +removed hold +next turn$/m);
+      expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
+      expect(dry.out).toMatch(/^warning: .*prompt cache/m);
+      expect(dry.out).toContain("nothing was changed");
+      expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBeUndefined();
+      const { code, out } = await runCommandLine(stage, "update", session.id, "--agent", file, "--json");
+      expect([code, JSON.parse(out)]).toMatchObject([0, { type: "update", takesEffect: "next-turn" }]);
+      expect((await holdfast.session(session.id).status()).pendingDefinitionHash).toBe(JSON.parse(out).to);
+      gates.get("table").open();
+      await session.readResult();
+      const again = await runCommandLine(stage, "update", session.id, "--agent", file);
+      expect([again.code, again.out]).toEqual([0, expect.stringContaining("already has this definition")]);
+      expect((await runCommandLine(stage, "update", "nobody", "--agent", file)).code).toBe(2);
+    },
+  );
 });

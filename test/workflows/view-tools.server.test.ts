@@ -194,7 +194,7 @@ describe("a model that reverts", () => {
     },
   );
 
-  test("cannot revert to an unknown position or across a user message [PHI-03.1-2]", async () => {
+  thoroughTest("cannot revert to an unknown position or across a user message [PHI-03.1-2]", async () => {
     const session = stage.session({
       replies: [
         { text: "Hello." },

@@ -59,17 +59,20 @@ describe("a commit", () => {
     expect(place.git(["fsck", "--strict"])).toBe("");
   });
 
-  test("that is made again is the same, even if others follow it or more is staged by then", async () => {
-    const of = await plan();
-    const first = await write(of);
-    if (first.type !== "committed") throw new Error(first.message);
-    const again = { type: "committed", commit: first.commit, wasThere: true };
-    place.git(["add", "f.txt"]);
-    expect(await write(of)).toEqual(again);
-    place.git(["commit", "--quiet", "-m", "later"]);
-    expect(await write(of)).toEqual(again);
-    expect(place.git(["rev-list", "--count", "HEAD"])).toBe("4");
-  });
+  thoroughTest(
+    "that is made again is the same, even if others follow it or more is staged by then",
+    async () => {
+      const of = await plan();
+      const first = await write(of);
+      if (first.type !== "committed") throw new Error(first.message);
+      const again = { type: "committed", commit: first.commit, wasThere: true };
+      place.git(["add", "f.txt"]);
+      expect(await write(of)).toEqual(again);
+      place.git(["commit", "--quiet", "-m", "later"]);
+      expect(await write(of)).toEqual(again);
+      expect(place.git(["rev-list", "--count", "HEAD"])).toBe("4");
+    },
+  );
 
   test("is refused if the branch has moved, another is checked out, or other changes are staged", async () => {
     const of = await plan();
@@ -140,7 +143,7 @@ describe("a commit", () => {
     expect(change).toEqual({ type: "commits", from: of.head, to: made.commit });
   });
 
-  test("moves a HEAD that names a commit, and no branch", async () => {
+  thoroughTest("moves a HEAD that names a commit, and no branch", async () => {
     place.git(["checkout", "--quiet", "--detach"]);
     const of = await plan();
     const result = await write(of);
@@ -153,7 +156,7 @@ describe("a commit", () => {
     expect(await write(of)).toMatchObject({ reason: "branch-moved" });
   });
 
-  test("is the first one of a new repository", async () => {
+  thoroughTest("is the first one of a new repository", async () => {
     const folder = join(place.folder, "new");
     place.git(["init", "--quiet", "--initial-branch=trunk", folder], { cwd: place.folder });
     const open = async () => await withRepository(folder, {}, planCommit);

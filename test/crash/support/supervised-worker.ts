@@ -12,6 +12,7 @@ type SupervisorOptions = {
   readonly kills: readonly string[];
   readonly killLog: string;
   readonly log: string;
+  readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 };
 
@@ -45,6 +46,8 @@ export async function superviseArmedWorker(
   const keeper = new WorkerSupervisor({
     ...{ address, namespace, home, taskQueue, killLog, log },
     kills: kills.map((point) => `${point}:1`),
+    // Optimised code does not pay in a process that lives for seconds.
+    flags: ["--no-opt"],
     env: { HOLDFAST_KILL_WHEN: when, [TEST_KEY_NAME]: TEST_KEY },
   });
   await keeper.start();

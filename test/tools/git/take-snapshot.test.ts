@@ -184,33 +184,36 @@ describe("a snapshot of a workspace", () => {
 });
 
 describe("restoring a snapshot", () => {
-  test("into a new folder gives the files as they were, and leaves the workspace, its index and branches unchanged", async () => {
-    mkdirSync(join(repo, "part"));
-    workedOn();
-    put("part/own.txt", "own\n");
-    const commitId = await taken();
-    put("kept.txt", "later\n");
-    put("later.txt", "later\n");
-    commit("later");
-    const before = untouched();
-    const folder = join(root, "again");
-    expect(await restoreToNewWorktree({ commit: commitId, workspace: join(repo, "part") }, folder)).toBe(
-      join(folder, "part"),
-    );
-    expect(untouched()).toEqual(before);
-    expect(read(folder, "kept.txt")).toBe("two\n");
-    expect(read(folder, "new file ü.txt")).toBe("untracked\n");
-    expect([existsSync(join(folder, "gone.txt")), existsSync(join(folder, "later.txt"))]).toEqual([
-      false,
-      false,
-    ]);
-    await expect(restoreToNewWorktree({ commit: commitId, workspace: repo }, folder)).rejects.toThrow(
-      /already exists/,
-    );
-    await expect(
-      restoreToNewWorktree({ commit: "0".repeat(40), workspace: repo }, join(root, "x")),
-    ).rejects.toThrow(/no longer contains/);
-  });
+  thoroughTest(
+    "into a new folder gives the files as they were, and leaves the workspace, its index and branches unchanged",
+    async () => {
+      mkdirSync(join(repo, "part"));
+      workedOn();
+      put("part/own.txt", "own\n");
+      const commitId = await taken();
+      put("kept.txt", "later\n");
+      put("later.txt", "later\n");
+      commit("later");
+      const before = untouched();
+      const folder = join(root, "again");
+      expect(await restoreToNewWorktree({ commit: commitId, workspace: join(repo, "part") }, folder)).toBe(
+        join(folder, "part"),
+      );
+      expect(untouched()).toEqual(before);
+      expect(read(folder, "kept.txt")).toBe("two\n");
+      expect(read(folder, "new file ü.txt")).toBe("untracked\n");
+      expect([existsSync(join(folder, "gone.txt")), existsSync(join(folder, "later.txt"))]).toEqual([
+        false,
+        false,
+      ]);
+      await expect(restoreToNewWorktree({ commit: commitId, workspace: repo }, folder)).rejects.toThrow(
+        /already exists/,
+      );
+      await expect(
+        restoreToNewWorktree({ commit: "0".repeat(40), workspace: repo }, join(root, "x")),
+      ).rejects.toThrow(/no longer contains/);
+    },
+  );
 
   test("in place restores files that were changed, deleted or added since, if nothing is lost by it", async () => {
     const first = await taken();
