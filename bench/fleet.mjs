@@ -4,6 +4,9 @@ import { openEnvironment, round } from "./environment.mjs";
 
 export const TURNS = 10;
 
+/** Bare workflows run before and after the agents: as many in all, but each time at least this number where there are as many. */
+const MIN_BARE = 200;
+
 /** How many agents start at a time, so that the client does not limit the result. */
 const STARTS_AT_ONCE = 50;
 
@@ -11,10 +14,17 @@ export async function measure({ log, quick, agents = quick ? 50 : 1000 }) {
   const stage = await openEnvironment();
   try {
     const { client } = stage;
+    const bareCount = Math.max(Math.ceil(agents / 2), Math.min(agents, MIN_BARE));
     async function bare() {
       const worker = await stage.start("./bare-worker.mjs");
       await (await startBare(client, TURNS)).result();
-      const ran = await measureFleet("bare workflows", agents, () => startBare(client, TURNS), worker, log);
+      const ran = await measureFleet(
+        "bare workflows",
+        bareCount,
+        () => startBare(client, TURNS),
+        worker,
+        log,
+      );
       await stage.end(worker);
       return ran;
     }
@@ -26,7 +36,7 @@ export async function measure({ log, quick, agents = quick ? 50 : 1000 }) {
     const own = await measureFleet("agents", agents, () => startAgent(client, definition), worker, log);
     await stage.end(worker);
     const after = await bare();
-    const bareTurnsPerSecond = (2 * agents * TURNS) / (before.seconds + after.seconds);
+    const bareTurnsPerSecond = (2 * bareCount * TURNS) / (before.seconds + after.seconds);
     return {
       agents,
       turnsPerSecond: round(own.turnsPerSecond, 1),
