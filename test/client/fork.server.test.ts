@@ -313,58 +313,55 @@ thoroughTest(
   },
 );
 
-thoroughTest(
-  "positions before and after a turn or a loop are the same wherever they are given [HITL-01.2]",
-  async () => {
-    gates.get("named").open();
-    const session = stage.session({
-      replies: [hold("named"), { text: "One." }, { text: "Two." }],
-      agent: { tools: ["hold"] },
-    });
-    await session.run("First");
-    await session.run("Second");
-    const handle = holdfast.session(session.id);
-    const [first = "", second = ""] = (await stage.transcript.readLoops(session.id)).map(
-      ({ loopId }) => loopId,
-    );
-    // user, call, result, answer; user, answer.
-    const positions: [PositionOptions, number][] = [
-      [{}, 6],
-      [{ at: 1 }, 1],
-      [{ beforeTurn: 0 }, 5],
-      [{ afterTurn: 0 }, 6],
-      [{ beforeTurn: 0, loop: first }, 1],
-      [{ afterTurn: 0, loop: first }, 3],
-      [{ beforeTurn: 1, loop: first }, 3],
-      [{ afterTurn: 1, loop: first }, 4],
-      [{ beforeLoop: first }, 0],
-      [{ afterLoop: first }, 4],
-      [{ beforeLoop: second }, 4],
-      [{ branch: "main" }, 6],
-      [{ branch: "main", at: 2 }, 2],
-    ];
-    for (const [position, expected] of positions) {
-      const what = JSON.stringify(position);
-      const { from } = await handle.branches.fork(position);
-      expect([what, from.position]).toEqual([what, expected]);
-      if (Object.keys(position).length === 0) continue;
-      const { head } = await handle.branches.rewind({ to: position });
-      expect([what, head.position]).toEqual([what, expected]);
-      await handle.branches.rewind({ to: { branch: "main" } });
-    }
-    const wrong: [object, RegExp][] = [
-      [{ beforeTurn: 0, afterTurn: 0 }, /beforeTurn and afterTurn are different positions/],
-      [{ loop: first }, /loop says where turns are counted/],
-      [{ afterLoop: first, branch: "main" }, /Do not specify a branch with afterLoop/],
-      [{ turn: 0 }, /position\.turn: unknown key/],
-      [{ at: -1 }, /position\.at: must be/],
-    ];
-    for (const [position, problem] of wrong) {
-      await expect(handle.branches.fork(position), JSON.stringify(position)).rejects.toThrow(problem);
-      await expect(handle.branches.start(position), JSON.stringify(position)).rejects.toThrow(problem);
-    }
-  },
-);
+test("positions before and after a turn or a loop are the same wherever they are given [HITL-01.2]", async () => {
+  gates.get("named").open();
+  const session = stage.session({
+    replies: [hold("named"), { text: "One." }, { text: "Two." }],
+    agent: { tools: ["hold"] },
+  });
+  await session.run("First");
+  await session.run("Second");
+  const handle = holdfast.session(session.id);
+  const [first = "", second = ""] = (await stage.transcript.readLoops(session.id)).map(
+    ({ loopId }) => loopId,
+  );
+  // user, call, result, answer; user, answer.
+  const positions: [PositionOptions, number][] = [
+    [{}, 6],
+    [{ at: 1 }, 1],
+    [{ beforeTurn: 0 }, 5],
+    [{ afterTurn: 0 }, 6],
+    [{ beforeTurn: 0, loop: first }, 1],
+    [{ afterTurn: 0, loop: first }, 3],
+    [{ beforeTurn: 1, loop: first }, 3],
+    [{ afterTurn: 1, loop: first }, 4],
+    [{ beforeLoop: first }, 0],
+    [{ afterLoop: first }, 4],
+    [{ beforeLoop: second }, 4],
+    [{ branch: "main" }, 6],
+    [{ branch: "main", at: 2 }, 2],
+  ];
+  for (const [position, expected] of positions) {
+    const what = JSON.stringify(position);
+    const { from } = await handle.branches.fork(position);
+    expect([what, from.position]).toEqual([what, expected]);
+    if (Object.keys(position).length === 0) continue;
+    const { head } = await handle.branches.rewind({ to: position });
+    expect([what, head.position]).toEqual([what, expected]);
+    await handle.branches.rewind({ to: { branch: "main" } });
+  }
+  const wrong: [object, RegExp][] = [
+    [{ beforeTurn: 0, afterTurn: 0 }, /beforeTurn and afterTurn are different positions/],
+    [{ loop: first }, /loop says where turns are counted/],
+    [{ afterLoop: first, branch: "main" }, /Do not specify a branch with afterLoop/],
+    [{ turn: 0 }, /position\.turn: unknown key/],
+    [{ at: -1 }, /position\.at: must be/],
+  ];
+  for (const [position, problem] of wrong) {
+    await expect(handle.branches.fork(position), JSON.stringify(position)).rejects.toThrow(problem);
+    await expect(handle.branches.start(position), JSON.stringify(position)).rejects.toThrow(problem);
+  }
+});
 
 describe("a session that is replaced by a new one", () => {
   thoroughTest(

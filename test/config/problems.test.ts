@@ -329,6 +329,10 @@ describe("warnings", () => {
     ['[permissions]\nrules = [{ comand = "rm", outcome = "allow" }]', "permissions.rules[0].comand"],
     ["[execution]\nmax_cst = 3", "execution.max_cst"],
     ['[callbacks]\nbefor_turn = "x"', "callbacks.befor_turn"],
+    ["[approvals]\ntimout_ms = 5", "approvals.timout_ms"],
+    ["[delegation]\nmax_dpth = 1", "delegation.max_dpth"],
+    ['[[mcp]]\nname = "a"\ncommand = "b"\nalow_tools = ["c"]', "mcp[0].alow_tools"],
+    ['[[openapi.instances]]\nname = "a"\nspec = "b.json"\nincldue = ["c"]', "openapi.instances[0].incldue"],
   ])("an unknown key is an error where ignoring it would weaken a restriction: %s", (text, field) => {
     expect(loadProblem(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
   });

@@ -156,6 +156,12 @@ describe("a request keeps its destination", () => {
     },
   );
 
+  test("a header of the definition replaces one of the same name that the model sets", async () => {
+    const tool = (await tools({ headers: { "x-trace": "of the definition" } }))("getPet");
+    await callTool(tool, { petId: "1", "X-Trace": "of the model" });
+    expect(api.seen).toMatchObject([{ headers: { "x-trace": "of the definition" } }]);
+  });
+
   test("a header set by the model is one line", async () => {
     const said = getText(
       await callTool((await tools())("getPet"), { petId: "1", "X-Trace": "a\r\nAuthorization: b" }),

@@ -48,7 +48,7 @@ export async function writeMarkedSession(transcript: Transcript, session = "s"):
       ],
       result: { text: MARKER },
     },
-    [{ id: `i-${session}`, text: MARKER, atMs: 1 }],
+    [{ id: `i-${session}`, text: MARKER, metadata: { of: MARKER }, atMs: 1 }],
   );
   return loopId;
 }

@@ -74,7 +74,7 @@ test("a file with a [mode] runs in that mode; the result is on standard output [
   });
 });
 
-thoroughTest("a stage that fails gives exit code 1, and the job is resumed from there", async () => {
+test("a stage that fails gives exit code 1, and the job is resumed from there", async () => {
   const { first, second } = createMembers(stage, {
     first: { replies: [{ text: "Facts." }] },
     second: { replies: [{ text: "Story." }], faults: [{ fault: "auth" }] },
