@@ -90,6 +90,11 @@ test("a stage that fails gives exit code 1, and the job is resumed from there", 
   const failed = await runCommandLine(stage, "run", "Go", "--agent", file, "--session", job);
   expect(failed.code).toBe(1);
   expect(failed.err).toContain('Stage "tell"');
+  const told = await runCommandLine(stage, "job", "result", job, "--json");
+  expect({ code: told.code, ...JSON.parse(told.out) }).toMatchObject({
+    code: 1,
+    outcome: { type: "failed" },
+  });
   const again = await runCommandLine(stage, "job", "resume", job);
   expect({ code: again.code, out: again.out }).toEqual({ code: 0, out: "Story.\n" });
   expect(first.listRequests()).toHaveLength(1);
