@@ -4,7 +4,7 @@ import { openEnvironment, round } from "./environment.mjs";
 
 export const TURNS = 10;
 
-/** Bare workflows run before and after the agents: as many in all, but each time at least this number where there are as many. */
+/** Half as many bare workflows as agents run before them, and half after them; for few agents, this many each time. */
 const MIN_BARE = 200;
 
 /** How many agents start at a time, so that the client does not limit the result. */

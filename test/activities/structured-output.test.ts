@@ -9,7 +9,6 @@ import type { Provider } from "../../src/models/provider.ts";
 import type { AssistantMessage, StopReason } from "../../src/schema/message.ts";
 import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 import { cpuMs } from "../support/cpu-time.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 
 const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
 const output = { type: "json-schema", schema } as const;
@@ -145,18 +144,15 @@ test("a field named after a schema keyword is checked against its own schema [SO
   ).toEqual(unfit("oneOf.a: found the text"));
 });
 
-thoroughTest(
-  "the first check of a process is not refused because loading the validator takes long",
-  async () => {
-    const message = JSON.stringify(answer('{"a":"x"}', [], "stop"));
-    const plan = JSON.stringify({ output, mode: "native" });
-    const program = `
+test("the first check of a process is not refused because loading the validator takes long", async () => {
+  const message = JSON.stringify(answer('{"a":"x"}', [], "stop"));
+  const plan = JSON.stringify({ output, mode: "native" });
+  const program = `
     import { judgeOutput } from ${JSON.stringify(resolveBuiltFile("activities/model/structured-output.js"))};
     console.log(JSON.stringify(judgeOutput(${message}, ${plan})));`;
-    const slow = fileURLToPath(new URL("./support/slow-validator.cjs", import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, [
-      ...["--require", slow, "--input-type=module", "--eval", program],
-    ]);
-    expect(JSON.parse(stdout)).toEqual({ ok: true });
-  },
-);
+  const slow = fileURLToPath(new URL("./support/slow-validator.cjs", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...["--require", slow, "--input-type=module", "--eval", program],
+  ]);
+  expect(JSON.parse(stdout)).toEqual({ ok: true });
+});

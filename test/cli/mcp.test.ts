@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MISBEHAVING_SERVER, resolveOfficialServer } from "../mcp/support/mcp-servers.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { runHoldfast } from "./terminal.ts";
 
 let folder: string;
@@ -63,25 +62,20 @@ describe("mcp test", () => {
     expect(code).toBe(1);
   });
 
-  thoroughTest(
-    "states for each server whether it can be used, and what to do about one that cannot",
-    async () => {
-      const broken = `[[mcp]]\nname = "broken"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(MISBEHAVING_SERVER)}, "die=3"]\nenv = { NASTY_TOKEN = "\${SECRET_OF_MINE}" }\n`;
-      const file = await agent(filesystem() + broken);
-      const env = { SECRET_OF_MINE: "s3cr3t-and-long" };
-      const { code, out } = await runHoldfast(["mcp", "test", "--agent", file], env);
-      expect(out).toMatch(
-        /^ok +files +secure-filesystem-server .*ready in \d+ ms, \d+ tools \(\d+ unsafe\)$/m,
-      );
-      expect(out).toMatch(
-        /^fail +broken +The MCP server "broken" ended with exit code 3; its last output: no licence for \*\*\*$/m,
-      );
-      expect(out).toMatch(/→ start the command yourself/);
-      expect(code).toBe(1);
-      const unset = await runHoldfast(["mcp", "test", "--agent", file, "--server", "broken"]);
-      expect(unset.out).toContain("SECRET_OF_MINE is not set in the environment of the worker");
-    },
-  );
+  test("states for each server whether it can be used, and what to do about one that cannot", async () => {
+    const broken = `[[mcp]]\nname = "broken"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(MISBEHAVING_SERVER)}, "die=3"]\nenv = { NASTY_TOKEN = "\${SECRET_OF_MINE}" }\n`;
+    const file = await agent(filesystem() + broken);
+    const env = { SECRET_OF_MINE: "s3cr3t-and-long" };
+    const { code, out } = await runHoldfast(["mcp", "test", "--agent", file], env);
+    expect(out).toMatch(/^ok +files +secure-filesystem-server .*ready in \d+ ms, \d+ tools \(\d+ unsafe\)$/m);
+    expect(out).toMatch(
+      /^fail +broken +The MCP server "broken" ended with exit code 3; its last output: no licence for \*\*\*$/m,
+    );
+    expect(out).toMatch(/→ start the command yourself/);
+    expect(code).toBe(1);
+    const unset = await runHoldfast(["mcp", "test", "--agent", file, "--server", "broken"]);
+    expect(unset.out).toContain("SECRET_OF_MINE is not set in the environment of the worker");
+  });
 
   test("a command line that names no server, or an impossible one, is bad usage", async () => {
     expect(await runHoldfast(["mcp", "test"])).toMatchObject({

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDocument } from "../openapi/sample-api.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { runHoldfast } from "./terminal.ts";
 
 let folder: string;
@@ -19,27 +18,24 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-thoroughTest(
-  "inspect lists names, replay classes, and the skipped operations with the reason [OAPI-02.1, OAPI-05.2]",
-  async () => {
-    const { code, out, err } = await runHoldfast(["openapi", "inspect", spec]);
-    expect(code).toBe(0);
-    expect(out.split("\n")).toEqual([
-      "Test 1",
-      "https://api.example.com/v1",
-      "repos_list    pure        GET     /repos",
-      "users_delete  idempotent  DELETE  /users/{id}",
-      "",
-      "skipped",
-      "  POST  /repos  it has no operationId",
-      "",
-      "2 tools, 1 skipped",
-      "",
-    ]);
-    expect(err).toBe("warning: openapi inspect: skipped POST /repos: it has no operationId\n");
-    expect(await runHoldfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
-  },
-);
+test("inspect lists names, replay classes, and the skipped operations with the reason [OAPI-02.1, OAPI-05.2]", async () => {
+  const { code, out, err } = await runHoldfast(["openapi", "inspect", spec]);
+  expect(code).toBe(0);
+  expect(out.split("\n")).toEqual([
+    "Test 1",
+    "https://api.example.com/v1",
+    "repos_list    pure        GET     /repos",
+    "users_delete  idempotent  DELETE  /users/{id}",
+    "",
+    "skipped",
+    "  POST  /repos  it has no operationId",
+    "",
+    "2 tools, 1 skipped",
+    "",
+  ]);
+  expect(err).toBe("warning: openapi inspect: skipped POST /repos: it has no operationId\n");
+  expect(await runHoldfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
+});
 
 test("invalid options are quoted as they were typed", async () => {
   for (const [option, value] of [

@@ -9,7 +9,6 @@ import {
   type WorkerEvent,
   WorkerSupervisor,
 } from "../../src/apps/cli/worker-supervisor.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -78,7 +77,7 @@ test("a worker that dies is restarted at once; the supervisor ends it when it is
   for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
 });
 
-thoroughTest("a worker that never becomes ready is abandoned", async () => {
+test("a worker that never becomes ready is abandoned", async () => {
   const args = await program(`console.error("no server"); process.exit(3);`);
   let starts = 0;
   const keeper = new WorkerSupervisor(

@@ -8,7 +8,6 @@ import { anthropic } from "../../src/config/vendor-models.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { FanOutRequest } from "../../src/workflows/job-input.ts";
 import { createPng } from "../support/media.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { SqliteFixture } from "../transcript/sqlite-fixture.ts";
 
 const PNG = createPng("image ".repeat(700));
@@ -34,7 +33,7 @@ const build = async (link: ClientLink, mode: ReturnType<typeof parseMode>) =>
   await buildJobRequest(link, mode as JobWorkMode, task);
 
 describe("the request of a job", () => {
-  thoroughTest("gives the parts of a fan-out one stored message", async () => {
+  test("gives the parts of a fan-out one stored message", async () => {
     const { link, transcript } = await open();
     const { parts, task: whole } = (await build(link, fanOut())) as FanOutRequest;
     const { ref } = whole as { ref: string };
@@ -67,7 +66,7 @@ describe("the request of a job", () => {
     expect(await transcript.readParts(ref)).toHaveLength(2);
   });
 
-  thoroughTest.each([
+  test.each([
     ["a part of a fan-out", { type: "fan-out", agents: [seeing, blind] }],
     ["the first stage of a pipeline", { type: "pipeline", stages: [{ name: "a", agent: blind }] }],
     ["an autonomous agent", { type: "autonomous", agent: blind }],

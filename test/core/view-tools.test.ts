@@ -8,7 +8,7 @@ import { sumViewTokens } from "../../src/core/view/view.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { must } from "../support/must.ts";
-import { getRunCount, isThorough, thoroughTest } from "../support/test-depth.ts";
+import { getRunCount, isThorough } from "../support/test-depth.ts";
 import { type Action, act, anyActions, finish, settings } from "./actions.ts";
 import { throughJson } from "./support/invariants.ts";
 import { toPrunedState } from "./support/pruned-state.ts";
@@ -74,7 +74,7 @@ async function playStory(
 }
 
 describe("whatever a model prunes and wherever it reverts to", () => {
-  thoroughTest(
+  test(
     "no view has an orphan or lacks a user message, and events replay to it; prunes and reverts occur in enough of the stories [PRUN-01.1, PRUN-05, PRUN-07.2, PRUN-11.1, PHI-05.2, PHI-13i.2, PHI-13j.2]",
     async () => {
       let pruned = 0;
@@ -113,19 +113,16 @@ describe("pruning", () => {
     await run.settle();
   });
 
-  thoroughTest(
-    "a hundred times leaves a few spans, and user messages in between stay [PRUN-01.1, LOOP-11.3]",
-    async () => {
-      const given = Array.from({ length: 100 }, () => calls("bash", prun(5000)));
-      const run = play({ replies: [...given, says("done")], tools, strategy: { type: "sequential" } });
-      for (let steps = 0; run.command.type !== "finish"; steps++) {
-        if (steps % 9 === 0 && steps < 300) run.steer("words");
-        await run.step();
-      }
-      expect(run.state.view.spans.length).toBeLessThan(8);
-      expect(run.seen.largestState).toBeLessThan(32 * 1024);
-    },
-  );
+  test("a hundred times leaves a few spans, and user messages in between stay [PRUN-01.1, LOOP-11.3]", async () => {
+    const given = Array.from({ length: 100 }, () => calls("bash", prun(5000)));
+    const run = play({ replies: [...given, says("done")], tools, strategy: { type: "sequential" } });
+    for (let steps = 0; run.command.type !== "finish"; steps++) {
+      if (steps % 9 === 0 && steps < 300) run.steer("words");
+      await run.step();
+    }
+    expect(run.state.view.spans.length).toBeLessThan(8);
+    expect(run.seen.largestState).toBeLessThan(32 * 1024);
+  });
 
   test("skips what a compaction has left, and removes what follows it [PRUN-09.1-2]", async () => {
     const given = [...Array.from({ length: 6 }, () => calls("bash")), calls(prun(100_000)), says("done")];

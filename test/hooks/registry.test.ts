@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { HookContexts } from "../../src/hooks/hook-point.ts";
 import { HookRegistry, type HookRunOptions } from "../../src/hooks/hook-registry.ts";
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { BEFORE_TOOL, createWorkspace } from "./hook-script.ts";
 
 const USAGE = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 3 };
@@ -177,7 +176,7 @@ describe("before something happens", () => {
 });
 
 describe("commands", () => {
-  thoroughTest("run at every point except those of a tool's output [CB-08.4]", async () => {
+  test("run at every point except those of a tool's output [CB-08.4]", async () => {
     const workspace = await createWorkspace({
       "told.py": "import json, os, sys\nprint(os.environ['HOLDFAST_HOOK'], sys.stdin.read())\nsys.exit(1)",
     });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runScript } from "../../src/hooks/script.ts";
 import { listProcesses } from "../../src/platform/process/process-table.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { eventually } from "../tools/processes.ts";
 import { BEFORE_TOOL, createWorkspace, runHookScript } from "./hook-script.ts";
 
@@ -21,7 +20,7 @@ describe("the answer of a script", () => {
     expect(await runHookScript(workspace, "./mute.sh")).toEqual({ type: "no", reason: "Exit code 9" });
   });
 
-  thoroughTest("keeps the first 8 KiB of the printed text [CB-08.1]", async () => {
+  test("keeps the first 8 KiB of the printed text [CB-08.1]", async () => {
     const workspace = await createWorkspace({
       "long.py": "import sys\nsys.stderr.write('x' * 1000000)\nsys.exit(1)",
     });
@@ -75,7 +74,7 @@ describe("the context of a script", () => {
     expect(environment).not.toMatch(/HOLDFAST_(LOOP|TURN|TOOL)/);
   });
 
-  thoroughTest("of a long conversation blocks nothing, whether it is read or not [X-29.2]", async () => {
+  test("of a long conversation blocks nothing, whether it is read or not [X-29.2]", async () => {
     const workspace = await createWorkspace({
       "deaf.sh": "exit 0",
       "reads.py": "import json, sys\nsys.exit(0 if len(json.load(sys.stdin)['arguments']) == 5000000 else 1)",

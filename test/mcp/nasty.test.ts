@@ -83,7 +83,7 @@ describe("a call to a misbehaving server", () => {
     expect(await call(kept, "ok")).toBe("fine");
   });
 
-  thoroughTest("a message that is too long ends the server, not the worker", async () => {
+  test("a message that is too long ends the server, not the worker", async () => {
     const { kept } = nasty();
     await expect(call(kept, "huge")).rejects.toMatchObject({
       fault: "closed",
@@ -97,7 +97,7 @@ describe("a call to a misbehaving server", () => {
     expect(await call(kept, "abyss")).toBe("still here");
   });
 
-  thoroughTest.each([
+  test.each([
     ["flood", /was terminated because it sent more than 5000 messages in a second$/],
     ["deaf", /was terminated because it did not read 1000 messages$/],
   ])("a server that only keeps the worker busy is ended: %s", async (name, how) => {
@@ -106,7 +106,7 @@ describe("a call to a misbehaving server", () => {
     expect(await call(kept, "ok")).toBe("fine");
   });
 
-  thoroughTest("a long text is cut at a whole character", async () => {
+  test("a long text is cut at a whole character", async () => {
     const { kept } = nasty();
     const text = await call(kept, "long");
     expect(text).toMatch(/^é+\n\.\.\. \(output truncated\)$/);
@@ -416,7 +416,7 @@ describe("a server's lifetime", () => {
     await vi.waitFor(() => expect(pids.map(alive)).toEqual([false, false]), 5000);
   });
 
-  thoroughTest("a slow start is awaited as long as the definition says, and no longer", async () => {
+  test("a slow start is awaited as long as the definition says, and no longer", async () => {
     const { kept } = nasty({ args: ["slow-start=900"] }, { startTimeoutMs: 300 });
     await expect(call(kept, "ok")).rejects.toThrow(
       'The MCP server "test" did not list its tools within 300 ms (if the server starts slowly, increase `startTimeoutMs`)',

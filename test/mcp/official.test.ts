@@ -7,7 +7,6 @@ import { pinTools } from "../../src/tools/sources/mcp/pin-tools.ts";
 import type { PooledServer } from "../../src/tools/sources/mcp/pooled-server.ts";
 import { createResourceTool, pinResourceTools } from "../../src/tools/sources/mcp/resource-tools.ts";
 import type { ExecutableTool } from "../../src/tools/tool.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import {
   createContext,
   createHttpServer,
@@ -94,7 +93,7 @@ describe.each([
     expect(textOf(reference)).toContain("demo://resource/dynamic/text/1:\nResource 1:");
   });
 
-  thoroughTest("[MCP-05.1] invalid arguments are rejected before they are sent", async () => {
+  test("[MCP-05.1] invalid arguments are rejected before they are sent", async () => {
     const { tool } = await toolsOf(server());
     expect(tool("get-sum").parse({ a: "two", b: 1 })).toEqual({ ok: false, message: "a: must be number" });
     expect(tool("get-sum").parse({ a: 2 })).toMatchObject({ ok: false });
@@ -108,7 +107,7 @@ describe.each([
     expect(given.progress).toEqual(["1 of 4", "2 of 4", "3 of 4", "4 of 4"]);
   });
 
-  thoroughTest("[MCP-07.1] a call without progress ends after its time limit", async () => {
+  test("[MCP-07.1] a call without progress ends after its time limit", async () => {
     const { tool } = await toolsOf({ ...server(), timeoutMs: 300, startTimeoutMs: 20_000 });
     await expect(run(tool("trigger-long-running-operation"), { duration: 5, steps: 1 })).rejects.toThrow(
       'The MCP server "test" did not answer in 300 ms',
@@ -132,7 +131,7 @@ describe.each([
     expect(textOf(await run(tool("echo"), { message: "still there" }))).toBe("Echo: still there");
   });
 
-  thoroughTest("its resources are read by tool calls, and its prompts are listed", async () => {
+  test("its resources are read by tool calls, and its prompts are listed", async () => {
     const definition = { ...server(), resources: true };
     const { kept } = await toolsOf(definition);
     const [list, read] = pinResourceTools(definition).map((pinned, index) =>

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadInThread } from "../../src/tools/sources/openapi/load-in-thread.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { createDocument, createSettings, parseDocument, startApi } from "./sample-api.ts";
 
 const get = (parameters: object) => ({ "/x": { get: { operationId: "x", ...parameters } } });
@@ -85,7 +84,7 @@ describe("documents that cannot be read completely", () => {
     );
   });
 
-  thoroughTest("endlessly nested objects are rejected, in JSON and in YAML", async () => {
+  test("endlessly nested objects are rejected, in JSON and in YAML", async () => {
     const deep = `{"openapi":"3.0.0","x":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`;
     await expect(reading("deep.json", deep)).rejects.toThrow(/more than 200 nested objects/);
     await expect(reading("deep.yaml", `openapi: 3.0.0\nx: ${"[".repeat(5000)}`)).rejects.toThrow(
@@ -123,30 +122,27 @@ describe("documents that cannot be read completely", () => {
     await rm(outside);
   });
 
-  thoroughTest(
-    "other documents are included where that is allowed; otherwise the operations that need them are skipped",
-    async () => {
-      await writeFile(
-        join(folder, "part.yaml"),
-        "Color:\n  type: string\n  enum: [red]\nPair:\n  type: array\n  items: { $ref: '#/Color' }\n",
-      );
-      const text = JSON.stringify(
-        createDocument({
-          ...get({ parameters: [{ in: "query", name: "q", schema: { $ref: "part.yaml#/Pair" } }] }),
-          "/y": { get: { operationId: "y" } },
-        }),
-      );
-      const { tools } = await reading("whole.json", text, { allowRemoteRefs: true });
-      expect(tools[0]?.parameters["properties"]).toEqual({
-        q: { type: "array", items: { type: "string", enum: ["red"] } },
-      });
-      const without = await reading("whole.json", text);
-      expect(without.tools.map(({ remote }) => remote)).toEqual(["y"]);
-      expect(without.warnings).toEqual([
-        "openapi api: skipped x: part.yaml#/Pair is in another document, and allowRemoteRefs is false",
-      ]);
-    },
-  );
+  test("other documents are included where that is allowed; otherwise the operations that need them are skipped", async () => {
+    await writeFile(
+      join(folder, "part.yaml"),
+      "Color:\n  type: string\n  enum: [red]\nPair:\n  type: array\n  items: { $ref: '#/Color' }\n",
+    );
+    const text = JSON.stringify(
+      createDocument({
+        ...get({ parameters: [{ in: "query", name: "q", schema: { $ref: "part.yaml#/Pair" } }] }),
+        "/y": { get: { operationId: "y" } },
+      }),
+    );
+    const { tools } = await reading("whole.json", text, { allowRemoteRefs: true });
+    expect(tools[0]?.parameters["properties"]).toEqual({
+      q: { type: "array", items: { type: "string", enum: ["red"] } },
+    });
+    const without = await reading("whole.json", text);
+    expect(without.tools.map(({ remote }) => remote)).toEqual(["y"]);
+    expect(without.warnings).toEqual([
+      "openapi api: skipped x: part.yaml#/Pair is in another document, and allowRemoteRefs is false",
+    ]);
+  });
 });
 
 describe("schemas that grow", () => {
@@ -206,7 +202,7 @@ describe("schemas that grow", () => {
     ]);
   });
 
-  thoroughTest("a wide schema is also cut, or skipped, quickly", async () => {
+  test("a wide schema is also cut, or skipped, quickly", async () => {
     const list = <Item>(length: number, item: (index: number) => Item) =>
       Array.from({ length }, (_, n) => item(n));
     const inQuery = (name: string, schema: object) => ({ in: "query", name, schema });

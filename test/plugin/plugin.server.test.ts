@@ -116,7 +116,7 @@ describe("connect({ client })", () => {
 });
 
 describe("with encryption", () => {
-  thoroughTest("payloads of the agents and of the application's own workflows are encrypted", async () => {
+  test("payloads of the agents and of the application's own workflows are encrypted", async () => {
     const plugin = holdfastPlugin({ encryption: KEYS });
     const client = new Client({ connection, namespace: stage.namespace, plugins: [plugin] });
     const agents = {

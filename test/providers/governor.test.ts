@@ -5,7 +5,6 @@ import { Governor } from "../../src/models/governor/governor.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../../src/models/provider.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { catchProviderError, createHttp, createRequest, encodeSse } from "./answer-reader.ts";
 import { LoopbackServer } from "./loopback-server.ts";
 
@@ -133,46 +132,40 @@ describe("waiting", () => {
   });
 });
 
-thoroughTest(
-  "many requests to a vendor that reports its limits are not rejected: they wait for its reset",
-  async () => {
-    // Longer than a request may take from here to the server, which counts it when it arrives.
-    const WINDOW_MS = 1500;
-    const MAX = 12;
-    const message = [
-      { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1, output_tokens: 1 } } },
-      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
-      { type: "message_stop" },
-    ];
-    const statuses: number[] = [];
-    let window = { endsAt: 0, left: MAX };
-    const server = await LoopbackServer.start((response) => {
-      const now = performance.now();
-      if (now >= window.endsAt) window = { endsAt: now + WINDOW_MS, left: MAX };
-      window.left -= 1;
-      const status = window.left < 0 ? 429 : 200;
-      statuses.push(status);
-      response.writeHead(status, {
-        "content-type": "text/event-stream",
-        "x-ratelimit-remaining-requests": `${Math.max(0, window.left)}`,
-        "x-ratelimit-reset-requests": `${Math.ceil(window.endsAt - now)}ms`,
-      });
-      response.end(status === 200 ? encodeSse(message) : "{}");
+test("many requests to a vendor that reports its limits are not rejected: they wait for its reset", async () => {
+  // Longer than a request may take from here to the server, which counts it when it arrives.
+  const WINDOW_MS = 1500;
+  const MAX = 12;
+  const message = [
+    { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+    { type: "message_stop" },
+  ];
+  const statuses: number[] = [];
+  let window = { endsAt: 0, left: MAX };
+  const server = await LoopbackServer.start((response) => {
+    const now = performance.now();
+    if (now >= window.endsAt) window = { endsAt: now + WINDOW_MS, left: MAX };
+    window.left -= 1;
+    const status = window.left < 0 ? 429 : 200;
+    statuses.push(status);
+    response.writeHead(status, {
+      "content-type": "text/event-stream",
+      "x-ratelimit-remaining-requests": `${Math.max(0, window.left)}`,
+      "x-ratelimit-reset-requests": `${Math.ceil(window.endsAt - now)}ms`,
     });
-    const pool = createHttp();
-    try {
-      const asIt = new AnthropicMessages({ http: pool });
-      const [governed, counted] = [
-        new Governor().govern(asIt),
-        anthropic("claude-x", { baseUrl: server.url }),
-      ];
-      const go = () => governed.stream(createRequest(counted), { signal: new AbortController().signal });
-      await go();
-      await Promise.all(Array.from({ length: 24 }, go));
-      expect(statuses).toEqual(Array.from({ length: 25 }, () => 200));
-    } finally {
-      await pool.close();
-      await server.stop();
-    }
-  },
-);
+    response.end(status === 200 ? encodeSse(message) : "{}");
+  });
+  const pool = createHttp();
+  try {
+    const asIt = new AnthropicMessages({ http: pool });
+    const [governed, counted] = [new Governor().govern(asIt), anthropic("claude-x", { baseUrl: server.url })];
+    const go = () => governed.stream(createRequest(counted), { signal: new AbortController().signal });
+    await go();
+    await Promise.all(Array.from({ length: 24 }, go));
+    expect(statuses).toEqual(Array.from({ length: 25 }, () => 200));
+  } finally {
+    await pool.close();
+    await server.stop();
+  }
+});

@@ -2,7 +2,6 @@ import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { Holdfast, SessionEvent } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import {
   agentEnd,
   agentStart,
@@ -45,44 +44,41 @@ const EVENTS = "/v1/sessions/s/events";
 const askFor = (path: string) =>
   `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`;
 
-thoroughTest(
-  "200 simultaneous readers receive everything; one more than the maximum is rejected, and accepted when another leaves",
-  async () => {
-    let letGo = () => {};
-    const wait = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    const holdfast = telling(async function* () {
-      yield { cursor: "c1", event: agentStart };
-      await wait;
-      yield { cursor: "c2", event: agentEnd() };
-    });
-    server = await startServer(holdfast, { limits: { maxStreams: 200 } });
-    const leave = new AbortController();
-    const leaver = (async () => {
-      try {
-        for await (const _ of readEvents(server, EVENTS, { signal: leave.signal }));
-      } catch {}
-    })();
-    const readers = Array.from({ length: 199 }, async () => {
-      const types = [];
-      for await (const { data } of readEvents(server, EVENTS)) types.push(data["type"]);
-      return types.join(" ");
-    });
-    await eventually(() => server.streams === 200, { what: "all readers" });
-    const refused = await fetch(`${server.url}${EVENTS}`, { headers: bearer });
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-    leave.abort();
-    await leaver;
-    await eventually(() => server.streams === 199, { what: "room for another" });
-    const late = fetch(`${server.url}${EVENTS}`, { headers: bearer });
-    expect((await late).status).toBe(200);
-    letGo();
-    expect(new Set(await Promise.all(readers))).toEqual(new Set(["AgentStart AgentEnd result"]));
-    await (await late).text();
-    await eventually(() => server.streams === 0);
-  },
-);
+test("200 simultaneous readers receive everything; one more than the maximum is rejected, and accepted when another leaves", async () => {
+  let letGo = () => {};
+  const wait = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const holdfast = telling(async function* () {
+    yield { cursor: "c1", event: agentStart };
+    await wait;
+    yield { cursor: "c2", event: agentEnd() };
+  });
+  server = await startServer(holdfast, { limits: { maxStreams: 200 } });
+  const leave = new AbortController();
+  const leaver = (async () => {
+    try {
+      for await (const _ of readEvents(server, EVENTS, { signal: leave.signal }));
+    } catch {}
+  })();
+  const readers = Array.from({ length: 199 }, async () => {
+    const types = [];
+    for await (const { data } of readEvents(server, EVENTS)) types.push(data["type"]);
+    return types.join(" ");
+  });
+  await eventually(() => server.streams === 200, { what: "all readers" });
+  const refused = await fetch(`${server.url}${EVENTS}`, { headers: bearer });
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  leave.abort();
+  await leaver;
+  await eventually(() => server.streams === 199, { what: "room for another" });
+  const late = fetch(`${server.url}${EVENTS}`, { headers: bearer });
+  expect((await late).status).toBe(200);
+  letGo();
+  expect(new Set(await Promise.all(readers))).toEqual(new Set(["AgentStart AgentEnd result"]));
+  await (await late).text();
+  await eventually(() => server.streams === 0);
+});
 
 test("a reader that never reads is disconnected; its buffer is bounded, and it resumes at its position", async () => {
   let pulled = 0;
@@ -178,21 +174,18 @@ async function firstOf<T>(all: AsyncIterable<T>): Promise<T[]> {
   return [];
 }
 
-thoroughTest(
-  "connections that send no headers are closed soon after their time limit, not half a minute later",
-  async () => {
-    const holdfast = telling(async function* () {});
-    server = await startServer(holdfast, { headersMs: 300 });
-    const { hostname, port } = new URL(server.url);
-    const begun = performance.now();
-    const closed = Array.from({ length: 50 }, async () => {
-      const socket: Socket = connect({ host: hostname, port: Number(port) });
-      socket.on("error", () => undefined);
-      socket.write("GET /v1/sessions HTTP/1.1\r\nhost: local");
-      socket.resume();
-      await new Promise((resolve) => socket.once("close", resolve));
-    });
-    await Promise.all(closed);
-    expect(performance.now() - begun).toBeLessThan(5_000);
-  },
-);
+test("connections that send no headers are closed soon after their time limit, not half a minute later", async () => {
+  const holdfast = telling(async function* () {});
+  server = await startServer(holdfast, { headersMs: 300 });
+  const { hostname, port } = new URL(server.url);
+  const begun = performance.now();
+  const closed = Array.from({ length: 50 }, async () => {
+    const socket: Socket = connect({ host: hostname, port: Number(port) });
+    socket.on("error", () => undefined);
+    socket.write("GET /v1/sessions HTTP/1.1\r\nhost: local");
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
+  });
+  await Promise.all(closed);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});

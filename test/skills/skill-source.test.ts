@@ -6,7 +6,6 @@ import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/p
 import { collectCommandFacts } from "../../src/tools/shell/command-facts.ts";
 import { SkillSource } from "../../src/tools/sources/skills/skill-source.ts";
 import { formatSkillsBlock } from "../../src/tools/sources/skills/skills-prompt.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { createTemporaryFolder } from "../tools/tool-context.ts";
 import { createDefinition, formatSkill, pinSkills, writeFiles } from "./skill-folders.ts";
 
@@ -93,7 +92,7 @@ describe("the selection", () => {
     ]);
   });
 
-  thoroughTest("is limited to 128 skills and 2048 files", async () => {
+  test("is limited to 128 skills and 2048 files", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 130 }, (_, n) => `s${String(n).padStart(3, "0")}`).map((name) => [
         `${name}/SKILL.md`,

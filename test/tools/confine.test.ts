@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
 import type { ExecutableTool } from "../../src/tools/tool.ts";
-import { isThorough, thoroughTest } from "../support/test-depth.ts";
+import { isThorough } from "../support/test-depth.ts";
 import { callForText, callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
 const [, read, write, edit, list, search] = createDefaultTools() as [
@@ -223,7 +223,7 @@ describe("while a folder is being swapped for a link", { timeout: 30_000 }, () =
   });
 });
 
-thoroughTest("no call leaves a file open, whether it succeeds or fails", async () => {
+test("no call leaves a file open, whether it succeeds or fails", async () => {
   const { workspace, context } = await withOutside();
   await mkdir(join(workspace, "d"));
   await symlink("/", join(workspace, "root"));

@@ -39,11 +39,11 @@ test("SIGKILL during a write leaves the old content or the new, and the next exe
 
   const whole = ["a".repeat(SIZE), "b".repeat(SIZE + 1)];
   let leftovers = 0;
-  // At least as many kills, and more until one has hit the middle of a write.
+  // At least this many kills, and more until one has hit the middle of a write.
   for (let round = 0; round < (isThorough ? 12 : 3) || (leftovers === 0 && round < 120); round += 1) {
     const child = spawn(process.execPath, [program, workspace], { stdio: ["ignore", "pipe", "inherit"] });
     await once(child.stdout, "data");
-    // The delays grow: on a busy machine the program gets its processor late.
+    // The delays grow, because on a busy machine the program may get no processor time within the first ones.
     await new Promise((later) => setTimeout(later, (round % 12) * 3 * (1 + Math.floor(round / 12))));
     child.kill("SIGKILL");
     await once(child, "close");

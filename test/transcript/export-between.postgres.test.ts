@@ -1,12 +1,11 @@
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { checkFile, createIdMap, importFile } from "../../src/store/transcript/export/import-file.ts";
 import { writeExportText } from "../../src/store/transcript/export/write-export.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { createKeyEnvironment } from "../codec/key-environment.ts";
 import { NO_POSTGRES } from "../support/postgres.ts";
 import { describeIf } from "../support/skipping.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { listLines, writeSampleSession } from "./archive-contract.ts";
 import { findMissingPostgres, PostgresFixture } from "./postgres-fixture.ts";
 import { entry, message, opening, readTexts, step, USAGE, write } from "./sample-writes.ts";
@@ -67,7 +66,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)(
         encryption,
       });
 
-    thoroughTest.each([
+    test.each([
       ["from SQLite to PostgreSQL and back", inFile, inDatabase],
       ["from PostgreSQL to SQLite and back", inDatabase, inFile],
     ])(

@@ -52,24 +52,21 @@ async function bringIn(text: string, as?: string): Promise<void> {
   await importFile(to.archive, file(text), checked, createIdMap(checked.header.sessions, as));
 }
 
-thoroughTest(
-  "a file whose loops already exist in another session is rejected, and the error names that session",
-  async () => {
-    await from.openLoop(opening({ prompts: [message("hello")] }));
-    const text = await written("s");
-    await bringIn(text);
-    const sql = new SqliteConnection(to.path);
-    sql.exec(
-      "PRAGMA foreign_keys = OFF; UPDATE sessions SET id = 'other'; UPDATE loops SET session = 'other';",
-    );
-    sql.exec("UPDATE branches SET session = 'other'");
-    sql.close();
-    await expect(bringIn(text)).rejects.toThrow(
-      /Loop \S+ of session s already exists, in session other: nothing was imported/,
-    );
-    expect(await to.readSession("s")).toBeUndefined();
-  },
-);
+test("a file whose loops already exist in another session is rejected, and the error names that session", async () => {
+  await from.openLoop(opening({ prompts: [message("hello")] }));
+  const text = await written("s");
+  await bringIn(text);
+  const sql = new SqliteConnection(to.path);
+  sql.exec(
+    "PRAGMA foreign_keys = OFF; UPDATE sessions SET id = 'other'; UPDATE loops SET session = 'other';",
+  );
+  sql.exec("UPDATE branches SET session = 'other'");
+  sql.close();
+  await expect(bringIn(text)).rejects.toThrow(
+    /Loop \S+ of session s already exists, in session other: nothing was imported/,
+  );
+  expect(await to.readSession("s")).toBeUndefined();
+});
 
 describe("an exported session", () => {
   test("includes steps of a worker that are not calls of an answer", async () => {
@@ -168,7 +165,7 @@ describe("an exported session", () => {
   const withGrants = (grants: unknown) =>
     forged((body) => (body["type"] === "session" || body["type"] === "loop" ? { ...body, grants } : body));
 
-  thoroughTest("is rejected if its grants are invalid, even if its checksums are right", async () => {
+  test("is rejected if its grants are invalid, even if its checksums are right", async () => {
     await writeSampleSession(from);
     for (const grants of [
       [{ tool: "bash", commands: [[]] }],
@@ -185,7 +182,7 @@ describe("an exported session", () => {
     expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
 
-  thoroughTest("loses its grants on import, unless they are requested", async () => {
+  test("loses its grants on import, unless they are requested", async () => {
     await writeSampleSession(from);
     const grants = [{ tool: "bash", exactCommands: [["npm", "test"]] }];
     const text = await withGrants(grants);
@@ -201,31 +198,28 @@ describe("an exported session", () => {
     expect(await open("kept")).toEqual(grants);
   });
 
-  thoroughTest(
-    "is rejected if a view or a long message is invalid, even if its checksums are right",
-    async () => {
-      await writeSampleSession(from);
-      for (const view of ["x", {}, { spans: "x" }, { spans: [null] }, { spans: [{ from: 2, to: 1 }] }]) {
-        const text = await forged((body) =>
-          body["type"] === "loop" ? { ...body, end: { branch: "main", position: 3, view } } : body,
-        );
-        expect((await refused(text)).message, JSON.stringify(view)).toContain("end.view");
+  test("is rejected if a view or a long message is invalid, even if its checksums are right", async () => {
+    await writeSampleSession(from);
+    for (const view of ["x", {}, { spans: "x" }, { spans: [null] }, { spans: [{ from: 2, to: 1 }] }]) {
+      const text = await forged((body) =>
+        body["type"] === "loop" ? { ...body, end: { branch: "main", position: 3, view } } : body,
+      );
+      expect((await refused(text)).message, JSON.stringify(view)).toContain("end.view");
+    }
+    const other = JSON.stringify({ role: "user", content: 7 });
+    const hash = createHash("sha256").update(other).digest("hex");
+    const named = new Set<unknown>();
+    const text = await forged((body) => {
+      if (body["type"] === "content") return { ...body, text: other, hash };
+      if (body["type"] === "entry" && body["content"] !== undefined) {
+        named.add(body["content"]);
+        return { ...body, content: hash };
       }
-      const other = JSON.stringify({ role: "user", content: 7 });
-      const hash = createHash("sha256").update(other).digest("hex");
-      const named = new Set<unknown>();
-      const text = await forged((body) => {
-        if (body["type"] === "content") return { ...body, text: other, hash };
-        if (body["type"] === "entry" && body["content"] !== undefined) {
-          named.add(body["content"]);
-          return { ...body, content: hash };
-        }
-        return body;
-      });
-      expect(named.size).toBeGreaterThan(0);
-      expect((await refused(text)).message).toContain("is not a message");
-    },
-  );
+      return body;
+    });
+    expect(named.size).toBeGreaterThan(0);
+    expect((await refused(text)).message).toContain("is not a message");
+  });
 
   test("has a definition that must be accepted once if it is unknown here", async () => {
     await writeSampleSession(from);
@@ -249,7 +243,7 @@ describe("an exported session", () => {
     expect(await to.isAccepted(hash)).toBe(true);
   });
 
-  thoroughTest("has a definition that needs no acceptance if it is also saved here", async () => {
+  test("has a definition that needs no acceptance if it is also saved here", async () => {
     await writeSampleSession(from);
     const model = {
       provider: "p",
@@ -267,7 +261,7 @@ describe("an exported session", () => {
     expect(await to.isAccepted(hash)).toBe(true);
   });
 
-  thoroughTest.each([
+  test.each([
     [3, "the file has version 3, but this Holdfast reads versions up to 2: update it"],
     [1, "the file has version 1, which was never released; this Holdfast reads version 2"],
   ])("is rejected if its version is %i, with the reason", async (version, message) => {
@@ -351,7 +345,7 @@ describe("an exported session", () => {
     expect((await called("copy")).map(({ id }) => id)).toEqual(["copy.sub-12345678"]);
   });
 
-  thoroughTest("is not found as a following session if it is a copy of one [SES-13.3]", async () => {
+  test("is not found as a following session if it is a copy of one [SES-13.3]", async () => {
     await writeSampleSession(from);
     await from.rotateSession({ session: "s", idleMs: 1, nextId: "n", atMs: 1e6 });
     const text = await written("n");

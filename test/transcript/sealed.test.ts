@@ -6,7 +6,7 @@ import { ENCRYPTED_TABLES } from "../../src/store/transcript/sql/encrypted-colum
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { createKeyEnvironment } from "../codec/key-environment.ts";
-import { thoroughDescribe, thoroughTest } from "../support/test-depth.ts";
+import { thoroughDescribe } from "../support/test-depth.ts";
 import { listLines } from "./archive-contract.ts";
 import { isUnencrypted, LONG, MARKER, readAll, writeMarkedSession } from "./marked-session.ts";
 import { event, step, write } from "./sample-writes.ts";
@@ -167,22 +167,19 @@ describe("a store with keys [TMP-09.4]", () => {
     expect(await readAll(await bench.open({ encryption: A }))).toContain(LONG);
   });
 
-  thoroughTest(
-    "that was created without keys keeps its old data plain and readable, and reads new data",
-    async () => {
-      const before = await bench.open();
-      await writeMarkedSession(before, "old");
-      await before.close();
-      const transcript = await bench.open({ encryption: A });
-      await writeMarkedSession(transcript, "new");
-      const plain = plainValues();
-      expect(plain.length).toBeGreaterThan(5);
-      expect(await readAll(transcript, "old")).toContain(LONG);
-      expect(await readAll(transcript, "new")).toContain(LONG);
-    },
-  );
+  test("that was created without keys keeps its old data plain and readable, and reads new data", async () => {
+    const before = await bench.open();
+    await writeMarkedSession(before, "old");
+    await before.close();
+    const transcript = await bench.open({ encryption: A });
+    await writeMarkedSession(transcript, "new");
+    const plain = plainValues();
+    expect(plain.length).toBeGreaterThan(5);
+    expect(await readAll(transcript, "old")).toContain(LONG);
+    expect(await readAll(transcript, "new")).toContain(LONG);
+  });
 
-  thoroughTest("reports a missing or different key on opening [TMP-09.3]", async () => {
+  test("reports a missing or different key on opening [TMP-09.3]", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     await transcript.close();
@@ -229,7 +226,7 @@ describe("a store with keys [TMP-09.4]", () => {
     expect((await catchStoreError(transcript.store(again))).message).toMatch(/steps\.result.*it was moved/);
   });
 
-  thoroughTest("does not export a value that was moved to another row", async () => {
+  test("does not export a value that was moved to another row", async () => {
     const transcript = await bench.open({ encryption: A });
     await writeMarkedSession(transcript);
     const sql = new SqliteConnection(bench.path);
@@ -283,7 +280,7 @@ describe("re-encryption [TMP-09.4]", () => {
     expect(await plain.archive.search({ terms: MARKER, limit: 9 })).toHaveLength(3);
   });
 
-  thoroughTest("works page by page, interrupted and restarted, during other writes", async () => {
+  test("works page by page, interrupted and restarted, during other writes", async () => {
     const before = await bench.open();
     const events = Array.from({ length: 450 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
     const loopId = await writeMarkedSession(before, "old");

@@ -15,7 +15,6 @@ import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-conne
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import type { StoreFault } from "../../src/store/transcript/store-error.ts";
 import { testIf } from "../support/skipping.ts";
-import { thoroughTest } from "../support/test-depth.ts";
 import { answer, EMPTY_OUTBOX, entry, event, opening, readTexts, step, write } from "./sample-writes.ts";
 import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
 
@@ -78,13 +77,13 @@ describe("files that must not be changed", () => {
     expect(left).toEqual([]);
   });
 
-  thoroughTest("a truncated file", async () => {
+  test("a truncated file", async () => {
     await filled();
     await truncate(bench.path, 50_000);
     await untouched("damaged", /truncated/);
   });
 
-  thoroughTest("a file with a broken page", async () => {
+  test("a file with a broken page", async () => {
     await filled();
     const bytes = await readFile(bench.path);
     bytes.fill(0xee, 100, 4096);
@@ -110,13 +109,13 @@ describe("files that must not be changed", () => {
     await untouched("newer", /Run the newer version/);
   });
 
-  thoroughTest("a file of the version that was never released", async () => {
+  test("a file of the version that was never released", async () => {
     await filled();
     setVersion(1);
     await untouched("other", /version 1, which was never released; specify another file/);
   });
 
-  thoroughTest("a database of another program", async () => {
+  test("a database of another program", async () => {
     execFileSync("python3", [
       "-c",
       `import sqlite3; c = sqlite3.connect(${JSON.stringify(bench.path)}); c.execute("create table t(a)"); c.commit()`,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LATEST_VERSION } from "../../src/store/transcript/sqlite/migrations.ts";
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { isThorough, thoroughTest } from "../support/test-depth.ts";
+import { isThorough } from "../support/test-depth.ts";
 import { entry, opening, readTexts, step, write } from "./sample-writes.ts";
 import { readLines, spawnSqliteChild, waitForExit } from "./sqlite-child.ts";
 import { catchStoreError, SqliteFixture, SqliteTranscriptPool } from "./sqlite-fixture.ts";
@@ -49,7 +49,7 @@ describe("several processes on one file", () => {
     expect((await transcript.readSteps("s")).filter(({ number }) => number > 0)).toHaveLength(100);
   });
 
-  thoroughTest("processes that open a new file at the same time create it once", async () => {
+  test("processes that open a new file at the same time create it once", async () => {
     const script =
       "const t = await SqliteTranscript.open({ path }); await t.unregisterProcess('x'); await t.close(); say('ok');";
     const children = Array.from({ length: 3 }, () => spawnSqliteChild(bench.path, script));

@@ -13,7 +13,6 @@ import {
 } from "../../../src/apps/git/changes/coverage-ledger.ts";
 import { readChangeSet } from "../../../src/apps/git/changes/read-change-set.ts";
 import { withRepository } from "../../../src/apps/git/repository/repository.ts";
-import { thoroughTest } from "../../support/test-depth.ts";
 import { makeChangedFile } from "./changed-file.ts";
 import { createReviewedRepository } from "./reviewed-repository.ts";
 
@@ -116,24 +115,21 @@ describe("whatever is recorded", () => {
   });
 });
 
-thoroughTest(
-  "a text that is too large for its lines to be shown says so, with its size, and a small binary file does not",
-  async () => {
-    const { folder, git, write, remove } = createReviewedRepository();
-    write("large.txt", "a line of a large text\n".repeat(1_000_000));
-    write("image.bin", "\0\0");
-    git("add", "--all");
-    const changes = await withRepository(
-      folder,
-      {},
-      async (one) => await readChangeSet(one, { type: "staged" }),
-    );
-    expect(formatCoverage(summarizeCoverage(openLedger(changes)))).toBe(
-      "0 of 0 hunks examined, 1 binary file skipped, 1 file skipped (too large to show: 23 MB)",
-    );
-    remove();
-  },
-);
+test("a text that is too large for its lines to be shown says so, with its size, and a small binary file does not", async () => {
+  const { folder, git, write, remove } = createReviewedRepository();
+  write("large.txt", "a line of a large text\n".repeat(1_000_000));
+  write("image.bin", "\0\0");
+  git("add", "--all");
+  const changes = await withRepository(
+    folder,
+    {},
+    async (one) => await readChangeSet(one, { type: "staged" }),
+  );
+  expect(formatCoverage(summarizeCoverage(openLedger(changes)))).toBe(
+    "0 of 0 hunks examined, 1 binary file skipped, 1 file skipped (too large to show: 23 MB)",
+  );
+  remove();
+});
 
 test("the summaries of two ledgers add up, and a file that both skip counts once", () => {
   const ledger = open(makeChangedFile("a.ts", { hunks: 2 }), makeChangedFile("package-lock.json"));

@@ -5,7 +5,6 @@ import { formatMap } from "../../../src/apps/git/map/format-map.ts";
 import { findByGrammar } from "../../../src/apps/git/map/grammar.ts";
 import { GrammarThread } from "../../../src/apps/git/map/grammar-thread.ts";
 import { type MappedFile, rankFiles } from "../../../src/apps/git/map/rank-files.ts";
-import { thoroughTest } from "../../support/test-depth.ts";
 
 describe("a grammar finds what a file defines and imports", () => {
   test.each([
@@ -70,7 +69,7 @@ describe("a grammar finds what a file defines and imports", () => {
     expect(imports).toEqual(["set"]);
   });
 
-  thoroughTest("a file that is hard to parse is given up, and the next one is parsed", async () => {
+  test("a file that is hard to parse is given up, and the next one is parsed", async () => {
     const thread = new GrammarThread();
     const hard = { path: "hard.py", text: `x = ${"[".repeat(120_000)}\n` };
     const [first, second] = await thread.parse([hard, { path: "a.py", text: "def run():\n    pass\n" }]);

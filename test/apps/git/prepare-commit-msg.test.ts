@@ -13,7 +13,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installHook, removeHook } from "../../../src/apps/git/hooks/prepare-commit-msg.ts";
 import { withRepository } from "../../../src/apps/git/repository/repository.ts";
-import { thoroughTest } from "../../support/test-depth.ts";
 import { TrapPlace } from "./traps/trap.ts";
 
 let place: TrapPlace;
@@ -88,7 +87,7 @@ describe("the hook", () => {
     expect(commit("commit").message).toMatch(/^Squashed commit/);
   });
 
-  thoroughTest("stands before the text of a template", async () => {
+  test("stands before the text of a template", async () => {
     await install([makeProgram("echo Generated")]);
     place.write("template", "From the template\n");
     place.configure(`commit.template=${join(place.top, "template")}`);
@@ -111,7 +110,7 @@ describe("the hook", () => {
 });
 
 describe("installing", () => {
-  thoroughTest("again replaces the hook, and removing takes it away", async () => {
+  test("again replaces the hook, and removing takes it away", async () => {
     await install(["/bin/false"]);
     expect(await install([makeProgram("echo x")])).toEqual({ type: "replaced", file });
     expect(readFileSync(file, "utf8")).not.toContain("/bin/false");

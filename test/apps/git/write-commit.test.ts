@@ -8,7 +8,6 @@ import { readIdentity } from "../../../src/apps/git/commit/read-identity.ts";
 import type { Signature } from "../../../src/apps/git/commit/signature.ts";
 import { writeCommit } from "../../../src/apps/git/commit/write-commit.ts";
 import { withRepository } from "../../../src/apps/git/repository/repository.ts";
-import { thoroughTest } from "../../support/test-depth.ts";
 import { TrapPlace } from "./traps/trap.ts";
 
 const ME: Signature = { name: "Mö O'Neil", email: "me@example.com", time: 1_700_000_000, zone: "+0530" };
@@ -59,20 +58,17 @@ describe("a commit", () => {
     expect(place.git(["fsck", "--strict"])).toBe("");
   });
 
-  thoroughTest(
-    "that is made again is the same, even if others follow it or more is staged by then",
-    async () => {
-      const of = await plan();
-      const first = await write(of);
-      if (first.type !== "committed") throw new Error(first.message);
-      const again = { type: "committed", commit: first.commit, wasThere: true };
-      place.git(["add", "f.txt"]);
-      expect(await write(of)).toEqual(again);
-      place.git(["commit", "--quiet", "-m", "later"]);
-      expect(await write(of)).toEqual(again);
-      expect(place.git(["rev-list", "--count", "HEAD"])).toBe("4");
-    },
-  );
+  test("that is made again is the same, even if others follow it or more is staged by then", async () => {
+    const of = await plan();
+    const first = await write(of);
+    if (first.type !== "committed") throw new Error(first.message);
+    const again = { type: "committed", commit: first.commit, wasThere: true };
+    place.git(["add", "f.txt"]);
+    expect(await write(of)).toEqual(again);
+    place.git(["commit", "--quiet", "-m", "later"]);
+    expect(await write(of)).toEqual(again);
+    expect(place.git(["rev-list", "--count", "HEAD"])).toBe("4");
+  });
 
   test("is refused if the branch has moved, another is checked out, or other changes are staged", async () => {
     const of = await plan();
@@ -87,22 +83,19 @@ describe("a commit", () => {
     expect(head()).toBe(theirs);
   });
 
-  thoroughTest(
-    "is refused while another git holds the lock of the branch or of HEAD, which the message names",
-    async () => {
-      const lock = join(place.top, ".git/refs/heads/main.lock");
-      const of = await plan();
-      writeFileSync(lock, "");
-      const result = await write(of);
-      expect(result).toMatchObject({ reason: "locked", message: expect.stringContaining(lock) });
-      rmSync(lock);
-      place.git(["checkout", "--quiet", "--detach"]);
-      const detached = await plan();
-      writeFileSync(join(place.top, ".git/HEAD.lock"), "");
-      expect(await write(detached)).toMatchObject({ reason: "locked" });
-      expect(place.git(["rev-list", "--count", "--all"])).toBe("2");
-    },
-  );
+  test("is refused while another git holds the lock of the branch or of HEAD, which the message names", async () => {
+    const lock = join(place.top, ".git/refs/heads/main.lock");
+    const of = await plan();
+    writeFileSync(lock, "");
+    const result = await write(of);
+    expect(result).toMatchObject({ reason: "locked", message: expect.stringContaining(lock) });
+    rmSync(lock);
+    place.git(["checkout", "--quiet", "--detach"]);
+    const detached = await plan();
+    writeFileSync(join(place.top, ".git/HEAD.lock"), "");
+    expect(await write(detached)).toMatchObject({ reason: "locked" });
+    expect(place.git(["rev-list", "--count", "--all"])).toBe("2");
+  });
 
   test("amends the last one: its parents and its author stay, also of a merge", async () => {
     place.git(["commit", "--quiet", "-m", "staged"]);
@@ -143,7 +136,7 @@ describe("a commit", () => {
     expect(change).toEqual({ type: "commits", from: of.head, to: made.commit });
   });
 
-  thoroughTest("moves a HEAD that names a commit, and no branch", async () => {
+  test("moves a HEAD that names a commit, and no branch", async () => {
     place.git(["checkout", "--quiet", "--detach"]);
     const of = await plan();
     const result = await write(of);
@@ -156,7 +149,7 @@ describe("a commit", () => {
     expect(await write(of)).toMatchObject({ reason: "branch-moved" });
   });
 
-  thoroughTest("is the first one of a new repository", async () => {
+  test("is the first one of a new repository", async () => {
     const folder = join(place.folder, "new");
     place.git(["init", "--quiet", "--initial-branch=trunk", folder], { cwd: place.folder });
     const open = async () => await withRepository(folder, {}, planCommit);
@@ -176,7 +169,7 @@ describe("a commit", () => {
     expect(change?.files.map(({ path }) => path)).toEqual(["a"]);
   });
 
-  thoroughTest("of a linked work tree moves the branch of that work tree, and logs there", async () => {
+  test("of a linked work tree moves the branch of that work tree, and logs there", async () => {
     const folder = join(place.folder, "linked");
     place.git(["worktree", "add", "--quiet", "-b", "linked", folder]);
     place.write(join(folder, "new.txt"), "new\n", "/");

@@ -46,7 +46,7 @@ export async function superviseArmedWorker(
   const keeper = new WorkerSupervisor({
     ...{ address, namespace, home, taskQueue, killLog, log },
     kills: kills.map((point) => `${point}:1`),
-    // Optimised code does not pay in a process that lives for seconds.
+    // Optimising compilation takes more time than it saves in a process that lives for seconds.
     flags: ["--no-opt"],
     env: { HOLDFAST_KILL_WHEN: when, [TEST_KEY_NAME]: TEST_KEY },
   });

@@ -14,7 +14,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { restoreInPlace, restoreToNewWorktree } from "../../../src/platform/git/restore-snapshot.ts";
 import { buildSnapshotRef, takeSnapshot } from "../../../src/platform/git/take-snapshot.ts";
-import { thoroughTest } from "../../support/test-depth.ts";
 
 let root: string;
 let repo: string;
@@ -107,74 +106,68 @@ describe("a snapshot of a workspace", () => {
     expect(run("for-each-ref", "refs/holdfast").trim().split("\n")).toHaveLength(2);
   });
 
-  thoroughTest(
-    "can be taken of a folder within a repository, of a repository without commits, and of a linked work tree",
-    async () => {
-      mkdirSync(join(repo, "part"));
-      put("part/own.txt", "own\n");
-      put("other.txt", "not of this workspace\n");
-      const part = await taken({ workspace: join(repo, "part") });
-      expect(run("ls-tree", "-r", "--name-only", part).trim().split("\n")).toEqual([
-        ".gitignore",
-        "gone.txt",
-        "kept.txt",
-        "part/own.txt",
-      ]);
-      const linked = join(root, "linked");
-      run("worktree", "add", "--quiet", "--detach", linked);
-      writeFileSync(join(linked, "there.txt"), "there\n");
-      const index = readFileSync(join(repo, ".git", "worktrees", "linked", "index"));
-      expect(run("show", `${await taken({ workspace: linked })}:there.txt`)).toBe("there\n");
-      expect(readFileSync(join(repo, ".git", "worktrees", "linked", "index")).equals(index)).toBe(true);
-      const fresh = join(root, "fresh");
-      execFileSync("git", ["init", "--quiet", fresh]);
-      writeFileSync(join(fresh, "a.txt"), "a\n");
-      expect(await take({ workspace: fresh })).toMatchObject({ type: "taken" });
-      expect(existsSync(join(fresh, ".git", "index"))).toBe(false);
-    },
-  );
+  test("can be taken of a folder within a repository, of a repository without commits, and of a linked work tree", async () => {
+    mkdirSync(join(repo, "part"));
+    put("part/own.txt", "own\n");
+    put("other.txt", "not of this workspace\n");
+    const part = await taken({ workspace: join(repo, "part") });
+    expect(run("ls-tree", "-r", "--name-only", part).trim().split("\n")).toEqual([
+      ".gitignore",
+      "gone.txt",
+      "kept.txt",
+      "part/own.txt",
+    ]);
+    const linked = join(root, "linked");
+    run("worktree", "add", "--quiet", "--detach", linked);
+    writeFileSync(join(linked, "there.txt"), "there\n");
+    const index = readFileSync(join(repo, ".git", "worktrees", "linked", "index"));
+    expect(run("show", `${await taken({ workspace: linked })}:there.txt`)).toBe("there\n");
+    expect(readFileSync(join(repo, ".git", "worktrees", "linked", "index")).equals(index)).toBe(true);
+    const fresh = join(root, "fresh");
+    execFileSync("git", ["init", "--quiet", fresh]);
+    writeFileSync(join(fresh, "a.txt"), "a\n");
+    expect(await take({ workspace: fresh })).toMatchObject({ type: "taken" });
+    expect(existsSync(join(fresh, ".git", "index"))).toBe(false);
+  });
 
-  thoroughTest(
-    "is not taken, with the reason: no repository, too much, too long, a program that would run",
-    async () => {
-      expect(await take({ workspace: root })).toEqual({
-        type: "none",
-        problem: expect.stringContaining("not in a git repository"),
-      });
-      expect(await take({ workspace: join(root, "nowhere") })).toMatchObject({ type: "none" });
-      workedOn();
-      const bounds = { maxBytes: 10, maxFiles: 100 };
-      expect(await take({ bounds })).toEqual({
-        type: "none",
-        problem: expect.stringContaining("add files that need no snapshot to .gitignore"),
-      });
-      expect(await take({ bounds: { maxBytes: 1e6, maxFiles: 1 } })).toMatchObject({
-        problem: expect.stringContaining("more than 1"),
-      });
-      expect(await take({ signal: AbortSignal.abort() })).toMatchObject({
-        type: "none",
-        problem: expect.stringContaining("took longer"),
-      });
-      const before = untouched();
-      const mark = join(root, "ran");
-      put(".gitattributes", "* filter=own\n");
-      run("config", "filter.own.clean", `sh -c 'touch ${mark}; cat'`);
-      expect(await take()).toEqual({
-        type: "none",
-        problem: expect.stringContaining("contains a program to run (filter.own.clean)"),
-      });
-      run("config", "--remove-section", "filter.own");
-      run("config", "core.fsmonitor", `touch ${mark}`);
-      for (const hook of ["reference-transaction", "post-checkout", "post-index-change"]) {
-        writeFileSync(join(repo, ".git", "hooks", hook), `#!/bin/sh\ntouch ${mark}\n`);
-        chmodSync(join(repo, ".git", "hooks", hook), 0o755);
-      }
-      const commitId = await taken();
-      await restoreToNewWorktree({ commit: commitId, workspace: repo }, join(root, "beside"));
-      expect(existsSync(mark)).toBe(false);
-      expect(untouched().index).toBe(before.index);
-    },
-  );
+  test("is not taken, with the reason: no repository, too much, too long, a program that would run", async () => {
+    expect(await take({ workspace: root })).toEqual({
+      type: "none",
+      problem: expect.stringContaining("not in a git repository"),
+    });
+    expect(await take({ workspace: join(root, "nowhere") })).toMatchObject({ type: "none" });
+    workedOn();
+    const bounds = { maxBytes: 10, maxFiles: 100 };
+    expect(await take({ bounds })).toEqual({
+      type: "none",
+      problem: expect.stringContaining("add files that need no snapshot to .gitignore"),
+    });
+    expect(await take({ bounds: { maxBytes: 1e6, maxFiles: 1 } })).toMatchObject({
+      problem: expect.stringContaining("more than 1"),
+    });
+    expect(await take({ signal: AbortSignal.abort() })).toMatchObject({
+      type: "none",
+      problem: expect.stringContaining("took longer"),
+    });
+    const before = untouched();
+    const mark = join(root, "ran");
+    put(".gitattributes", "* filter=own\n");
+    run("config", "filter.own.clean", `sh -c 'touch ${mark}; cat'`);
+    expect(await take()).toEqual({
+      type: "none",
+      problem: expect.stringContaining("contains a program to run (filter.own.clean)"),
+    });
+    run("config", "--remove-section", "filter.own");
+    run("config", "core.fsmonitor", `touch ${mark}`);
+    for (const hook of ["reference-transaction", "post-checkout", "post-index-change"]) {
+      writeFileSync(join(repo, ".git", "hooks", hook), `#!/bin/sh\ntouch ${mark}\n`);
+      chmodSync(join(repo, ".git", "hooks", hook), 0o755);
+    }
+    const commitId = await taken();
+    await restoreToNewWorktree({ commit: commitId, workspace: repo }, join(root, "beside"));
+    expect(existsSync(mark)).toBe(false);
+    expect(untouched().index).toBe(before.index);
+  });
 
   test("has a valid reference for any session id", () => {
     for (const session of ["a b~^:?*[", "..", "x.lock", "é@{1}"]) {
@@ -184,36 +177,33 @@ describe("a snapshot of a workspace", () => {
 });
 
 describe("restoring a snapshot", () => {
-  thoroughTest(
-    "into a new folder gives the files as they were, and leaves the workspace, its index and branches unchanged",
-    async () => {
-      mkdirSync(join(repo, "part"));
-      workedOn();
-      put("part/own.txt", "own\n");
-      const commitId = await taken();
-      put("kept.txt", "later\n");
-      put("later.txt", "later\n");
-      commit("later");
-      const before = untouched();
-      const folder = join(root, "again");
-      expect(await restoreToNewWorktree({ commit: commitId, workspace: join(repo, "part") }, folder)).toBe(
-        join(folder, "part"),
-      );
-      expect(untouched()).toEqual(before);
-      expect(read(folder, "kept.txt")).toBe("two\n");
-      expect(read(folder, "new file ü.txt")).toBe("untracked\n");
-      expect([existsSync(join(folder, "gone.txt")), existsSync(join(folder, "later.txt"))]).toEqual([
-        false,
-        false,
-      ]);
-      await expect(restoreToNewWorktree({ commit: commitId, workspace: repo }, folder)).rejects.toThrow(
-        /already exists/,
-      );
-      await expect(
-        restoreToNewWorktree({ commit: "0".repeat(40), workspace: repo }, join(root, "x")),
-      ).rejects.toThrow(/no longer contains/);
-    },
-  );
+  test("into a new folder gives the files as they were, and leaves the workspace, its index and branches unchanged", async () => {
+    mkdirSync(join(repo, "part"));
+    workedOn();
+    put("part/own.txt", "own\n");
+    const commitId = await taken();
+    put("kept.txt", "later\n");
+    put("later.txt", "later\n");
+    commit("later");
+    const before = untouched();
+    const folder = join(root, "again");
+    expect(await restoreToNewWorktree({ commit: commitId, workspace: join(repo, "part") }, folder)).toBe(
+      join(folder, "part"),
+    );
+    expect(untouched()).toEqual(before);
+    expect(read(folder, "kept.txt")).toBe("two\n");
+    expect(read(folder, "new file ü.txt")).toBe("untracked\n");
+    expect([existsSync(join(folder, "gone.txt")), existsSync(join(folder, "later.txt"))]).toEqual([
+      false,
+      false,
+    ]);
+    await expect(restoreToNewWorktree({ commit: commitId, workspace: repo }, folder)).rejects.toThrow(
+      /already exists/,
+    );
+    await expect(
+      restoreToNewWorktree({ commit: "0".repeat(40), workspace: repo }, join(root, "x")),
+    ).rejects.toThrow(/no longer contains/);
+  });
 
   test("in place restores files that were changed, deleted or added since, if nothing is lost by it", async () => {
     const first = await taken();
