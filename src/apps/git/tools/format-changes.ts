@@ -3,12 +3,17 @@ import { readChangeSet } from "../changes/read-change-set.ts";
 import type { RankedFile } from "../changes/relevance.ts";
 import { describeGuidance, type SizeClass } from "../changes/size-class.ts";
 import type { Repository } from "../repository/repository.ts";
-import { toVisibleName } from "../text/visible-text.ts";
+import { toVisibleName, toVisibleText } from "../text/visible-text.ts";
+
+// An answer has at most 60,000 characters (define-git-tool.ts). Each part has a bound of its own, so that the whole is never
+// cut: what is shown of a change set is known where its text is written.
 
 /** The most text of diffs in one answer, in characters: about 11,000 tokens. */
 const MAX_DIFF_CHARS = 45_000;
-/** More names in one answer are only counted. */
+/** More files in one answer are only counted. */
 const MAX_LISTED_FILES = 300;
+/** The most text of a list of files: paths may be long. */
+const MAX_LIST_CHARS = 12_000;
 
 /** What was shown of a change set, by the ids of its hunks: the coverage ledger is written from it. */
 export type ShownHunks = {
@@ -32,7 +37,7 @@ export function formatSummary(changes: ChangeSet, size: SizeClass, total: Change
 
 /** Lists files by relevance. */
 export function formatRanking(files: readonly RankedFile[]): string {
-  const lines = files.slice(0, MAX_LISTED_FILES).map(({ file, relevance: { percent, reasons } }) => {
+  const lines = listFiles(files, MAX_LIST_CHARS, ({ file, relevance: { percent, reasons } }) => {
     const name =
       file.previousPath === undefined
         ? toVisibleName(file.path)
@@ -43,6 +48,21 @@ export function formatRanking(files: readonly RankedFile[]): string {
   const left = files.length - lines.length;
   const more = left > 0 ? [`  ... and ${left} more; git_changed_files lists them all in parts`] : [];
   return ["Files by relevance:", ...lines, ...more].join("\n");
+}
+
+/** Writes a line for each file, as many as there is room for. */
+export function listFiles<File>(
+  files: readonly File[],
+  maxChars: number,
+  format: (file: File) => string,
+): readonly string[] {
+  const lines = files.slice(0, MAX_LISTED_FILES).map(format);
+  let chars = 0;
+  const end = lines.findIndex((line) => {
+    chars += line.length + 1;
+    return chars > maxChars;
+  });
+  return end === -1 ? lines : lines.slice(0, end);
 }
 
 /**
@@ -70,8 +90,9 @@ export async function formatDiffs(
         texts.set(id, text);
         text.isCut ||= isCut || text.chars > MAX_DIFF_CHARS;
         if (text.chars > MAX_DIFF_CHARS) return;
-        text.chars += line.length + 1;
-        text.lines.push(isCut ? `${line} [... line cut]` : line);
+        const visible = toVisibleText(isCut ? `${line} [... line cut]` : line);
+        text.chars += visible.length + 1;
+        text.lines.push(visible);
       },
     });
   }
@@ -80,28 +101,35 @@ export async function formatDiffs(
   let room = MAX_DIFF_CHARS;
   let nth = 0;
   for (const { file, relevance } of files) {
+    const header = `--- ${toVisibleName(file.path)} [${relevance.percent}% relevance]`;
     const body: string[] = [];
+    const add = (text: string) => {
+      room -= text.length + 1 + (body.length === 0 ? header.length + 1 : 0);
+      body.push(text);
+    };
     for (const { id } of file.hunks) {
       nth += 1;
       const text = texts.get(id);
-      const hasText = parts.length + body.length > 0;
-      if (nth < firstHunk || text === undefined || (room < text.chars && hasText)) continue;
+      if (nth < firstHunk || text === undefined) continue;
       const lines = text.lines.join("\n");
-      body.push(lines.length > room ? `${lines.slice(0, room)}\n[... hunk cut]` : lines);
-      if (!text.isCut && lines.length <= room) shown.push(id);
-      room -= text.chars;
+      const left = body.length === 0 ? room - header.length - 2 : room - 1;
+      const isFirst = parts.length + body.length === 0;
+      if (lines.length > left && !isFirst) continue;
+      if (lines.length <= left && !text.isCut) shown.push(id);
+      add(lines.length > left ? `${lines.slice(0, left)}\n[... hunk cut]` : lines);
     }
-    if (body.length === 0 && (file.hunks.length > 0 || room <= 0)) continue;
-    room -= FILE_CHARS + file.path.length;
-    if (body.length === 0) body.push(`(${explainNoLines(file) ?? "no changed lines"})`);
-    parts.push(`--- ${toVisibleName(file.path)} [${relevance.percent}% relevance]`, ...body);
+    if (file.hunks.length === 0) {
+      const note = `(${explainNoLines(file) ?? "no changed lines"})`;
+      if (header.length + note.length + 2 <= room) add(note);
+    }
+    if (body.length > 0) parts.push(header, ...body);
   }
   const isShown = new Set(shown);
   const left = ids.filter((id, at) => at + 1 >= firstHunk && !isShown.has(id));
   return { text: ["=== DIFFS ===", ...parts, ...describeLeft(left, ids)].join("\n"), hunks: { shown, left } };
 }
 
-/** What a file and a hunk take at least, beside their names and lines. */
+/** What a file and a hunk take at least, beside their names and lines: an estimate, to read only files that may have room. */
 const FILE_CHARS = 25;
 const HUNK_CHARS = 12;
 

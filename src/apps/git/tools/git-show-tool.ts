@@ -7,11 +7,13 @@ import { scoreRelevance } from "../changes/relevance.ts";
 import { resolveCommit } from "../repository/resolve-commit.ts";
 import { toVisibleName } from "../text/visible-text.ts";
 import { defineGitTool, type GitToolOptions } from "./define-git-tool.ts";
-import { formatDiffs } from "./format-changes.ts";
+import { formatDiffs, listFiles } from "./format-changes.ts";
 import { oneLine } from "./format-commit.ts";
 
 const MAX_MESSAGE_CHARS = 8_000;
-const MAX_LISTED_FILES = 300;
+/** With the message and the diff, an answer stays below its bound. */
+const MAX_LIST_CHARS = 5_000;
+const MAX_DETAILED_FILES = 300;
 
 const Arguments = z.object({
   commit: z.string().min(1).describe("A branch, tag or commit"),
@@ -40,9 +42,11 @@ export function createGitShowTool(options: GitToolOptions = {}): ExecutableTool 
         const ranked = files.map((file) => ({ file, relevance: scoreRelevance(file) }));
         const diffs = await formatDiffs(repository, source, ranked, input.from_hunk);
         const message = `${commit.subject}${commit.body === "" ? "" : `\n\n${commit.body}`}`;
-        const stat = files
-          .slice(0, MAX_LISTED_FILES)
-          .map((file) => ` ${file.change} ${toVisibleName(file.path)} ${describeLines(file)}`);
+        const stat = listFiles(
+          files,
+          MAX_LIST_CHARS,
+          (file) => ` ${file.change} ${toVisibleName(file.path)} ${describeLines(file)}`,
+        );
         const text = [
           `commit ${id}${commit.parents.length > 1 ? ` (merge of ${commit.parents.join(" and ")})` : ""}`,
           `Author: ${oneLine(commit.author)} <${oneLine(commit.email)}>`,
@@ -66,7 +70,7 @@ export function createGitShowTool(options: GitToolOptions = {}): ExecutableTool 
             totalFiles: files.length,
             added,
             deleted,
-            files: files.slice(0, MAX_LISTED_FILES).map(({ path, change, ...file }) => ({
+            files: files.slice(0, MAX_DETAILED_FILES).map(({ path, change, ...file }) => ({
               path,
               change,
               added: file.added,
