@@ -66,8 +66,8 @@ async function runAll() {
   });
   const holdfast = await connect(target);
   endings.push(() => holdfast.close());
-  const run = (session, capability, change) =>
-    runCapability(
+  const run = async (session, capability, change) => {
+    const result = await runCapability(
       holdfast,
       buildRun({
         session,
@@ -87,6 +87,8 @@ async function runAll() {
         env: {},
       }),
     );
+    return { ...result, shown: countShownHunks(await holdfast.session(session).messages.list()) };
+  };
   const ids = git(
     "rev-list",
     "--first-parent",
@@ -123,7 +125,7 @@ function answer({ turn, system, firstUserText }) {
 }
 
 /** Compares what a result says about hunks with what git says. */
-function count(kind, name, { type, outcome, coverage, change, isUnstructured }) {
+function count(kind, name, { type, outcome, coverage, change, isUnstructured, shown }) {
   total[kind] += 1;
   const fail = (problem) => {
     total.problems += 1;
@@ -133,11 +135,11 @@ function count(kind, name, { type, outcome, coverage, change, isUnstructured }) 
   if (isUnstructured) fail("the answer has not the required form");
   const skipped = new Set(Object.values(coverage.skipped).flat());
   const { read, delegated, open, hunks } = coverage;
-  const { examined, generated } = countHunks(change.source, skipped);
+  const shownHunks = [...shown.values()].reduce((sum, number) => sum + number, 0);
+  if (read !== shownHunks) fail(`${read} hunks read, and ${shownHunks} shown to the model`);
   // A hunk of a generated file counts if the model has read it, although the rest of the file was skipped.
-  const more = hunks - examined;
-  if (more < 0 || more > Math.min(generated, read))
-    fail(`${hunks} hunks, ${read} of them read; by git ${examined}, and ${generated} in skipped files`);
+  const expected = countHunks(change.source, skipped) + sumOf(shown, skipped);
+  if (hunks !== expected) fail(`${hunks} hunks, and ${expected} by git`);
   if (read + delegated + open.length !== hunks)
     fail(`${read} + ${delegated} + ${open.length} is not ${hunks}`);
   total.hunks += hunks;
@@ -146,7 +148,26 @@ function count(kind, name, { type, outcome, coverage, change, isUnstructured }) 
   total.skippedFiles += skipped.size;
 }
 
-/** Counts the hunks of a change: in the files that were not skipped, and in the others. */
+/** Counts the hunks that answers of `git_diff` have shown to the model, by file. */
+function countShownHunks(entries) {
+  const shown = new Map();
+  const texts = entries.flatMap(({ message }) => (message.role === "toolResult" ? message.content : []));
+  for (const { text } of texts) {
+    let path;
+    // A line of a file begins with a sign or a space.
+    for (const line of text.split("\n")) {
+      path = /^--- (.+) \[\d+% relevance\]$/.exec(line)?.[1] ?? path;
+      if (line.startsWith("@@ ")) shown.set(path, (shown.get(path) ?? 0) + 1);
+    }
+  }
+  return shown;
+}
+
+function sumOf(numbers, names) {
+  return [...names].reduce((sum, name) => sum + (numbers.get(name) ?? 0), 0);
+}
+
+/** Counts the hunks of a change in the files that were not skipped. */
 function countHunks({ from: start, to: end }, skipped) {
   const settings = [
     "-c",
@@ -159,13 +180,11 @@ function countHunks({ from: start, to: end }, skipped) {
   const patch = git(...settings, "diff", "-M", "--no-ext-diff", "--no-textconv", start, end);
   // A line of a file begins with a sign, so that this is a header.
   const files = patch.split(/^diff --git /m).slice(1);
-  const counts = { examined: 0, generated: 0 };
-  for (const text of files) {
+  return files.reduce((sum, text) => {
     const header = text.slice(0, text.search(/^@@ /m));
     const [, path] = /^\+\+\+ b\/(.*?)\t?$/m.exec(header) ?? /^--- a\/(.*?)\t?$/m.exec(header) ?? [];
-    counts[skipped.has(path) ? "generated" : "examined"] += text.match(/^@@ /gm)?.length ?? 0;
-  }
-  return counts;
+    return skipped.has(path) ? sum : sum + (text.match(/^@@ /gm)?.length ?? 0);
+  }, 0);
 }
 
 function git(...args) {
