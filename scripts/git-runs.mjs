@@ -148,16 +148,19 @@ function count(kind, name, { type, outcome, coverage, change, isUnstructured, sh
   total.skippedFiles += skipped.size;
 }
 
-/** Counts the hunks that answers of `git_diff` have shown to the model, by file. */
+/** Counts the hunks that answers of `git_diff` have shown whole to the model, by file. */
 function countShownHunks(entries) {
   const shown = new Map();
   const texts = entries.flatMap(({ message }) => (message.role === "toolResult" ? message.content : []));
   for (const { text } of texts) {
-    let path;
     // A line of a file begins with a sign or a space.
-    for (const line of text.split("\n")) {
-      path = /^--- (.+) \[\d+% relevance\]$/.exec(line)?.[1] ?? path;
-      if (line.startsWith("@@ ")) shown.set(path, (shown.get(path) ?? 0) + 1);
+    for (const part of text.split(/^(?=--- .+ \[\d+% relevance\]$)/m).slice(1)) {
+      const path = /^--- (.+) \[\d+% relevance\]$/m.exec(part)[1];
+      const whole = part
+        .split(/^(?=@@ )/m)
+        .slice(1)
+        .filter((hunk) => !/\[\.\.\. (?:hunk|line) cut\]$/m.test(hunk));
+      shown.set(path, (shown.get(path) ?? 0) + whole.length);
     }
   }
   return shown;
