@@ -1,4 +1,6 @@
 import { findSearchAttributeGaps, type SearchAttributeGaps } from "../../config/search-attribute-gaps.ts";
+import { removeKeysFromIdentity } from "../../platform/encryption/worker-keys.ts";
+import { isIdOfDeadProcess } from "../../platform/process/process-id.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { describeTranscript } from "../../store/transcript/describe-transcript.ts";
 import { getErrorMessage } from "../holdfast-error.ts";
@@ -85,10 +87,14 @@ export async function checkHealth(
       taskQueue: queue,
       taskQueueType,
     });
-    for (const { deploymentOptions: of } of found.pollers) {
+    // The server lists the pollers of a killed worker for five minutes.
+    const polling = found.pollers.filter(
+      ({ identity }) => !isIdOfDeadProcess(removeKeysFromIdentity(identity ?? "")),
+    );
+    for (const { deploymentOptions: of } of polling) {
       if (of?.buildId) versions.add(`${of.deploymentName} ${of.buildId}`);
     }
-    return found.pollers.length;
+    return polling.length;
   };
   const pollers = async () => ({
     workflow: await readPollers(TASK_QUEUE_TYPE.workflow),

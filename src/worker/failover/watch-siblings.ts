@@ -1,8 +1,8 @@
 import { reachKillPoint } from "../../platform/kill-point.ts";
 import type { Logger } from "../../platform/log.ts";
+import { isProcessDead } from "../../platform/process/process-id.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { WorkerProcess } from "../../store/transcript/worker-process.ts";
-import { isProcessDead } from "./process-identity.ts";
 import { releaseDeadWork } from "./release-dead-work.ts";
 import type { Takeover } from "./takeover.ts";
 
