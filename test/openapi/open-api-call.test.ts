@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { isPrivateHost, lookupPublic } from "../../src/platform/network/public-address.ts";
 import type { OpenApiSettingsInput } from "../../src/schema/openapi.ts";
-import { isPrivateHost, lookupPublic } from "../../src/tools/sources/openapi/public-address.ts";
 import { PDF } from "../support/media.ts";
 import { buildTools, callTool, createDocument, getText, parseDocument, startApi } from "./sample-api.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { decompress } from "../../../platform/decompress.ts";
 import { loadUndici } from "../../../platform/lazy-packages.ts";
+import { isPrivateHost, lookupPublic } from "../../../platform/network/public-address.ts";
 import { ToolSourceError } from "../tool-source.ts";
-import { isPrivateHost, lookupPublic } from "./public-address.ts";
 import { readBounded } from "./read-body.ts";
 
 export type FetchedDocument = { readonly text: string; readonly address: string };

@@ -1,6 +1,6 @@
+import { isPrivateHost } from "../../../platform/network/public-address.ts";
 import { asList, asText, getField, isObject } from "../../../platform/text/json.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
-import { isPrivateHost } from "./public-address.ts";
 import { isUrl } from "./read-document.ts";
 import { hasReference } from "./request-secrets.ts";
 

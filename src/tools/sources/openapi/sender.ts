@@ -1,10 +1,10 @@
 import type { Agent, Dispatcher } from "undici";
 import { decompress } from "../../../platform/decompress.ts";
 import { loadUndici } from "../../../platform/lazy-packages.ts";
+import { lookupPublic } from "../../../platform/network/public-address.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { ToolError } from "../../tool-execution.ts";
 import type { ApiRequest } from "./prepare-request.ts";
-import { lookupPublic } from "./public-address.ts";
 import { readBounded } from "./read-body.ts";
 
 export type ApiResponse = {

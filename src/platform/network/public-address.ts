@@ -1,7 +1,8 @@
 import { lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-// Limits the addresses that a third-party document may send requests to: the public network, not the worker's own.
+// Limits the addresses that a third-party document or a sandboxed process may connect to: the public network, not the
+// worker's own.
 
 const PRIVATE_NETWORKS = new BlockList();
 for (const [network, bits] of [
@@ -9,6 +10,8 @@ for (const [network, bits] of [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
+  // The metadata service of Azure; those of other clouds are in private ranges.
+  ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
@@ -19,17 +22,25 @@ for (const [network, bits] of [
   PRIVATE_NETWORKS.addSubnet(network, bits, "ipv4");
 }
 for (const [network, bits] of [
-  ["::", 127],
+  // Addresses that contain an IPv4 address: compatible, translated (NAT64), Teredo, 6to4.
+  ["::", 96],
   ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+  ["2001::", 32],
+  ["2002::", 16],
   ["fc00::", 7],
   ["fe80::", 10],
+  ["fec0::", 10],
   ["ff00::", 8],
 ] as const) {
   PRIVATE_NETWORKS.addSubnet(network, bits, "ipv6");
 }
 
-/** An IPv4 address mapped to IPv6 is treated as the IPv4 address. */
-function isPrivateAddress(address: string): boolean {
+/**
+ * Returns whether an address is not on the public network: loopback, link-local, private, metadata, multicast, reserved.
+ * An IPv4 address mapped to IPv6 is treated as the IPv4 address.
+ */
+export function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && PRIVATE_NETWORKS.check(address, family === 4 ? "ipv4" : "ipv6");
 }
