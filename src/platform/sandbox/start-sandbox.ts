@@ -1,0 +1,239 @@
+import type { ChildProcess, StdioNull, StdioPipe } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { Duplex } from "node:stream";
+import { CALL_VARIABLE, signalGroup } from "../process/process-group.ts";
+import { StartError, type StartedGroup, startGroup } from "../process/start-group.ts";
+import type { NetworkRule } from "../text/network-rule.ts";
+import { buildBwrapArguments } from "./build-bwrap-arguments.ts";
+import type { SandboxPrograms } from "./find-sandbox-programs.ts";
+import { listInheritedDescriptors } from "./inherited-descriptors.ts";
+import { type ConnectionReport, createNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
+import { type ListenerTarget, openListener } from "./open-listener.ts";
+import type { SandboxPlan } from "./sandbox-plan.ts";
+import { readSandboxStatus } from "./sandbox-status.ts";
+import { assembleSeccompFilter, FILTER_ARCHITECTURES, type FilterArchitecture } from "./seccomp-filter.ts";
+
+// Invariants
+//   S1. The command does not start before the line on `parentPipe`, nor before the proxy listens.
+//   S2. When bwrap has ended, for whatever reason, no process of the sandbox is running. bwrap, the sandbox's first process
+//       and the watcher are the process group, and the kernel ends every other process with the first one.
+//   S3. A command that did not start because the sandbox could not be made is reported as `not-started`; its exit code is
+//       bwrap's, and says nothing about the command.
+//
+// A process of the sandbox cannot leave with the group's number: it sees only its own PID namespace, and `setsid` has moved
+// it to a group of its own. So it can neither stop nor kill the watcher.
+
+export type SandboxedCommand = {
+  readonly plan: Omit<SandboxPlan, "descriptors">;
+  readonly programs: SandboxPrograms;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly stdin: number | StdioPipe | StdioNull;
+  /** Without rules, the sandbox has no network and no proxy. */
+  readonly network?: SandboxedNetwork | undefined;
+};
+
+export type SandboxedNetwork = {
+  readonly rules: readonly NetworkRule[];
+  readonly onConnection: (report: ConnectionReport) => void;
+  readonly resolve?: ((name: string) => Promise<readonly string[]>) | undefined;
+};
+
+/** How a sandbox ended. */
+export type SandboxEnding =
+  /** The command has run; a signal that ended it counts as 128 and its number, as in a shell. */
+  | { readonly type: "ran"; readonly exitCode: number }
+  /** It was killed from outside, with the command. */
+  | { readonly type: "killed" }
+  /** The sandbox could not be made; bwrap has written the reason to standard error, or it is in `problem`. */
+  | { readonly type: "not-started"; readonly problem?: string };
+
+export type StartedSandbox = Omit<StartedGroup, "extraPipes"> & {
+  /** Sends SIGTERM to the command. A signal to the group would end bwrap, and all processes with it, at once. */
+  readonly terminate: () => void;
+  /** Settles when bwrap has ended and the proxy is closed; never rejects. */
+  readonly ended: Promise<SandboxEnding>;
+};
+
+/** Descriptors of bwrap. The first four are those of every group. */
+const ARGUMENTS = 4;
+const SECCOMP = 5;
+const STATUS = 6;
+const HOLD = 7;
+
+/** Any port is free in a new network. */
+export const PROXY_PORT = 18_080;
+
+const PROXY_ADDRESS = `127.0.0.1:${PROXY_PORT}`;
+
+/** Names by which programs find their proxy. Plain requests are refused, with a sentence that says why. */
+const PROXY_VARIABLES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["http_proxy", "https_proxy", "all_proxy"].flatMap((name) => [
+      [name, `http://${PROXY_ADDRESS}`],
+      [name.toUpperCase(), `http://${PROXY_ADDRESS}`],
+    ]),
+  ),
+  no_proxy: "localhost,127.0.0.1,::1",
+  NO_PROXY: "localhost,127.0.0.1,::1",
+  NODE_USE_ENV_PROXY: "1",
+};
+
+/** Starts a command in a sandbox, which waits until a line is written to `parentPipe`. Rejects with a `StartError`. */
+export async function startSandbox(sandboxed: SandboxedCommand): Promise<StartedSandbox> {
+  const { plan, programs, network } = sandboxed;
+  const filter = getSeccompFilter();
+  const bwrapArguments = buildBwrapArguments({
+    ...plan,
+    env: network === undefined ? plan.env : { ...plan.env, ...PROXY_VARIABLES },
+    descriptors: { seccomp: SECCOMP, status: STATUS, hold: network === undefined ? undefined : HOLD },
+  });
+  const call = plan.env[CALL_VARIABLE];
+  const marker = call === undefined ? {} : { [CALL_VARIABLE]: call };
+  const [program, ...args] = [
+    ...closeInherited(programs),
+    programs.bwrap,
+    // Variables may be secrets, and other users can read the arguments of a process.
+    ...["--args", String(ARGUMENTS), "--", programs.setsid, sandboxed.command, ...sandboxed.args],
+  ] as [string, ...string[]];
+  const group = await startGroup({
+    command: program,
+    args,
+    cwd: "/",
+    // The command can read the environment of the sandbox's first process, which is bwrap's.
+    env: marker,
+    stdin: sandboxed.stdin,
+    extraPipes: network === undefined ? 3 : 4,
+  });
+  const [argumentsPipe, filterPipe, statusPipe, holdPipe] = group.extraPipes as [
+    Duplex,
+    Duplex,
+    Duplex,
+    Duplex?,
+  ];
+  argumentsPipe.end(bwrapArguments.map((argument) => `${argument}\0`).join(""));
+  filterPipe.end(filter);
+
+  const { child, pgid, parentPipe } = group;
+  const proxy = network === undefined ? undefined : createNetworkProxy(network);
+  let firstProcess: number | undefined;
+  let problem: string | undefined;
+  let connected: Promise<void> = Promise.resolve();
+  const status = readSandboxStatus(statusPipe, (pid) => {
+    firstProcess = pid;
+    if (proxy === undefined || holdPipe === undefined) return;
+    connected = connectProxy(proxy, holdPipe, { pid, port: PROXY_PORT, env: marker }, programs).catch(
+      (error: unknown) => {
+        problem = error instanceof Error ? error.message : String(error);
+        if (isRunning(child)) signalGroup(pgid, "SIGKILL");
+      },
+    );
+  });
+
+  const waitForEnd = async (): Promise<SandboxEnding> => {
+    await waitForExit(child);
+    for (const pipe of group.extraPipes) if (pipe !== statusPipe) pipe.destroy();
+    // The status is in the pipe already.
+    setTimeout(() => statusPipe.destroy(), STATUS_DRAIN_MS).unref();
+    const { exitCode } = await status;
+    firstProcess = undefined;
+    await connected;
+    await proxy?.close();
+    if (problem !== undefined) return { type: "not-started", problem };
+    if (exitCode !== undefined) return { type: "ran", exitCode };
+    return child.signalCode === null ? { type: "not-started" } : { type: "killed" };
+  };
+
+  return {
+    child,
+    pgid,
+    parentPipe,
+    terminate: () => {
+      if (isRunning(child) && !terminateCommand(firstProcess)) signalGroup(pgid, "SIGTERM");
+    },
+    ended: waitForEnd(),
+  };
+}
+
+/** Returns the beginning of a command that closes inherited descriptors; only bash can close those above 9. */
+function closeInherited({ bash }: SandboxPrograms): readonly string[] {
+  const descriptors = listInheritedDescriptors();
+  if (descriptors.length === 0) return [];
+  if (bash === undefined) {
+    throw new StartError(
+      `This process has inherited the open descriptors ${descriptors.join(", ")}, which a sandbox must not contain. Install bash, or start the worker without them.`,
+    );
+  }
+  const redirections = descriptors.map((descriptor) => `${descriptor}>&-`).join(" ");
+  return [bash, "-c", `exec ${redirections}; exec "$@"`, "bash"];
+}
+
+/** bwrap closes the pipe when it ends; only a process that has inherited it could keep it open. */
+const STATUS_DRAIN_MS = 1_000;
+
+let seccompFilter: Buffer | undefined;
+
+function getSeccompFilter(): Buffer {
+  const architecture = FILTER_ARCHITECTURES.find((known) => known === process.arch);
+  if (architecture === undefined) {
+    throw new StartError(
+      `A sandbox needs one of ${FILTER_ARCHITECTURES.join(", ")}; this is ${process.arch}`,
+    );
+  }
+  seccompFilter ??= assembleSeccompFilter(architecture satisfies FilterArchitecture);
+  return seccompFilter;
+}
+
+/** Opens the proxy's socket in the sandbox's network, and then lets the command start. */
+async function connectProxy(
+  proxy: NetworkProxy,
+  holdPipe: Duplex,
+  target: Omit<ListenerTarget, "nsenter">,
+  { nsenter }: SandboxPrograms,
+): Promise<void> {
+  if (nsenter === undefined) throw new Error("nsenter (of util-linux) is not installed");
+  const listener = await openListener({ ...target, nsenter });
+  proxy.attach(listener);
+  holdPipe.end(`${PROXY_ADDRESS}\n`);
+}
+
+/** Signals the groups of the first process's children. Returns false if there is none yet. */
+function terminateCommand(firstProcess: number | undefined): boolean {
+  if (firstProcess === undefined) return false;
+  const children = listChildren(firstProcess);
+  // A process that has not entered its own session yet leads no group.
+  for (const pid of children) if (!sendTerm(-pid)) sendTerm(pid);
+  return children.length > 0;
+}
+
+function sendTerm(target: number): boolean {
+  try {
+    process.kill(target, "SIGTERM");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function listChildren(pid: number): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1");
+    return text
+      .split(" ")
+      .filter((word) => word !== "")
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+function waitForExit(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (isRunning(child)) child.once("exit", () => resolve());
+    else resolve();
+  });
+}
