@@ -15,8 +15,9 @@ import { assembleSeccompFilter, FILTER_ARCHITECTURES, type FilterArchitecture } 
 
 // Invariants
 //   S1. The command does not start before the line on `parentPipe`, nor before the proxy listens.
-//   S2. When bwrap has ended, for whatever reason, no process of the sandbox is running. bwrap, the sandbox's first process
-//       and the watcher are the process group, and the kernel ends every other process with the first one.
+//   S2. When the process group is gone, no process of the sandbox is running. bwrap, the sandbox's first process and the
+//       watcher are the group; the end of bwrap, for whatever reason, kills the first process, and the kernel ends every
+//       other process before that one is gone.
 //   S3. A command that did not start because the sandbox could not be made is reported as `not-started`; its exit code is
 //       bwrap's, and says nothing about the command.
 //

@@ -392,13 +392,15 @@ describeSandbox("many sandboxes", () => {
       mounts: readFileSync("/proc/self/mountinfo", "utf8").split("\n").length,
       processes: countMarked(),
     });
+    // Processes that a run has left die while the next one starts.
+    await eventually(countMarked, (left) => left === 0);
     const before = count();
     const descriptors = readdirSync("/proc/self/fd").length;
     for (let index = 0; index < (isThorough ? 1000 : 100); index += 1) {
       const { ending, output } = await run(index);
       expect([ending, output]).toEqual([ran(0), "done\n"]);
     }
-    await eventually(count, (after) => after.processes === before.processes);
+    await eventually(countMarked, (left) => left === 0);
     expect(count()).toEqual(before);
     await eventually(
       () => readdirSync("/proc/self/fd").length,
