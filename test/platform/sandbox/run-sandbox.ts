@@ -66,6 +66,8 @@ export async function startScript(
     stdin: "ignore",
     network,
   });
+  // Ends the watcher, and with it whatever a failed test has left.
+  onTestFinished(() => void sandbox.parentPipe.destroy());
   let output = "";
   for (const stream of [sandbox.child.stdout, sandbox.child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {
