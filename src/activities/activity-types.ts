@@ -32,7 +32,7 @@ export type RecordInput = StepInput<"record">;
 
 export type ToolInput = Omit<
   CallToolCommand,
-  "isLocal" | "session" | "timeoutMs" | "queue" | "summary" | "toolName" | "isUnregistered"
+  "isLocal" | "session" | "timeoutMs" | "queue" | "summary" | "toolName" | "isUnregistered" | "sandbox"
 > & {
   readonly session?: string;
   /** The tool's name, when the activity's type is not the name. */

@@ -12,6 +12,7 @@ import type { Logger } from "../platform/log.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 import type { StreamHub } from "../store/stream/stream-hub.ts";
 import type { Transcript } from "../store/transcript/transcript.ts";
+import type { Sandboxes } from "../tools/sandbox/sandboxes.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AgentRunSettings } from "./activity-types.ts";
 import type { Conversations } from "./step/conversations.ts";
@@ -35,6 +36,7 @@ export type Dependencies = {
   readonly outages: Outages;
   readonly definitions: Definitions;
   readonly conversations: Conversations;
+  readonly sandboxes: Sandboxes;
   /** The id under which this worker is registered. */
   readonly process: string;
   /** The workspace of runs whose definition names no folder. */

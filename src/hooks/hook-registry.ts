@@ -1,3 +1,4 @@
+import type { ProcessStarter } from "../platform/process/process-starter.ts";
 import {
   HOOK_POINTS,
   type HookPoint,
@@ -60,6 +61,8 @@ export type HookRunOptions = {
   readonly signal: AbortSignal;
   /** The folder where commands run. Absolute. */
   readonly workspace: string;
+  /** Starts commands, in a sandbox or not. */
+  readonly start: ProcessStarter;
   /** The limit for hooks without a limit of their own. */
   readonly timeoutMs?: number | undefined;
   /** Names of the worker's variables that commands may see. */
@@ -145,8 +148,9 @@ export class HookRegistry {
     options: HookRunOptions & { readonly timeoutMs: number },
   ): Promise<HookVerdict> {
     if ("command" in use) {
-      const { workspace, signal, timeoutMs, allowEnvironment, mask } = options;
+      const { start, workspace, signal, timeoutMs, allowEnvironment, mask } = options;
       return runScript({
+        start,
         command: use.command,
         point,
         context,

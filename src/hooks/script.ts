@@ -3,6 +3,7 @@ import { type FileHandle, open, stat, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildCleanEnvironment, DEFAULT_PATH } from "../platform/process/clean-environment.ts";
+import type { ProcessStarter } from "../platform/process/process-starter.ts";
 import { runSupervised, type SupervisedResult } from "../platform/process/run-supervised.ts";
 import type { HookPoint } from "../schema/hooks.ts";
 import type { HookContexts } from "./hook-point.ts";
@@ -20,6 +21,8 @@ import { buildFailure, getErrorMessage, type HookVerdict } from "./verdict.ts";
 const MAX_OUTPUT_BYTES = 8 * 1024;
 
 export type Script<P extends HookPoint = HookPoint> = {
+  /** Decides whether the command runs in a sandbox. */
+  readonly start: ProcessStarter;
   /** One line, or a list of words. No shell interprets it. */
   readonly command: string | readonly string[];
   readonly point: P;
@@ -55,6 +58,7 @@ export async function runScript<P extends HookPoint>(script: Script<P>): Promise
     const input = await createUnlinkedFile(JSON.stringify({ hook: script.point, ...script.context }));
     try {
       const result = await runSupervised({
+        start: script.start,
         command: runnable.program,
         args: runnable.args,
         cwd: script.workspace,

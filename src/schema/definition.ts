@@ -9,6 +9,7 @@ import { OutputFormat } from "./output.ts";
 import { PermissionPolicy } from "./permission.ts";
 import { findCostLimitProblem, type PricedAgent } from "./prices.ts";
 import { NudgeSettings, RepeatSettings, RetryConfig, RevertSettings } from "./recovery.ts";
+import { SandboxSettings } from "./sandbox.ts";
 import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
 import { PinnedSources } from "./tool-source.ts";
@@ -242,6 +243,9 @@ export const AgentDefinition = z
       "What is redacted in addition to the worker's own secrets; nothing if absent.",
     ),
     workspace: z.string().optional().describe("The folder in which file and shell tools work. Absolute."),
+    sandbox: SandboxSettings.optional().describe(
+      "The sandbox in which the processes of tools, hooks and MCP servers run; the worker's own setting if absent. See docs/sandbox.md.",
+    ),
     snapshots: z
       .enum(["git"])
       .optional()

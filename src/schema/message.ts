@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { childLoopId, loopId, toolCallId, toolName, turnIndex } from "./common-fields.ts";
+import { SandboxReport } from "./sandbox.ts";
 
 // The parts of a conversation. Field names are camelCase; the readers of foreign files also accept the
 // snake_case of the sources.
@@ -195,6 +196,9 @@ export const ToolResultMessage = z.object({
   content: z.array(Content).describe("The parts that the model reads."),
   isError: z.boolean().describe("Whether the call failed, could not run, or was denied."),
   details: z.unknown().optional().describe("Data for users and programs; never sent to a model."),
+  sandbox: SandboxReport.optional().describe(
+    "Where the processes of the call have run; absent if it started none. Never sent to a model.",
+  ),
   timestamp: timestamp.describe("When it was made: Unix milliseconds."),
   childLoopId,
   turnId: TurnId.optional().describe("Where the message belongs."),

@@ -33,6 +33,13 @@ export const SandboxNetwork = z.strictObject({
     .describe(
       "Where processes may connect to, through an HTTP proxy: `name:port`, `*.name:port`, or an address and a port. A name that leads to a private address is refused, unless the address is listed too.",
     ),
+  ask: z
+    .array(NetworkRuleText)
+    .max(200)
+    .optional()
+    .describe(
+      "Where the tool `allow_host` may let commands of tools connect to, for the rest of the session. The user must approve each of its calls that no permission rule allows. It must be in `tools`.",
+    ),
 });
 export type SandboxNetwork = z.infer<typeof SandboxNetwork>;
 
@@ -72,8 +79,38 @@ export const SandboxSettings = z
   })
   .refine(
     ({ mode, network, readable, writable }) =>
-      mode !== "off" || network.allow.length + readable.length + writable.length === 0,
+      mode !== "off" ||
+      network.allow.length + (network.ask ?? []).length + readable.length + writable.length === 0,
     { path: ["mode"], error: "`off` allows everything; remove `network`, `readable` and `writable`" },
   );
 export type SandboxSettings = z.infer<typeof SandboxSettings>;
 export type SandboxSettingsInput = z.input<typeof SandboxSettings>;
+
+/** A connection that a process in a sandbox has made, or was refused. */
+export const SandboxConnection = z.object({
+  host: z.string().optional().describe("The name or address; absent if the request named none."),
+  port: z.number().optional(),
+  decision: z.enum(["allowed", "refused"]),
+  reason: z.string().optional().describe("Why it was refused or failed."),
+  address: z.string().optional().describe("The address that it led to."),
+  bytesUp: z.number().describe("Bytes from the sandbox."),
+  bytesDown: z.number().describe("Bytes to the sandbox."),
+});
+export type SandboxConnection = z.infer<typeof SandboxConnection>;
+
+/** In which sandbox the processes of a call have run, and what happened there. */
+export const SandboxReport = z.object({
+  mode: SandboxMode,
+  isReadOnly: z.literal(true).optional().describe("Processes could not write the workspace."),
+  selfTest: z
+    .object({ prevented: z.number(), of: z.number() })
+    .optional()
+    .describe("The forbidden acts that the worker tried in the sandbox before its first call in it."),
+  connections: z.array(SandboxConnection).optional().describe("The first hundred; absent for none."),
+  moreConnections: z.number().optional().describe("How many connections are not listed."),
+  moved: z
+    .array(z.object({ path: z.string(), movedTo: z.string() }))
+    .optional()
+    .describe("Files that programs outside obey: processes had created them, and they were renamed."),
+});
+export type SandboxReport = z.infer<typeof SandboxReport>;

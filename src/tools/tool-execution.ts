@@ -1,5 +1,6 @@
 import type { SpawnedGroup } from "../platform/process/process-group.ts";
 import type { Content, FileContent, ImageContent, TextContent } from "../schema/message.ts";
+import type { SandboxReport } from "../schema/sandbox.ts";
 import type { AskUser } from "../schema/user-question.ts";
 
 // What the execution of a call receives, returns and throws.
@@ -42,6 +43,17 @@ export type ToolContext = {
   /** Records a spawned process. Await it before you rely on the process: a later worker must be able to kill it. */
   readonly onSpawned: (group: SpawnedGroup) => Promise<void>;
   /**
+   * Runs a command in the sandbox of the session, under a supervisor: no process of it outlives the call, the worker's death
+   * included. Rejects with a `ToolError` if the command cannot be started.
+   */
+  readonly runCommand: RunCommand;
+  /**
+   * For tools that Holdfast brings.
+   *
+   * @internal
+   */
+  readonly sandbox?: ToolSandbox | undefined;
+  /**
    * A short note that outlives the worker and is passed to the next execution of the same call. For tools that are
    * idempotent because of their own observations. Absent where nothing can store it.
    */
@@ -58,6 +70,53 @@ export type ToolContext = {
    */
   readonly askUser?: AskUser | undefined;
 };
+
+/** A command that a tool runs. */
+export type CommandSpec = {
+  /** The program, found as a shell would find it. */
+  readonly command: string;
+  /** The arguments; none by default. No shell interprets them. */
+  readonly args?: readonly string[];
+  /** The working directory, within the workspace. Absolute; the workspace itself by default. */
+  readonly cwd?: string;
+  /** Variables besides PATH, HOME and the like. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Names of the worker's variables that the command receives besides. */
+  readonly allowEnvironment?: readonly string[];
+  /** The time limit in milliseconds, counted from the start; 120,000 by default. */
+  readonly timeoutMs?: number;
+  /** The time between SIGTERM and SIGKILL when the call is cancelled or the time is over, in milliseconds; 2,000 by default. */
+  readonly graceMs?: number;
+  /** The limit for each of stdout and stderr, in bytes; 262,144 by default. The rest is dropped. */
+  readonly maxOutputBytes?: number;
+  /** Receives text as it arrives, up to the limit. */
+  readonly onOutput?: (stream: "stdout" | "stderr", text: string) => void;
+};
+
+/** How a command has ended, and what it printed. */
+export type CommandResult = {
+  /** `cancelled`: the call was cancelled. */
+  readonly ending: "exited" | "timed-out" | "cancelled";
+  /** `null` if a signal ended the command. In a sandbox, 128 and the number of the signal instead. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Whether the rest was dropped. */
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+};
+
+/** What tools of Holdfast know of the sandbox, and report of it. */
+export type ToolSandbox = {
+  /** The destinations that the user may allow. */
+  readonly ask: readonly string[];
+  /** Reports the sandbox of a process that lives longer than the call. */
+  readonly note: (report: SandboxReport) => void;
+};
+
+/** Runs a command for a tool. */
+export type RunCommand = (command: CommandSpec) => Promise<CommandResult>;
 
 /** What an earlier call of the same tool has returned. */
 export type EarlierResult = {

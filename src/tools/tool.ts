@@ -8,6 +8,7 @@ import { z } from "zod";
 import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
 import type { TeamAction } from "../core/machine/added-tools.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
+import type { SandboxMode } from "../schema/sandbox.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 import type { ToolContext, ToolOutput } from "./tool-execution.ts";
 
@@ -17,8 +18,11 @@ export type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 export type { AskUser, UserAnswer, UserQuestion, UserValues } from "../schema/user-question.ts";
 export {
   type CallMemo,
+  type CommandResult,
+  type CommandSpec,
   type EarlierResult,
   type LoopEnding,
+  type RunCommand,
   type ToolContext,
   ToolError,
   type ToolFault,
@@ -87,6 +91,11 @@ export type ExecutableTool = OfferedTool & {
   readonly kind: "executable";
   /** Marks the tools by which an autonomous agent decides its next round. The call's digest carries the value. */
   readonly nextRound?: "done" | "sleep";
+  /**
+   * Whether calls start processes: in the session's sandbox, or in that mode whatever the session's is. Absent: they start
+   * none. A session whose sandbox the worker's host cannot make is not started with a tool that needs it.
+   */
+  readonly processes?: "sandboxed" | SandboxMode | undefined;
   /** Rejects with a `ToolError`. The model receives any other error as "failed". */
   readonly execute: (input: unknown, context: ToolContext) => Promise<ToolOutput>;
 };
@@ -139,6 +148,8 @@ export type OfferedToolSpec<Schema extends z.ZodObject> = {
 
 /** The declaration of a tool that a worker executes. */
 export type ToolSpec<Schema extends z.ZodObject> = OfferedToolSpec<Schema> & {
+  /** `sandboxed` for a tool that calls `runCommand` of its context; absent for one that does not. */
+  readonly processes?: ExecutableTool["processes"];
   /** Executes one call. A string is the text of the result; a rejection is an error result for the model. */
   readonly execute: (
     input: z.infer<Schema>,
@@ -163,6 +174,7 @@ export function defineTool<Schema extends z.ZodObject, const Name extends string
     ...defineOfferedTool(spec),
     name: spec.name,
     kind: "executable",
+    ...omitUndefined({ processes: spec.processes }),
     execute: async (value, context) => {
       const output = await spec.execute(value as z.infer<Schema>, context);
       return typeof output === "string" ? { content: [{ type: "text", text: output }] } : output;

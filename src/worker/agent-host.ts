@@ -11,6 +11,7 @@ import { Definitions } from "../activities/step/definitions.ts";
 import { getDatabaseUrl } from "../config/database-url.ts";
 import { hideEnvironment } from "../config/hide-environment.ts";
 import { resolveHome } from "../config/home.ts";
+import { readSandbox } from "../config/sandbox.ts";
 import { readDrainMs } from "../config/worker-environment.ts";
 import { BUILT_IN_EVALUATIONS } from "../hooks/evaluation-strategy.ts";
 import { FilterRegistry } from "../hooks/filters.ts";
@@ -25,9 +26,11 @@ import type { SecretSource } from "../models/secrets.ts";
 import { type Encryption, resolveEncryption } from "../platform/encryption/resolve-encryption.ts";
 import { createLogger, type Logger } from "../platform/log.ts";
 import { BUILT_IN_STRATEGIES, DEFAULT_TRANSLATION } from "../schema/context.ts";
+import type { SandboxSettings } from "../schema/sandbox.ts";
 import { openHub } from "../store/stream/open-hub.ts";
 import { openTranscript } from "../store/transcript/open-transcript.ts";
 import type { WorkerProcess } from "../store/transcript/worker-process.ts";
+import { Sandboxes } from "../tools/sandbox/sandboxes.ts";
 import { ToolSources } from "../tools/sources/tool-sources.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import { createSecretSource } from "./credentials.ts";
@@ -63,6 +66,8 @@ export type AgentHost = {
   readonly secrets: SecretSource;
   readonly sources: ToolSources;
   readonly tools: ToolRegistry;
+  /** Of definitions that state no sandbox of their own. */
+  readonly sandbox: SandboxSettings;
   readonly drain: Drain;
   readonly drainMs: number;
   /** Through these, each activity of ours passes. */
@@ -103,6 +108,7 @@ export function prepareAgentHost(options: AgentHostOptions, place: WorkerPlace):
     secrets,
     sources,
     tools: new ToolRegistry(listTools(options, log), sources),
+    sandbox: readSandbox(options.sandbox, process.env),
     drain,
     drainMs,
     interceptors: [
@@ -162,6 +168,11 @@ export async function openAgentHost(
       outages: new Outages(),
       definitions: new Definitions(patient),
       conversations: new Conversations(patient),
+      sandboxes: new Sandboxes({
+        fallback: host.sandbox,
+        holdfastHome: home.folder,
+        environment: process.env,
+      }),
       process: self.id,
       defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
       log,

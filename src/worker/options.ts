@@ -11,6 +11,7 @@ import type { SecretSource } from "../models/secrets.ts";
 import type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 import type { Logger } from "../platform/log.ts";
 import type { CredentialsInput } from "../schema/credentials.ts";
+import type { SandboxMode, SandboxSettingsInput } from "../schema/sandbox.ts";
 import type { WorkerLimits } from "../schema/vendor-limits.ts";
 import type { StreamHub } from "../store/stream/stream-hub.ts";
 import type { Transcript } from "../store/transcript/transcript.ts";
@@ -116,6 +117,11 @@ export type HoldfastWorkerOptions = {
   readonly hideEnvironment?: boolean;
   /** The workspace of runs whose definition names no folder; by default the current folder. */
   readonly defaultWorkspace?: string;
+  /**
+   * The sandbox in which processes of tools, hooks and MCP servers run, where a definition states no other: `workspace`, the
+   * default, `strict`, `off`, or an object with more (docs/sandbox.md). By default `HOLDFAST_SANDBOX`.
+   */
+  readonly sandbox?: SandboxMode | SandboxSettingsInput;
   /** The log of the worker; by default one with the level in `HOLDFAST_LOG`, or else `warn`. */
   readonly log?: Logger;
   /**

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { SecretSource } from "../models/secrets.ts";
 import type { Logger } from "../platform/log.ts";
+import { createAllowHostTool } from "../tools/builtin/allow-host-tool.ts";
 import { createDefaultTools, type DefaultToolOptions } from "../tools/builtin/default-tools.ts";
 import { createLoopEndTools } from "../tools/builtin/loop-end-tools.ts";
 import { createNextRoundTools } from "../tools/builtin/next-round-tools.ts";
@@ -30,6 +31,7 @@ export function listTools(
     ...createNextRoundTools(),
     ...createLoopEndTools(),
     createReadFullMessageTool(),
+    createAllowHostTool(),
   ];
   const team = createTeamTools();
   // The tools of a lead belong together: an application that provides one of them must provide the others.

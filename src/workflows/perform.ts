@@ -62,10 +62,12 @@ export function startStep(command: StepCommand, model: string | undefined): Star
  * the worker that opened the loop has no activity of that name.
  */
 export function startTool(command: CallToolCommand): StartedActivity {
-  const { isLocal, timeoutMs, queue, summary, toolName, isUnregistered, ...own } = omitOwnSession(command);
+  const { isLocal, timeoutMs, queue, summary, toolName, isUnregistered, sandbox, ...own } =
+    omitOwnSession(command);
   const [activity, input, name] =
     isUnregistered === true ? [CALL_TOOL, { ...own, tool: toolName }, toolName] : [toolName, own, ""];
-  const label = [`turn ${command.turn}`, name, summary].filter((text) => text !== "").join(" · ");
+  const place = sandbox === undefined ? "" : `sandbox: ${sandbox}`;
+  const label = [`turn ${command.turn}`, name, summary, place].filter((text) => text !== "").join(" · ");
   return {
     result: isLocal
       ? scheduleLocalActivity(activity, [input], buildLocalOptions(label))

@@ -6,14 +6,18 @@ import { execute } from "../../src/activities/tool/execute.ts";
 import type { Execution } from "../../src/activities/tool/execution.ts";
 import type { Logger } from "../../src/platform/log.ts";
 import type { ToolCallContent } from "../../src/schema/message.ts";
+import { SandboxSettings } from "../../src/schema/sandbox.ts";
 import type { DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import type { Step } from "../../src/store/transcript/step.ts";
 import { FencedError, StoreError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
+import { Sandboxes } from "../../src/tools/sandbox/sandboxes.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { type ToolContext, ToolError, type ToolFault } from "../../src/tools/tool-execution.ts";
 
 const step = { session: "s", run: "r", number: 3, call: 0, kind: "look", generation: 1 } as unknown as Step;
+const WITHOUT_SANDBOX = SandboxSettings.parse({ mode: "off" });
+const sandboxes = new Sandboxes({ fallback: WITHOUT_SANDBOX, holdfastHome: "/nowhere", environment: {} });
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Logger;
 
 /** Runs a tool with this behaviour as the activity does, without Temporal. */
@@ -38,6 +42,8 @@ function running(
   const execution = execute(tool, call, {
     step,
     workspace: "/home/me/project",
+    sandbox: WITHOUT_SANDBOX,
+    openSandbox: () => sandboxes.open({ settings: WITHOUT_SANDBOX, workspace: "/" }),
     timeoutMs: options.timeoutMs,
     publish: (delta) => published.push(delta),
     updates: (show) => show,

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { HookRegistry } from "../../src/hooks/hook-registry.ts";
+import { startWithoutSandbox } from "../../src/platform/process/process-starter.ts";
 import { HOOK_POINTS, Hooks } from "../../src/schema/hooks.ts";
 import type { HoldfastWorkerOptions } from "../../src/worker.ts";
 import { BEFORE_TOOL, createWorkspace } from "../hooks/hook-script.ts";
@@ -22,7 +23,11 @@ async function registered(): Promise<HookRegistry> {
   return registry;
 }
 
-const options = (workspace: string) => ({ signal: new AbortController().signal, workspace });
+const options = (workspace: string) => ({
+  start: startWithoutSandbox,
+  signal: new AbortController().signal,
+  workspace,
+});
 const turn = { id: "i", sessionId: "s", loopId: "s.l.1" };
 
 test("the application's hook of docs/hooks.md answers as the page states [CB-11, IRON-04.1-2]", async () => {

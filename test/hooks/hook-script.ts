@@ -5,6 +5,7 @@ import { onTestFinished } from "vitest";
 import type { HookContexts } from "../../src/hooks/hook-point.ts";
 import { runScript, type Script } from "../../src/hooks/script.ts";
 import type { HookVerdict } from "../../src/hooks/verdict.ts";
+import { startWithoutSandbox } from "../../src/platform/process/process-starter.ts";
 
 /** A workspace with these files, which are not executable by default. */
 export async function createWorkspace(
@@ -36,6 +37,7 @@ export function runHookScript(
   overrides: Partial<Script<"before-tool">> = {},
 ): Promise<HookVerdict> {
   return runScript({
+    start: startWithoutSandbox,
     command,
     point: "before-tool",
     context: BEFORE_TOOL,

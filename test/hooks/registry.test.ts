@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { HookContexts } from "../../src/hooks/hook-point.ts";
 import { HookRegistry, type HookRunOptions } from "../../src/hooks/hook-registry.ts";
+import { startWithoutSandbox } from "../../src/platform/process/process-starter.ts";
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
 import { BEFORE_TOOL, createWorkspace } from "./hook-script.ts";
 
@@ -47,7 +48,12 @@ const TOLD: HookContexts = {
 };
 
 function options(overrides: Partial<HookRunOptions> = {}): HookRunOptions {
-  return { signal: new AbortController().signal, workspace: "/", ...overrides };
+  return {
+    start: startWithoutSandbox,
+    signal: new AbortController().signal,
+    workspace: "/",
+    ...overrides,
+  };
 }
 
 const never = () => new Promise<never>(() => {});
@@ -359,10 +365,7 @@ describe("nothing that a hook throws or answers escapes its failure", () => {
   const ask = (hook: () => unknown) =>
     new HookRegistry()
       .register("odd", { "before-turn": hook as never })
-      .run(["odd"], "before-turn", TOLD["before-turn"], {
-        signal: new AbortController().signal,
-        workspace: "/",
-      });
+      .run(["odd"], "before-turn", TOLD["before-turn"], options());
   const throwing = (thrown: unknown) => () => {
     throw thrown;
   };

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runScript } from "../../src/hooks/script.ts";
+import { startWithoutSandbox } from "../../src/platform/process/process-starter.ts";
 import { listProcesses } from "../../src/platform/process/process-table.ts";
 import { eventually } from "../tools/processes.ts";
 import { BEFORE_TOOL, createWorkspace, runHookScript } from "./hook-script.ts";
@@ -62,6 +63,7 @@ describe("the context of a script", () => {
   test("leaves out fields that the point does not have [X-29.1]", async () => {
     const workspace = await createWorkspace({ "told.sh": "env > environment" });
     const verdict = await runScript({
+      start: startWithoutSandbox,
       command: "./told.sh",
       point: "after-task",
       context: { id: "run-1/1/task", sessionId: "s1" },

@@ -28,6 +28,8 @@ import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-trans
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createTestAgent } from "../../src/testing/test-agent.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { SandboxSettings } from "../../src/schema/sandbox.ts";
+import { Sandboxes } from "../../src/tools/sandbox/sandboxes.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 
@@ -96,6 +98,11 @@ function worker() {
     secrets: () => "sk-test",
     definitions: new Definitions(transcript),
     conversations: new Conversations(transcript),
+    sandboxes: new Sandboxes({
+      fallback: SandboxSettings.parse({ mode: "off" }),
+      holdfastHome: home,
+      environment: {},
+    }),
     process: "worker",
     defaultWorkspace: home,
     log: createLogger("silent"),

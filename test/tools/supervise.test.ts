@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { startWithoutSandbox } from "../../src/platform/process/process-starter.ts";
 import { runSupervised, type SupervisedCommand } from "../../src/platform/process/run-supervised.ts";
 import { eventually, killMarked, listCommandLines } from "./processes.ts";
 import { createTemporaryFolder } from "./tool-context.ts";
@@ -16,6 +17,7 @@ function command(
   const key = `supervise-${process.pid}-${calls}`;
   onTestFinished(() => killMarked(`HOLDFAST_CALL=${key}`));
   return {
+    start: startWithoutSandbox,
     command: "bash",
     args: ["-c", script],
     cwd: "/",

@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished, vi } from "vitest";
+import { SandboxSettings } from "../../src/schema/sandbox.ts";
+import { createRunCommand } from "../../src/tools/sandbox/run-command.ts";
+import { Sandboxes } from "../../src/tools/sandbox/sandboxes.ts";
 import type { ExecutableTool, SpawnedGroup } from "../../src/tools/tool.ts";
 import type { CallMemo, ToolContext, ToolOutput } from "../../src/tools/tool-execution.ts";
 
@@ -22,24 +25,31 @@ let calls = 0;
 
 export function createContext(workspace: string, overrides: Partial<ToolContext> = {}): RecordingContext {
   calls += 1;
+  const idempotencyKey = `test-${process.pid}-${calls}`;
   const [updates, lines, groups]: [string[], string[], SpawnedGroup[]] = [[], [], []];
-  return {
+  const context: ToolContext = {
     toolCallId: `call-${calls}`,
     toolName: "tool",
     workspace,
-    idempotencyKey: `test-${process.pid}-${calls}`,
+    idempotencyKey,
     signal: new AbortController().signal,
     onUpdate: (text) => updates.push(text),
     onProgress: (text) => lines.push(text),
     onSpawned: async (group) => {
       groups.push(group);
     },
+    // A test may replace the signal and the like in a copy of the context.
+    runCommand(this: ToolContext, command) {
+      const openSandbox = () => sandboxes.open({ settings: WITHOUT_SANDBOX, workspace });
+      return createRunCommand({ ...this, openSandbox })(command);
+    },
     ...overrides,
-    updates,
-    lines,
-    groups,
   };
+  return { ...context, updates, lines, groups };
 }
+
+const WITHOUT_SANDBOX = SandboxSettings.parse({ mode: "off" });
+const sandboxes = new Sandboxes({ fallback: WITHOUT_SANDBOX, holdfastHome: "/nowhere", environment: {} });
 
 export function createMemoryMemo(): CallMemo {
   let stored: string | undefined;

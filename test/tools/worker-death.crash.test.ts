@@ -20,10 +20,11 @@ beforeAll(async () => {
     stdin: {
       contents: `
         import { writeFileSync } from "node:fs";
+        import { startWithoutSandbox } from "./src/platform/process/process-starter.ts";
         import { runSupervised } from "./src/platform/process/run-supervised.ts";
         const [script, key, moment] = process.argv.slice(2);
         await runSupervised({
-          command: "bash", args: ["-c", script], cwd: "/",
+          start: startWithoutSandbox, command: "bash", args: ["-c", script], cwd: "/",
           env: { PATH: process.env.PATH, HOLDFAST_CALL: key },
           signal: new AbortController().signal, timeoutMs: 60000, maxOutputBytes: 1000,
           onSpawned: async (group) => {

@@ -60,7 +60,10 @@ function findHookProblem(
 }
 
 /** The dependencies of hooks. The scenario player without a server provides no more than these. */
-export type HookDependencies = Pick<Dependencies, "hooks" | "tools" | "defaultWorkspace" | "log"> & {
+export type HookDependencies = Pick<
+  Dependencies,
+  "hooks" | "tools" | "sandboxes" | "defaultWorkspace" | "log"
+> & {
   readonly transcript: Pick<Transcript, "readInbox" | "readEntries" | "readParts"> & {
     readLoops(session: string): Promise<readonly Pick<LoopRecord, "outcome">[]>;
   };
@@ -81,10 +84,20 @@ export async function askHooks<P extends HookPoint>(
   context: HookContexts[P],
   { definition, dependencies, signal }: HookCall,
 ): Promise<HookRun> {
-  const { hooks, defaultWorkspace, secrets } = dependencies;
+  const { hooks, sandboxes, defaultWorkspace, secrets, log } = dependencies;
   const workspace = definition.workspace ?? defaultWorkspace;
   const mask = secrets === undefined ? undefined : createMask(listDefinitionSecrets(definition, secrets));
-  const run = await hooks.run(definition.hooks[point] ?? [], point, context, { signal, workspace, mask });
+  const settings = sandboxes.getSettings(definition.sandbox);
+  const start = sandboxes.createStarter({ settings, workspace }, (report) => {
+    if (report.connections === undefined && report.moved === undefined) return;
+    log.info({ point, session: context.sessionId, ...report }, "What a hook has done in its sandbox");
+  });
+  const run = await hooks.run(definition.hooks[point] ?? [], point, context, {
+    start,
+    signal,
+    workspace,
+    mask,
+  });
   logFailures(point, context.sessionId, run, dependencies);
   return run;
 }

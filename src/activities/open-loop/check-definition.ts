@@ -9,6 +9,7 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Limits } from "../../schema/limits.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { LoopTerms } from "../../store/transcript/loop.ts";
+import { SandboxUnavailableError } from "../../tools/sandbox/sandboxes.ts";
 import { type Tool, toToolDefinition } from "../../tools/tool.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { checkHooks } from "../hooks/ask-hooks.ts";
@@ -45,6 +46,7 @@ export async function checkDefinition(
   checkContextFunctions(definition, dependencies);
   checkCompaction(definition, dependencies);
   checkHooks(definition, dependencies);
+  await checkSandbox(definition, tools, dependencies);
   await checkWorkspace(definition.workspace);
   return { tools, warnings };
 }
@@ -113,6 +115,25 @@ async function checkModel(model: ModelConfig, { providers, secrets }: Dependenci
   });
   if (model.apiKey !== undefined) resolveSecrets(model.apiKey, secrets);
   resolveHeaders(model.headers, secrets);
+}
+
+/** Throws where this worker's host cannot make the sandbox that processes of the agent need. */
+async function checkSandbox(
+  definition: AgentDefinition,
+  tools: readonly Tool[],
+  { sandboxes }: Pick<Dependencies, "sandboxes">,
+): Promise<void> {
+  if (!startsProcesses(definition, tools)) return;
+  await sandboxes.check(sandboxes.getSettings(definition.sandbox)).catch((error: unknown) => {
+    throw error instanceof SandboxUnavailableError ? new DefinitionError(error.message) : error;
+  });
+}
+
+function startsProcesses({ hooks }: AgentDefinition, tools: readonly Tool[]): boolean {
+  const areCommands = Object.values(hooks).some((uses) =>
+    (uses ?? []).some((use) => typeof use !== "string" && "command" in use),
+  );
+  return areCommands || tools.some((tool) => tool.kind === "executable" && tool.processes === "sandboxed");
 }
 
 async function checkWorkspace(workspace: string | undefined): Promise<void> {

@@ -91,6 +91,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
       ...buildPinnedDigest(runs.definition, kept, runs.tools, children, {
         continuation,
         registeredTools: dependencies.registeredTools,
+        sandbox: dependencies.sandboxes.getSettings(runs.definition.sandbox).mode,
       }),
       warnings,
     } as LoopDigest;

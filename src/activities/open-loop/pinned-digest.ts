@@ -7,6 +7,7 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Limits } from "../../schema/limits.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import { RepeatSettings, RevertSettings } from "../../schema/recovery.ts";
+import type { SandboxMode } from "../../schema/sandbox.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { findHookPoints } from "../hooks/ask-hooks.ts";
@@ -15,6 +16,8 @@ import { type ChildFacts, getDelegation } from "./child-definitions.ts";
 type PinnedDigestOptions = {
   readonly continuation?: Continuation | undefined;
   readonly registeredTools?: Dependencies["registeredTools"] | undefined;
+  /** The sandbox of the agent's processes. */
+  readonly sandbox?: SandboxMode | undefined;
 };
 
 /** Builds the part of a definition that the machine decides by. */
@@ -23,7 +26,7 @@ export function buildPinnedDigest(
   definitionHash: string,
   tools: readonly Tool[],
   children: ChildFacts,
-  { continuation, registeredTools }: PinnedDigestOptions = {},
+  { continuation, registeredTools, sandbox }: PinnedDigestOptions = {},
 ): PinnedDigest {
   const { context, nudges } = definition;
   const hooks = findHookPoints(definition);
@@ -46,10 +49,13 @@ export function buildPinnedDigest(
     ...(tools.some(({ name }) => name === REVERT_TOOL)
       ? { revert: definition.revert ?? RevertSettings.parse({}) }
       : {}),
-    ...omitUndefined({ hooks }),
+    ...omitUndefined({ hooks, sandbox }),
     ...(definition.inputFilters.length > 0 ? { hasFilters: true } : {}),
     tools: Object.fromEntries(
-      tools.map((tool) => [tool.name, buildToolFacts(tool, definition, children, registeredTools)]),
+      tools.map((tool) => [
+        tool.name,
+        buildToolFacts(tool, definition, children, { registeredTools, sandbox }),
+      ]),
     ),
     ...(children.size === 0 ? {} : { delegation: getDelegation(definition) }),
   };
@@ -71,7 +77,7 @@ function buildToolFacts(
   tool: Tool,
   definition: AgentDefinition,
   children: ChildFacts,
-  registered: ReadonlySet<string> | undefined,
+  { registeredTools: registered, sandbox }: PinnedDigestOptions,
 ): ToolFacts {
   const child = tool.kind === "agent" ? children.get(tool.name) : undefined;
   const { replay, quick, needsApproval, kind } = tool;
@@ -83,8 +89,15 @@ function buildToolFacts(
     ...(needsApproval ? { confirm: true } : {}),
     ...(kind === "view" ? { view: true as const } : {}),
     ...(registered?.has(tool.name) === false && child === undefined ? { isUnregistered: true as const } : {}),
-    ...omitUndefined({ child }),
+    ...omitUndefined({ child, sandbox: getProcessSandbox(tool, sandbox) }),
   };
+}
+
+/** Returns the sandbox of a tool's processes; `undefined` for a tool that starts none. */
+function getProcessSandbox(tool: Tool, sandbox: SandboxMode | undefined): SandboxMode | undefined {
+  const { processes = "none" } = tool.kind === "executable" ? tool : {};
+  if (processes === "none" || sandbox === undefined) return undefined;
+  return processes === "sandboxed" ? sandbox : processes;
 }
 
 /** Returns the time limit of a tool: its own, otherwise the definition's, otherwise none (PHI-06). */

@@ -16,6 +16,7 @@ import { assertNotStalled, withHeartbeat } from "../step/heartbeat.ts";
 import { withLiveOutput } from "../step/live-output.ts";
 import { buildIdempotencyKey, getCurrentStep } from "../step/step.ts";
 import { runStoredStep, type StepResult, storeStep } from "../step/stored-step.ts";
+import { getToolSandbox, listGrantedHosts } from "./call-sandbox.ts";
 import { createCallSignal } from "./call-signal.ts";
 import { fetchSecrets, listDefinitionSecrets } from "./definition-secrets.ts";
 import { listEarlierResults } from "./earlier-results.ts";
@@ -180,9 +181,20 @@ async function runTool(
       tool.replay === "unsafe"
         ? createCallSignal(activity, () => isRunOpen(activity))
         : { signal: activity.cancellationSignal, end: () => undefined };
+    const settings = getToolSandbox(definition, dependencies);
+    const workspace = definition.workspace ?? dependencies.defaultWorkspace;
+    const readEntries = async () =>
+      await dependencies.conversations.readEntriesBefore(step.session, input.branch, input.answer);
     const execution = execute(tool, call, {
       step,
-      workspace: definition.workspace ?? dependencies.defaultWorkspace,
+      workspace,
+      sandbox: settings,
+      openSandbox: async () => {
+        const asks = settings.network.ask !== undefined && settings.network.ask.length > 0;
+        const granted = asks ? listGrantedHosts(settings, await readEntries()) : [];
+        const isReadOnly = tool.replay === "pure";
+        return await dependencies.sandboxes.open({ settings, workspace, isReadOnly, granted });
+      },
       loopId: input.loopId,
       timeoutMs: getTimeLimit(tool, definition),
       publish: live.publish,
@@ -190,11 +202,7 @@ async function runTool(
         createHookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
       claim: own === undefined ? undefined : dependencies.transcript,
       begin,
-      readEarlierResults: async () =>
-        listEarlierResults(
-          tool,
-          await dependencies.conversations.readEntriesBefore(step.session, input.branch, input.answer),
-        ),
+      readEarlierResults: async () => listEarlierResults(tool, await readEntries()),
       questions: input.questions ?? [],
       signal,
       log: dependencies.log,

@@ -6,15 +6,19 @@ import type { Logger } from "../../platform/log.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { QuestionRecord } from "../../schema/loop-event.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
+import type { SandboxSettings } from "../../schema/sandbox.ts";
 import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 import type { Step } from "../../store/transcript/step.ts";
 import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
-import type { ExecutableTool } from "../../tools/tool.ts";
+import { createRunCommand } from "../../tools/sandbox/run-command.ts";
+import type { OpenSandbox } from "../../tools/sandbox/sandboxes.ts";
+import type { ExecutableTool, SpawnedGroup } from "../../tools/tool.ts";
 import { type CallMemo, type EarlierResult, ToolError } from "../../tools/tool-execution.ts";
 import { NotBegunError } from "../step/failure.ts";
 import { buildIdempotencyKey } from "../step/step.ts";
 import { admitFiles } from "./admit-files.ts";
+import { type CallSandbox, createCallSandbox, describeSandbox } from "./call-sandbox.ts";
 import {
   buildErrorExecution,
   buildTimeoutExecution,
@@ -22,12 +26,16 @@ import {
   executeCall,
   toErrorExecution,
 } from "./execution.ts";
+import { addLines } from "./repair-notes.ts";
 import type { ShowUpdate } from "./tool-updates.ts";
 import { createQuestionSession, readAnswers } from "./user-questions.ts";
 
 export type ExecutionContext = {
   readonly step: Step;
   readonly workspace: string;
+  readonly sandbox: SandboxSettings;
+  /** Opens the sandbox of the call's processes. */
+  readonly openSandbox: () => Promise<OpenSandbox>;
   readonly loopId?: string;
   /** Absent: the tool has no time limit. */
   readonly timeoutMs: number | undefined;
@@ -60,23 +68,34 @@ export async function execute(
   call: ToolCallContent,
   context: ExecutionContext,
 ): Promise<Execution> {
-  return await executeCall(tool, call, (value) => startTool(tool, call, value, context));
+  const sandbox = createCallSandbox(context.openSandbox);
+  return await executeCall(tool, call, async (value) => {
+    const execution = await startTool(tool, call, value, { ...context, callSandbox: sandbox });
+    const report = sandbox.getReport();
+    if (report === undefined || execution.question !== undefined) return execution;
+    return { ...addLines(execution, describeSandbox(report, context.sandbox)), sandbox: report };
+  });
 }
 
 async function startTool(
   tool: ExecutableTool,
   call: ToolCallContent,
   value: unknown,
-  context: ExecutionContext,
+  context: ExecutionContext & { readonly callSandbox: CallSandbox },
 ): Promise<Execution> {
-  const { claim } = context;
+  const { claim, callSandbox: sandbox } = context;
   const known = claim === undefined ? [] : await readAnswers(context.questions, claim);
   const limit = createTimeLimit(context.timeoutMs, context.signal);
   const people = createQuestionSession(known, context.mask, limit.leave);
   const show = (type: "tool-output" | "progress") => (text: string) =>
     context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
   context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
-  try {
+  const onSpawned = async (group: SpawnedGroup) => {
+    reachKillPoint("group:before");
+    await limit.outside(async () => claim?.setProcessGroup(context.step, group));
+    reachKillPoint("group:noted");
+  };
+  const run = async () => {
     reachKillPoint("tool:start");
     context.begin();
     const work = tool.execute(value, {
@@ -88,16 +107,23 @@ async function startTool(
       signal: limit.signal,
       onUpdate: context.updates(show("tool-output")),
       onProgress: show("progress"),
-      onSpawned: async (group) => {
-        reachKillPoint("group:before");
-        await limit.outside(async () => claim?.setProcessGroup(context.step, group));
-        reachKillPoint("group:noted");
-      },
+      onSpawned,
+      runCommand: createRunCommand({
+        openSandbox: sandbox.open,
+        workspace: context.workspace,
+        idempotencyKey: buildIdempotencyKey(context.step),
+        signal: limit.signal,
+        onSpawned,
+      }),
+      sandbox: { ask: context.sandbox.network.ask ?? [], note: sandbox.note },
       memo: claim === undefined ? undefined : buildCallMemo(claim, context.step, limit.outside),
       earlierResults: () => limit.outside(context.readEarlierResults),
       askUser: claim === undefined ? undefined : people.ask,
     });
-    const output = await Promise.race([work, limit.passed]);
+    return await Promise.race([work, limit.passed]);
+  };
+  try {
+    const output = await run();
     reachKillPoint("tool:end");
     return { output: admitFiles(output), isError: false, outcomeUnknown: false };
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { ToolCallContent } from "../../schema/message.ts";
+import type { SandboxReport } from "../../schema/sandbox.ts";
 import type { UserQuestion } from "../../schema/user-question.ts";
 import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
 import { describeNameRepair, repairArguments } from "../../tools/argument-repair/repair-call.ts";
@@ -11,6 +12,8 @@ export type Execution = {
   readonly output: ToolOutput;
   readonly isError: boolean;
   readonly outcomeUnknown: boolean;
+  /** Where its processes have run; absent if it started none. */
+  readonly sandbox?: SandboxReport;
   /** The question to the user for which the execution ended; the call is retried with the answer. */
   readonly question?: UserQuestion;
 };

@@ -32,6 +32,13 @@ function formatUnusedFields(dropped: readonly string[]): string | undefined {
   return `[Ignored: ${names}${dropped.length > MAX_NAMED ? ", ..." : ""}. The tool has no such field.]`;
 }
 
+/** Adds lines that the model reads after the output. */
+export function addLines(execution: Execution, lines: readonly string[]): Execution {
+  if (lines.length === 0) return execution;
+  const content = appendLine(execution.output.content, lines.join("\n"));
+  return { ...execution, output: { ...execution.output, content } };
+}
+
 function appendLine(content: Execution["output"]["content"], line: string): Execution["output"]["content"] {
   const last = content.at(-1);
   return last?.type === "text"

@@ -5,6 +5,7 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../../schema/message.ts";
 import { joinText } from "../../schema/message-text.ts";
+import type { SandboxReport } from "../../schema/sandbox.ts";
 import type { LoopEnding } from "../../tools/tool-execution.ts";
 import { boundOutput } from "./bound-output.ts";
 import type { Execution } from "./execution.ts";
@@ -16,7 +17,7 @@ const REASON_BYTES = 509;
 /** Builds what is stored of an ended call, and its digest for the machine. The store fills in the branch. */
 export function buildToolResult(
   call: ToolCallContent,
-  { output: rawOutput, isError, outcomeUnknown }: Execution,
+  { output: rawOutput, isError, outcomeUnknown, sandbox }: Execution,
   { turnId, mask, atMs }: { turnId: TurnId; mask: Mask; atMs: number },
 ): { readonly message: ToolResultMessage; readonly digest: ToolDigest } {
   const output = boundOutput(rawOutput, mask);
@@ -27,7 +28,7 @@ export function buildToolResult(
     toolName: call.name,
     content: [...output.content],
     isError,
-    ...omitUndefined({ details: output.details }),
+    ...omitUndefined({ details: output.details, sandbox: maskReport(sandbox, mask) }),
     ...child,
     timestamp: atMs,
     turnId,
@@ -43,6 +44,24 @@ export function buildToolResult(
     ...(output.endsLoop === undefined || isError ? {} : { endsLoop: boundEnding(output.endsLoop) }),
   };
   return { message, digest };
+}
+
+/** Names of hosts and files come from the command, which may have read a secret. */
+function maskReport(report: SandboxReport | undefined, mask: Mask): SandboxReport | undefined {
+  return (
+    report && {
+      ...report,
+      ...(report.connections && {
+        connections: report.connections.map((one) => ({
+          ...one,
+          ...(one.host === undefined ? {} : { host: mask(one.host) }),
+        })),
+      }),
+      ...(report.moved && {
+        moved: report.moved.map(({ path, movedTo }) => ({ path: mask(path), movedTo: mask(movedTo) })),
+      }),
+    }
+  );
 }
 
 function boundEnding({ type, reason }: LoopEnding): LoopEnding {

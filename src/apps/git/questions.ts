@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ExecutableTool, ToolContext } from "../../tools/tool.ts";
+import { type ExecutableTool, type ToolContext, ToolError } from "../../tools/tool.ts";
 import { readChangeSet } from "./changes/read-change-set.ts";
 import { rankFiles } from "./changes/relevance.ts";
 import { classifySize, describeGuidance } from "./changes/size-class.ts";
@@ -63,6 +63,9 @@ async function ask(
     onUpdate: () => {},
     onProgress: () => {},
     onSpawned: async () => {},
+    runCommand: async ({ command }) => {
+      throw new ToolError("failed", `${command} does not run: no tool that is asked here starts a program`);
+    },
   };
   try {
     const { content, details } = await tool.execute(parsed.value, context);

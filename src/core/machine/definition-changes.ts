@@ -54,6 +54,7 @@ export const TAKES_EFFECT = {
   revert: TURN,
   redact: TURN,
   workspace: TURN,
+  sandbox: TURN,
   snapshots: TURN,
   sessionScope: LOOP,
   titles: LOOP,

@@ -258,7 +258,10 @@ function buildToolCommands(state: State, phase: PhaseOf<"calling-tools">): reado
         changedArguments: call.changedArguments,
         questions: call.questions,
       }),
-      ...omitUndefined({ isUnregistered: getToolFacts(state, call.name)?.isUnregistered }),
+      ...omitUndefined({
+        isUnregistered: getToolFacts(state, call.name)?.isUnregistered,
+        sandbox: getToolFacts(state, call.name)?.sandbox,
+      }),
       ...(getToolFacts(state, call.name)?.view === true ? { view: buildToolView(state, phase) } : {}),
       summary: call.summary,
       ...getCaller(state),

@@ -11,7 +11,8 @@ import {
   signalGroup,
   waitUntilGone,
 } from "./process-group.ts";
-import { StartError, startGroup } from "./start-group.ts";
+import type { ProcessEnding, ProcessStarter } from "./process-starter.ts";
+import { StartError } from "./start-group.ts";
 
 export { StartError };
 
@@ -34,6 +35,8 @@ const DRAIN_MS = 200;
 type OutputStream = "stdout" | "stderr";
 
 export type SupervisedCommand = {
+  /** Decides whether the command runs in a sandbox. */
+  readonly start: ProcessStarter;
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -66,7 +69,10 @@ export type SupervisedResult = {
 
 type ProcessExit = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
 
-/** Runs a command. Rejects with a `StartError`, or with the error of `onSpawned`, `onOutput` or `onStdoutChunk`. */
+/**
+ * Runs a command. Rejects with a `StartError`, also if its sandbox could not be made or was ended because it passed a bound,
+ * or with the error of `onSpawned`, `onOutput` or `onStdoutChunk`.
+ */
 export async function runSupervised(command: SupervisedCommand): Promise<SupervisedResult> {
   const outputs = {
     stdout: new BoundedOutput(command.maxOutputBytes),
@@ -75,7 +81,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
   if (command.signal.aborted) return toResult("cancelled", { exitCode: null, signal: null }, outputs);
 
   const { stdin = "ignore" } = command;
-  const { child, pgid, parentPipe } = await startGroup({ ...command, stdin });
+  const { child, pgid, parentPipe, terminate, ended } = await command.start({ ...command, stdin });
   const exited = waitForExit(child);
 
   let stopped: "timed-out" | "cancelled" | { readonly cause: unknown } | undefined;
@@ -84,7 +90,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
     if (stopped !== undefined) return;
     stopped = reason;
     if (hasEnded(child)) return;
-    signalGroup(pgid, "SIGTERM");
+    terminate();
     timers.push(setTimeout(() => signalGroup(pgid, "SIGKILL"), command.graceMs ?? DEFAULT_GRACE_MS));
   };
   const guarded = (work: () => void) => {
@@ -136,6 +142,8 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
     await closed;
     await waitUntilGone(pgid);
     await started;
+    const ending = await ended;
+    if (ending.type !== "ran" && stopped === undefined) throw new StartError(describeEnding(ending, outputs));
     if (stopped === undefined) return toResult("exited", exit, outputs);
     // An aborted call leaves no processes, not even those that had left the group.
     const call = command.env[CALL_VARIABLE];
@@ -145,6 +153,14 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
   } finally {
     parentPipe.destroy();
   }
+}
+
+function describeEnding(
+  ending: Exclude<ProcessEnding, { type: "ran" }>,
+  { stderr }: Record<OutputStream, BoundedOutput>,
+): string {
+  if (ending.type === "over-bound") return ending.problem;
+  return `The sandbox could not be made: ${ending.problem ?? (stderr.text.trim() || "bwrap gave no reason")}`;
 }
 
 /** Waits. Even if this process was blocked for longer, pending input is read before the pause ends. */

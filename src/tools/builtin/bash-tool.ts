@@ -1,15 +1,11 @@
 import { z } from "zod";
 import { buildCleanEnvironment, DEFAULT_PATH } from "../../platform/process/clean-environment.ts";
 import { findProgram } from "../../platform/process/find-program.ts";
-import {
-  DEFAULT_GRACE_MS,
-  runSupervised,
-  StartError,
-  type SupervisedResult,
-} from "../../platform/process/run-supervised.ts";
+import { DEFAULT_GRACE_MS } from "../../platform/process/run-supervised.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { DEFAULT_MAX_OUTPUT_BYTES, DEFAULT_TIMEOUT_MS } from "../sandbox/run-command.ts";
 import { defineTool, type ExecutableTool } from "../tool.ts";
-import { type ToolContext, ToolError } from "../tool-execution.ts";
+import { type CommandResult, type ToolContext, ToolError } from "../tool-execution.ts";
 import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import { openFolder, openRoot } from "../workspace/workspace-access.ts";
 
@@ -40,9 +36,6 @@ export const DEFAULT_DENY_PATTERNS = [
   ":(){ :|:& };:",
 ];
 
-const DEFAULT_TIMEOUT_MS = 120_000;
-const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024;
-
 /** The worker adds this to the command's own limit: time to end the process group and to write the claim. */
 const TIMEOUT_MARGIN_MS = 10_000;
 
@@ -54,31 +47,25 @@ export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const { denyPatterns = DEFAULT_DENY_PATTERNS, graceMs = DEFAULT_GRACE_MS } = options;
 
-  async function run(command: string, context: ToolContext): Promise<SupervisedResult> {
+  async function run(command: string, context: ToolContext): Promise<CommandResult> {
     throwIfCancelled(context.signal);
     const folder = await openFolder(await openRoot(context.workspace), options.cwd ?? ".").catch((error) => {
       throw toToolError(error, `Cannot access ${options.cwd}`);
     });
-    const env = buildCleanEnvironment(context.idempotencyKey, options.allowEnvironment);
     try {
-      const { PATH = DEFAULT_PATH } = env;
+      const { PATH = DEFAULT_PATH } = buildCleanEnvironment(context.idempotencyKey);
       const shell = (await findProgram("bash", PATH)) ?? "/bin/sh";
       context.onProgress(`Running ${getFirstLine(command)}`);
-      return await runSupervised({
+      return await context.runCommand({
         command: shell,
         args: ["-c", command],
         cwd: folder.getPath(),
-        env,
-        signal: context.signal,
+        ...omitUndefined({ allowEnvironment: options.allowEnvironment }),
         timeoutMs,
         graceMs,
         maxOutputBytes,
-        onSpawned: context.onSpawned,
         onOutput: (_stream, text) => context.onUpdate(text),
       });
-    } catch (error) {
-      if (!(error instanceof StartError)) throw error;
-      throw new ToolError("failed", `Failed to execute: ${error.message}`, { cause: error });
     } finally {
       await folder.handle.close();
     }
@@ -92,6 +79,7 @@ export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
       "Every process that the command starts ends with it. There is no terminal and no standard input.",
     inputSchema: Parameters,
     replay: "unsafe",
+    processes: "sandboxed",
     timeoutMs: timeoutMs + graceMs + TIMEOUT_MARGIN_MS,
     touches: ({ command }) => ({ command, ...omitUndefined({ cwd: options.cwd }) }),
     summarise: ({ command }) => command,
@@ -119,13 +107,13 @@ export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
   });
 }
 
-function describeOutput(result: SupervisedResult): string {
+function describeOutput(result: CommandResult): string {
   const stdout = addTruncationNotice(result.stdout, result.stdoutTruncated);
   const stderr = addTruncationNotice(result.stderr, result.stderrTruncated);
   return stderr === "" ? stdout : `STDOUT:\n${stdout}\nSTDERR:\n${stderr}`;
 }
 
-function describePartialOutput(result: SupervisedResult): string {
+function describePartialOutput(result: CommandResult): string {
   const output = describeOutput(result);
   return output === "" ? "" : `\n${output}`;
 }

@@ -1,5 +1,6 @@
 import { buildCleanEnvironment } from "../../platform/process/clean-environment.ts";
 import { decodeLine, LineSplitter } from "../../platform/process/line-splitter.ts";
+import { startWithoutSandbox } from "../../platform/process/process-starter.ts";
 import { runSupervised, StartError } from "../../platform/process/run-supervised.ts";
 import { type ToolContext, ToolError } from "../tool-execution.ts";
 import type { OpenFolder } from "../workspace/workspace-access.ts";
@@ -44,6 +45,8 @@ export async function runFinder(finder: FinderCommand): Promise<FinderResult> {
     if (lines.length < finder.maxLines) lines.push(decodeLine(line, isCut));
   });
   const result = await runSupervised({
+    // The program is the user's own, and runs nothing that an agent has written.
+    start: startWithoutSandbox,
     command: finder.command,
     args: finder.args,
     cwd: finder.folder.getPath(),

@@ -71,6 +71,9 @@ export function createContext(signal: AbortSignal = new AbortController().signal
       onUpdate: () => {},
       onProgress: (text) => void progress.push(text),
       onSpawned: async () => {},
+      runCommand: async ({ command }) => {
+        throw new Error(`No tool of a server runs ${command}`);
+      },
     },
   };
 }

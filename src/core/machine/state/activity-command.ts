@@ -4,6 +4,7 @@ import type { Limits } from "../../../schema/limits.ts";
 import type { QuestionRecord } from "../../../schema/loop-event.ts";
 import type { Usage } from "../../../schema/message.ts";
 import type { Outcome, SpawnRef } from "../../../schema/record.ts";
+import type { SandboxMode } from "../../../schema/sandbox.ts";
 import type { Allowance } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { LoopPart } from "../../evaluation/loop-part.ts";
@@ -107,6 +108,8 @@ export type CallToolCommand = TurnCommand & {
   readonly toolName: string;
   /** The call's activity is `call-tool`, and not of the tool's name. */
   readonly isUnregistered?: true;
+  /** The sandbox of its processes, for the timeline. */
+  readonly sandbox?: SandboxMode;
   /** The position of the assistant message, which has the arguments. */
   readonly answer: number;
   /** The position of the result. */

@@ -7,6 +7,7 @@ import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { PermissionPolicy } from "../../../schema/permission.ts";
 import type { ContinuationKind, EntryOrigin, SessionTitle } from "../../../schema/record.ts";
 import type { RepeatSettings, RevertSettings } from "../../../schema/recovery.ts";
+import type { SandboxMode } from "../../../schema/sandbox.ts";
 import type { ReplayClass, ToolStrategy } from "../../../schema/tool.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { CallFacts } from "../../permission/call-facts.ts";
@@ -29,6 +30,8 @@ export type ToolFacts = {
   readonly view?: true;
   /** The worker has no activity of the tool's name: the activity of a call is `call-tool`. */
   readonly isUnregistered?: true;
+  /** The sandbox in which the processes of its calls run. Absent: the tool starts none, or an earlier release opened the loop. */
+  readonly sandbox?: SandboxMode;
   /** The tool is an agent: a call is a run of its own. */
   readonly child?: {
     readonly definitionHash: string;
@@ -87,6 +90,8 @@ export type PinnedDigest = {
   readonly followUpMode: QueueMode;
   readonly maxRetries: number;
   readonly tools: Readonly<Record<string, ToolFacts>>;
+  /** The sandbox of its processes, where a tool states no other. Absent in loops that an earlier release opened. */
+  readonly sandbox?: SandboxMode;
   /** The task queue of this run's workspace, when it is not the workflow's own queue. */
   readonly toolQueue?: string;
   /** Absent in runs that began before there was a policy: every call runs. */

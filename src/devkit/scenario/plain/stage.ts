@@ -13,8 +13,10 @@ import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
 import { AgentDefinition } from "../../../schema/definition.ts";
 import { getMessageText } from "../../../schema/message-text.ts";
 import type { Outcome } from "../../../schema/record.ts";
+import { SandboxSettings } from "../../../schema/sandbox.ts";
 import { createReadFullMessageTool } from "../../../tools/builtin/read-full-message-tool.ts";
 import { createViewTools } from "../../../tools/builtin/view-tools.ts";
+import { Sandboxes } from "../../../tools/sandbox/sandboxes.ts";
 import { ToolRegistry } from "../../../tools/tool-registry.ts";
 import { buildDefinition } from "../definition.ts";
 import { createHook, HookScript } from "../hook-script.ts";
@@ -100,6 +102,12 @@ export class Stage {
   readonly log = SILENT;
   /** The folder against which paths and commands are resolved; nothing is written. */
   readonly defaultWorkspace = tmpdir();
+  /** Scenarios come from files that the user has chosen. */
+  readonly sandboxes = new Sandboxes({
+    fallback: SandboxSettings.parse({ mode: "off" }),
+    holdfastHome: tmpdir(),
+    environment: process.env,
+  });
   readonly session: string;
   readonly transcript: MemoryTranscript;
   readonly machine: Machine;

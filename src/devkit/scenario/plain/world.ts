@@ -20,11 +20,12 @@ export function readSeenMessages(
 export function createHookContext(
   stage: Stage,
 ): HookDependencies & InitialViewDependencies & Pick<Stage, "filters"> {
-  const { hooks, filters, tools, defaultWorkspace, log, transcript } = stage;
+  const { hooks, filters, tools, sandboxes, defaultWorkspace, log, transcript } = stage;
   return {
     hooks,
     filters,
     tools,
+    sandboxes,
     defaultWorkspace,
     log,
     transcript: {

@@ -1,0 +1,53 @@
+import type { ChildProcess } from "node:child_process";
+import { signalGroup } from "./process-group.ts";
+import { type GroupCommand, type StartedGroup, startGroup } from "./start-group.ts";
+
+/** What is to be started. */
+export type StartCommand = Omit<GroupCommand, "extraPipes">;
+
+/** How a started process has ended, beyond what its exit code says. */
+export type ProcessEnding =
+  /** The command has run. */
+  | { readonly type: "ran" }
+  /** The command has not run, because its sandbox could not be made. */
+  | { readonly type: "not-started"; readonly problem?: string | undefined }
+  /** It was killed because it passed a bound of its sandbox. */
+  | { readonly type: "over-bound"; readonly problem: string };
+
+/** A process that waits until a line is written to `parentPipe`. */
+export type StartedProcess = Omit<StartedGroup, "extraPipes"> & {
+  /** Sends SIGTERM to the command. */
+  readonly terminate: () => void;
+  /** Settles when the process has ended; never rejects. */
+  readonly ended: Promise<ProcessEnding>;
+};
+
+/**
+ * Starts processes: directly or in a sandbox. Rejects with a `StartError`. Whoever runs a command has to be given one, so that
+ * no command runs without a sandbox by omission.
+ */
+export type ProcessStarter = (command: StartCommand) => Promise<StartedProcess>;
+
+/** Starts processes with the rights of this process: for programs that do not run what an agent has written. */
+export const startWithoutSandbox: ProcessStarter = async (command) => {
+  const { extraPipes: _, ...group } = await startGroup(command);
+  const { child, pgid } = group;
+  return {
+    ...group,
+    terminate: () => {
+      if (isRunning(child)) signalGroup(pgid, "SIGTERM");
+    },
+    ended: waitForExit(child).then(() => ({ type: "ran" })),
+  };
+};
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+function waitForExit(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (isRunning(child)) child.once("exit", () => resolve());
+    else resolve();
+  });
+}

@@ -1,0 +1,39 @@
+import type { DeniedPath } from "../../platform/sandbox/denied-paths.ts";
+import type { ConnectionReport } from "../../platform/sandbox/network-proxy.ts";
+import type { SandboxConnection, SandboxMode, SandboxReport } from "../../schema/sandbox.ts";
+
+/** The most connections that a report lists. */
+const MAX_CONNECTIONS = 100;
+
+/** Knows what happened in a sandbox so far. */
+export type SandboxRecorder = { readonly getReport: () => SandboxReport };
+
+/** Collects what happens in the sandbox of one piece of work. */
+export class SandboxLog implements SandboxRecorder {
+  readonly #place: Pick<SandboxReport, "mode" | "isReadOnly">;
+  readonly #connections: SandboxConnection[] = [];
+  readonly #moved: DeniedPath[] = [];
+  #more = 0;
+
+  constructor({ mode, isReadOnly }: { readonly mode: SandboxMode; readonly isReadOnly: boolean }) {
+    this.#place = isReadOnly ? { mode, isReadOnly } : { mode };
+  }
+
+  addConnection(report: ConnectionReport): void {
+    if (this.#connections.length < MAX_CONNECTIONS) this.#connections.push(report);
+    else this.#more += 1;
+  }
+
+  addMoved(moved: readonly DeniedPath[]): void {
+    this.#moved.push(...moved);
+  }
+
+  getReport(): SandboxReport {
+    return {
+      ...this.#place,
+      ...(this.#connections.length === 0 ? {} : { connections: [...this.#connections] }),
+      ...(this.#more === 0 ? {} : { moreConnections: this.#more }),
+      ...(this.#moved.length === 0 ? {} : { moved: [...this.#moved] }),
+    };
+  }
+}
