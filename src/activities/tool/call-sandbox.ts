@@ -29,7 +29,7 @@ export function createCallSandbox(openSandbox: () => Promise<OpenSandbox>): Call
   return {
     open: () => {
       opening ??= openSandbox().then((opened) => {
-        getReport = opened.recorder.getReport;
+        getReport = () => opened.recorder.getReport();
         return opened;
       });
       return opening;

@@ -5,11 +5,8 @@ import type { SandboxConnection, SandboxMode, SandboxReport } from "../../schema
 /** The most connections that a report lists. */
 const MAX_CONNECTIONS = 100;
 
-/** Knows what happened in a sandbox so far. */
-export type SandboxRecorder = { readonly getReport: () => SandboxReport };
-
 /** Collects what happens in the sandbox of one piece of work. */
-export class SandboxLog implements SandboxRecorder {
+export class SandboxLog {
   readonly #place: Pick<SandboxReport, "mode" | "isReadOnly">;
   readonly #connections: SandboxConnection[] = [];
   readonly #moved: DeniedPath[] = [];
@@ -28,6 +25,7 @@ export class SandboxLog implements SandboxRecorder {
     this.#moved.push(...moved);
   }
 
+  /** Returns what happened so far. */
   getReport(): SandboxReport {
     return {
       ...this.#place,

@@ -9,7 +9,7 @@ import { type HostProbe, probeHost } from "../../platform/sandbox/probe-host.ts"
 import { createSandboxStarter, type SandboxProfile } from "../../platform/sandbox/sandbox-starter.ts";
 import { type NetworkRule, parseNetworkRule } from "../../platform/text/network-rule.ts";
 import type { SandboxMode, SandboxReport, SandboxSettings } from "../../schema/sandbox.ts";
-import { SandboxLog, type SandboxRecorder } from "./sandbox-log.ts";
+import { SandboxLog } from "./sandbox-log.ts";
 
 /** A worker cannot run processes in the sandbox that a definition asks for. The message says what to do about it. */
 export class SandboxUnavailableError extends Error {
@@ -30,7 +30,7 @@ export type SandboxUse = {
 /** Starts processes for one piece of work, and knows what happened in their sandbox. */
 export type OpenSandbox = {
   readonly start: ProcessStarter;
-  readonly recorder: SandboxRecorder;
+  readonly recorder: Pick<SandboxLog, "getReport">;
 };
 
 export type SandboxesOptions = {
@@ -65,14 +65,14 @@ export class Sandboxes {
   /** Prepares a sandbox, or none if the settings say `off`. Rejects with a `SandboxUnavailableError`. */
   async open(use: SandboxUse): Promise<OpenSandbox> {
     const { mode, env } = use.settings;
-    const log = new SandboxLog({ mode, isReadOnly: mode !== "off" && use.isReadOnly === true });
-    if (mode === "off") return { start: this.#addVariables(startWithoutSandbox, env), recorder: log };
+    const recorder = new SandboxLog({ mode, isReadOnly: mode !== "off" && use.isReadOnly === true });
+    if (mode === "off") return { start: this.#addVariables(startWithoutSandbox, env), recorder };
     const programs = await this.#findPrograms(mode);
     const start = createSandboxStarter(this.#buildProfile(use, mode), programs, {
-      onConnection: (report) => log.addConnection(report),
-      onDenied: (moved) => log.addMoved(moved),
+      onConnection: (report) => recorder.addConnection(report),
+      onDenied: (moved) => recorder.addMoved(moved),
     });
-    return { start: this.#addVariables(start, env), recorder: log };
+    return { start: this.#addVariables(start, env), recorder };
   }
 
   /** Returns what starts each process in a sandbox that is prepared for it. Reports what happened there when it has ended. */
