@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import type { SecretSource } from "../models/secrets.ts";
 import type { Logger } from "../platform/log.ts";
 import { createAllowHostTool } from "../tools/builtin/allow-host-tool.ts";
+import { createUnsandboxedBashTool } from "../tools/builtin/bash-tool.ts";
 import { createDefaultTools, type DefaultToolOptions } from "../tools/builtin/default-tools.ts";
 import { createLoopEndTools } from "../tools/builtin/loop-end-tools.ts";
 import { createNextRoundTools } from "../tools/builtin/next-round-tools.ts";
@@ -43,7 +44,9 @@ export function listTools(
 }
 
 function listBuiltInTools(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
-  return wanted === false ? [] : [...createDefaultTools(wanted === true ? {} : wanted), ...createViewTools()];
+  if (wanted === false) return [];
+  const options = wanted === true ? {} : wanted;
+  return [...createDefaultTools(options), createUnsandboxedBashTool(options.bash), ...createViewTools()];
 }
 
 /**

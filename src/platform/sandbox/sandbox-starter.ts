@@ -23,8 +23,8 @@ export type SandboxProfile = {
   /** Absolute, or in the user's home folder with `~/`. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
-  /** Without rules there is no network. */
-  readonly rules: readonly NetworkRule[];
+  /** Absent: no network. Empty: a proxy that refuses, and reports, every connection. */
+  readonly rules?: readonly NetworkRule[] | undefined;
 };
 
 export type SandboxEvents = {
@@ -57,7 +57,7 @@ export function createSandboxStarter(
       command: command.command,
       args: command.args,
       stdin: command.stdin,
-      ...(profile.rules.length === 0 ? {} : { network: { rules: profile.rules, onConnection } }),
+      ...(profile.rules === undefined ? {} : { network: { rules: profile.rules, onConnection } }),
     }).catch((error: unknown) => {
       if (error instanceof SandboxPlanError) throw new StartError(error.message, { cause: error });
       throw error;

@@ -3,7 +3,11 @@ import { buildCleanEnvironment, DEFAULT_PATH } from "../../platform/process/clea
 import { findProgram } from "../../platform/process/find-program.ts";
 import { DEFAULT_GRACE_MS } from "../../platform/process/run-supervised.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { DEFAULT_MAX_OUTPUT_BYTES, DEFAULT_TIMEOUT_MS } from "../sandbox/run-command.ts";
+import {
+  createUnsandboxedRunCommand,
+  DEFAULT_MAX_OUTPUT_BYTES,
+  DEFAULT_TIMEOUT_MS,
+} from "../sandbox/run-command.ts";
 import { defineTool, type ExecutableTool } from "../tool.ts";
 import { type CommandResult, type ToolContext, ToolError } from "../tool-execution.ts";
 import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
@@ -43,7 +47,40 @@ const Parameters = z.object({
   command: z.string().describe("The command to run with bash"),
 });
 
+export const UNSANDBOXED_BASH_TOOL = "bash_outside_sandbox";
+
 export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
+  return createShellTool(options, {
+    name: "bash",
+    label: "Bash",
+    description:
+      "Runs a command with bash in the workspace and returns its exit code, standard output and standard error. " +
+      "Every process that the command starts ends with it. There is no terminal and no standard input.",
+    processes: "sandboxed",
+  });
+}
+
+/**
+ * Creates the tool that runs a command with the worker's rights. It is another tool than bash, so that no rule or approval for
+ * bash allows it, and the user must approve each call that no permission rule allows.
+ */
+export function createUnsandboxedBashTool(options: BashToolOptions = {}): ExecutableTool {
+  return createShellTool(
+    { ...options, needsApproval: true },
+    {
+      name: UNSANDBOXED_BASH_TOOL,
+      label: "Bash outside of the sandbox",
+      description:
+        "Runs a command with bash outside of the sandbox, with all rights of the worker, after the user has approved it. " +
+        "For a command that the sandbox prevents, and only if there is no other way. Otherwise it is like bash.",
+      processes: "off",
+    },
+  );
+}
+
+type ShellToolKind = Pick<ExecutableTool, "name" | "label" | "description" | "processes">;
+
+function createShellTool(options: BashToolOptions, kind: ShellToolKind): ExecutableTool {
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const { denyPatterns = DEFAULT_DENY_PATTERNS, graceMs = DEFAULT_GRACE_MS } = options;
 
@@ -56,7 +93,8 @@ export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
       const { PATH = DEFAULT_PATH } = buildCleanEnvironment(context.idempotencyKey);
       const shell = (await findProgram("bash", PATH)) ?? "/bin/sh";
       context.onProgress(`Running ${getFirstLine(command)}`);
-      return await context.runCommand({
+      const runCommand = kind.processes === "off" ? createUnsandboxedRunCommand(context) : context.runCommand;
+      return await runCommand.call(context, {
         command: shell,
         args: ["-c", command],
         cwd: folder.getPath(),
@@ -72,14 +110,9 @@ export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
   }
 
   return defineTool({
-    name: "bash",
-    label: "Bash",
-    description:
-      "Runs a command with bash in the workspace and returns its exit code, standard output and standard error. " +
-      "Every process that the command starts ends with it. There is no terminal and no standard input.",
+    ...kind,
     inputSchema: Parameters,
     replay: "unsafe",
-    processes: "sandboxed",
     timeoutMs: timeoutMs + graceMs + TIMEOUT_MARGIN_MS,
     touches: ({ command }) => ({ command, ...omitUndefined({ cwd: options.cwd }) }),
     summarise: ({ command }) => command,

@@ -1,7 +1,9 @@
 import { buildCleanEnvironment } from "../../platform/process/clean-environment.ts";
 import type { SpawnedGroup } from "../../platform/process/process-group.ts";
+import { startWithoutSandbox } from "../../platform/process/process-starter.ts";
 import { runSupervised, StartError } from "../../platform/process/run-supervised.ts";
-import { type RunCommand, ToolError } from "../tool-execution.ts";
+import type { SandboxReport } from "../../schema/sandbox.ts";
+import { type RunCommand, type ToolContext, ToolError } from "../tool-execution.ts";
 import { type OpenSandbox, SandboxUnavailableError } from "./sandboxes.ts";
 
 export const DEFAULT_TIMEOUT_MS = 120_000;
@@ -16,6 +18,14 @@ export type CommandPlace = {
   readonly signal: AbortSignal;
   readonly onSpawned: (group: SpawnedGroup) => Promise<void>;
 };
+
+/** Creates what runs the commands of a call outside of its sandbox, and says so in the record. */
+export function createUnsandboxedRunCommand(context: ToolContext): RunCommand {
+  const report: SandboxReport = { mode: "off" };
+  context.sandbox?.note(report);
+  const openSandbox = async () => ({ start: startWithoutSandbox, recorder: { getReport: () => report } });
+  return createRunCommand({ ...context, openSandbox });
+}
 
 /** Creates what runs the commands of one call. */
 export function createRunCommand(place: CommandPlace): RunCommand {

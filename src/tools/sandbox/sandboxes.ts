@@ -103,7 +103,8 @@ export class Sandboxes {
     mode: SandboxProfile["mode"],
   ) {
     const { network, readable, writable } = settings;
-    const rules = [...network.allow.flatMap((text) => parseNetworkRule(text) ?? []), ...granted];
+    const allowed = [...network.allow.flatMap((text) => parseNetworkRule(text) ?? []), ...granted];
+    const rules = allowed.length + (network.ask ?? []).length === 0 ? undefined : allowed;
     const { holdfastHome } = this.#options;
     return { mode, workspace: resolve(workspace), isReadOnly, holdfastHome, readable, writable, rules };
   }

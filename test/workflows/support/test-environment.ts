@@ -44,6 +44,7 @@ export type TestEnvironmentOptions = {
     | "sources"
     | "providers"
     | "limits"
+    | "sandbox"
   >;
   /** Placed between the activities and the real transcript. */
   readonly wrap?: (transcript: Transcript) => Transcript;
