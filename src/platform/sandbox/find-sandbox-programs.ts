@@ -5,6 +5,8 @@ export type SandboxPrograms = {
   readonly bwrap: string;
   /** Of util-linux; also in the sandbox, at the same path. */
   readonly setsid: string;
+  /** Of util-linux; also in the sandbox, at the same path. */
+  readonly prlimit: string;
   /** Of util-linux. Needed only for a sandbox with network rules. */
   readonly nsenter?: string | undefined;
   /** Needed only if this process has inherited descriptors: see inherited-descriptors.ts. */
@@ -21,11 +23,12 @@ export const SYSTEM_PATH =
 /** Finds the programs, or names the first missing one. */
 export async function findSandboxPrograms(
   path: string = SYSTEM_PATH,
-): Promise<SandboxPrograms | { readonly missing: "bwrap" | "setsid" }> {
-  const [bwrap, setsid, nsenter, bash] = await Promise.all(
-    ["bwrap", "setsid", "nsenter", "bash"].map((name) => findProgram(name, path)),
+): Promise<SandboxPrograms | { readonly missing: "bwrap" | "setsid" | "prlimit" }> {
+  const [bwrap, setsid, prlimit, nsenter, bash] = await Promise.all(
+    ["bwrap", "setsid", "prlimit", "nsenter", "bash"].map((name) => findProgram(name, path)),
   );
   if (bwrap === undefined) return { missing: "bwrap" };
   if (setsid === undefined) return { missing: "setsid" };
-  return { bwrap, setsid, nsenter, bash };
+  if (prlimit === undefined) return { missing: "prlimit" };
+  return { bwrap, setsid, prlimit, nsenter, bash };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StartError } from "../process/start-group.ts";
 import { assertNever } from "../text/assert-never.ts";
+import type { Controller } from "./control-group.ts";
 import { findSandboxPrograms, type SandboxPrograms, SYSTEM_PATH } from "./find-sandbox-programs.ts";
 import type { SandboxedMode } from "./sandbox-plan.ts";
 import { startSandbox } from "./start-sandbox.ts";
@@ -31,7 +32,15 @@ export type HostObstacle =
   | "other";
 
 export type HostProbe =
-  | { readonly able: true; readonly programs: SandboxPrograms }
+  | {
+      readonly able: true;
+      readonly programs: SandboxPrograms;
+      /**
+       * What the kernel bounds for all processes of a sandbox together. Without `pids`, only the watcher ends a fork bomb of
+       * a worker that runs as root, and with many sessions such a bomb can slow down the host for many seconds.
+       */
+      readonly controllers: readonly Controller[];
+    }
   | {
       readonly able: false;
       readonly obstacle: HostObstacle;
@@ -58,6 +67,9 @@ const TIMEOUT_MS = 10_000;
 
 const TMPFS_BYTES = 1024 * 1024;
 
+/** The programs of a start need some megabytes. */
+const MEMORY_BYTES = 256 * 1024 * 1024;
+
 /** Starts one sandbox of each mode. A host is able only if each of them ran its command. */
 export async function probeHost(options: ProbeOptions = {}): Promise<HostProbe> {
   const { path = SYSTEM_PATH, readSetting = readKernelSetting, timeoutMs = TIMEOUT_MS } = options;
@@ -69,26 +81,30 @@ export async function probeHost(options: ProbeOptions = {}): Promise<HostProbe> 
     return describe("absent", `looked for ${programs.missing} in ${path}`, "not found", programs.missing);
   }
   const folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-probe-")));
+  let controllers: readonly Controller[] = [];
   try {
     for (const mode of MODES) {
       const answer = await tryMode(mode, folder, programs, timeoutMs).catch(getStartError);
-      if (answer === undefined) continue;
+      if (typeof answer !== "string") {
+        controllers = answer;
+        continue;
+      }
       const attempt = `ran ${programs.bwrap} with the arguments of mode ${mode}`;
       return describe(await classify(answer, readSetting), attempt, answer, programs.bwrap);
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return { able: true, programs };
+  return { able: true, programs, controllers };
 }
 
-/** Returns undefined if the command ran, or else what the attempt has written. */
+/** Returns the controllers of the sandbox if the command ran, or else what the attempt has written. */
 async function tryMode(
   mode: SandboxedMode,
   folder: string,
   programs: SandboxPrograms,
   timeoutMs: number,
-): Promise<string | undefined> {
+): Promise<string | readonly Controller[]> {
   const sandbox = await startSandbox({
     plan: {
       mode,
@@ -103,6 +119,8 @@ async function tryMode(
       protectedPaths: [],
       hiddenPaths: [],
       tmpfsBytes: TMPFS_BYTES,
+      // So that the memory has a bound, and its controller is listed.
+      bounds: { memoryBytes: MEMORY_BYTES },
     },
     programs,
     command: "true",
@@ -120,7 +138,7 @@ async function tryMode(
   const ending = await sandbox.ended;
   clearTimeout(timer);
   sandbox.parentPipe.destroy();
-  if (ending.type === "ran" && ending.exitCode === 0) return undefined;
+  if (ending.type === "ran" && ending.exitCode === 0) return sandbox.controllers;
   if (ending.type === "killed") return `${TIMED_OUT} ${timeoutMs} ms. ${written}`.trim();
   const { exitCode } = sandbox.child;
   return written.trim() === "" ? `exit code ${exitCode}, without a message` : written.trim();

@@ -1,3 +1,5 @@
+import { findBoundsProblem, resolveBounds, type SandboxBounds } from "./sandbox-bounds.ts";
+
 /** How much of the host a sandbox contains. Without a sandbox there is no plan. */
 export type SandboxedMode = "workspace" | "strict";
 
@@ -28,6 +30,8 @@ export type SandboxPlan = {
   readonly hiddenPaths: readonly HiddenPath[];
   /** The size of each temporary file system that processes may write. */
   readonly tmpfsBytes: number;
+  /** What the processes may use; absent ones have their default. */
+  readonly bounds?: Partial<SandboxBounds> | undefined;
   readonly descriptors: SandboxDescriptors;
 };
 
@@ -95,6 +99,8 @@ export function checkPlan(plan: SandboxPlan): void {
   if (!Number.isSafeInteger(plan.tmpfsBytes) || plan.tmpfsBytes < MIN_TMPFS_BYTES) {
     throw new SandboxPlanError(`A temporary file system of ${plan.tmpfsBytes} bytes is too small`);
   }
+  const boundsProblem = findBoundsProblem(resolveBounds(plan.bounds));
+  if (boundsProblem !== undefined) throw new SandboxPlanError(boundsProblem);
   const numbers = Object.values(plan.descriptors).filter((number) => number !== undefined);
   if (new Set(numbers).size !== numbers.length || numbers.some((n) => !Number.isSafeInteger(n) || n < 3)) {
     throw new SandboxPlanError(`The descriptors ${numbers.join(", ")} are not distinct numbers from 3 on`);

@@ -5,13 +5,16 @@ import { CALL_VARIABLE, signalGroup } from "../process/process-group.ts";
 import { StartError, type StartedGroup, startGroup } from "../process/start-group.ts";
 import type { NetworkRule } from "../text/network-rule.ts";
 import { buildBwrapArguments } from "./build-bwrap-arguments.ts";
+import { type Controller, createControlGroup } from "./control-group.ts";
 import type { SandboxPrograms } from "./find-sandbox-programs.ts";
 import { listInheritedDescriptors } from "./inherited-descriptors.ts";
 import { type ConnectionReport, createNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
 import { type ListenerTarget, openListener } from "./open-listener.ts";
+import { buildLimitArguments, readHardLimits, resolveBounds } from "./sandbox-bounds.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { readSandboxStatus } from "./sandbox-status.ts";
 import { assembleSeccompFilter, FILTER_ARCHITECTURES, type FilterArchitecture } from "./seccomp-filter.ts";
+import { type BoundExcess, watchBounds } from "./watch-bounds.ts";
 
 // Invariants
 //   S1. The command does not start before the line on `parentPipe`, nor before the proxy listens.
@@ -20,6 +23,8 @@ import { assembleSeccompFilter, FILTER_ARCHITECTURES, type FilterArchitecture } 
 //       other process before that one is gone.
 //   S3. A command that did not start because the sandbox could not be made is reported as `not-started`; its exit code is
 //       bwrap's, and says nothing about the command.
+//   S4. From the start of the command until bwrap has ended, its bounds are enforced. The command can neither raise its limits,
+//       which are hard, nor reach the watcher of the others, which is this process.
 //
 // A process of the sandbox cannot leave with the group's number: it sees only its own PID namespace, and `setsid` has moved
 // it to a group of its own. So it can neither stop nor kill the watcher.
@@ -46,12 +51,16 @@ export type SandboxEnding =
   | { readonly type: "ran"; readonly exitCode: number }
   /** It was killed from outside, with the command. */
   | { readonly type: "killed" }
+  /** It was killed because it exceeded a bound. */
+  | ({ readonly type: "over-bound" } & BoundExcess)
   /** The sandbox could not be made; bwrap has written the reason to standard error, or it is in `problem`. */
   | { readonly type: "not-started"; readonly problem?: string };
 
 export type StartedSandbox = Omit<StartedGroup, "extraPipes"> & {
   /** Sends SIGTERM to the command. A signal to the group would end bwrap, and all processes with it, at once. */
   readonly terminate: () => void;
+  /** What the kernel bounds for all processes together. All other bounds but those of single processes are the watcher's. */
+  readonly controllers: readonly Controller[];
   /** Settles when bwrap has ended and the proxy is closed; never rejects. */
   readonly ended: Promise<SandboxEnding>;
 };
@@ -89,13 +98,16 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
     env: network === undefined ? plan.env : { ...plan.env, ...PROXY_VARIABLES },
     descriptors: { seccomp: SECCOMP, status: STATUS, hold: network === undefined ? undefined : HOLD },
   });
+  const bounds = resolveBounds(plan.bounds);
   const call = plan.env[CALL_VARIABLE];
   const marker = call === undefined ? {} : { [CALL_VARIABLE]: call };
   const [program, ...args] = [
     ...closeInherited(programs),
     programs.bwrap,
     // Variables may be secrets, and other users can read the arguments of a process.
-    ...["--args", String(ARGUMENTS), "--", programs.setsid, sandboxed.command, ...sandboxed.args],
+    ...["--args", String(ARGUMENTS), "--"],
+    ...[programs.prlimit, ...buildLimitArguments(bounds, readHardLimits())],
+    ...[programs.setsid, sandboxed.command, ...sandboxed.args],
   ] as [string, ...string[]];
   const group = await startGroup({
     command: program,
@@ -116,6 +128,8 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
   filterPipe.end(filter);
 
   const { child, pgid, parentPipe } = group;
+  // The shell waits for its line, and has no children yet.
+  const controlGroup = await createControlGroup(pgid, bounds);
   const proxy = network === undefined ? undefined : createNetworkProxy(network);
   let firstProcess: number | undefined;
   let problem: string | undefined;
@@ -131,16 +145,35 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
     );
   });
 
+  let excess: BoundExcess | undefined;
+  const stopWatching = watchBounds({
+    bounds,
+    folders: plan.isReadOnly ? [] : [plan.workspace, ...plan.writable],
+    getFirstProcess: () => firstProcess,
+    onExcess: (found) => {
+      if (!isRunning(child)) return;
+      excess = found;
+      signalGroup(pgid, "SIGKILL");
+    },
+  });
+
   const waitForEnd = async (): Promise<SandboxEnding> => {
     await waitForExit(child);
+    stopWatching();
     for (const pipe of group.extraPipes) if (pipe !== statusPipe) pipe.destroy();
     // The status is in the pipe already.
     setTimeout(() => statusPipe.destroy(), STATUS_DRAIN_MS).unref();
     const { exitCode } = await status;
+    const isOutOfMemory =
+      (exitCode === undefined || exitCode === OUT_OF_MEMORY_CODE) && controlGroup.hasRunOut();
+    // The watcher is in the group until `parentPipe` ends.
+    void controlGroup.remove();
     firstProcess = undefined;
     await connected;
     await proxy?.close();
     if (problem !== undefined) return { type: "not-started", problem };
+    if (isOutOfMemory) return { type: "over-bound", bound: "memory", limit: bounds.memoryBytes ?? 0 };
+    if (excess !== undefined && exitCode === undefined) return { type: "over-bound", ...excess };
     if (exitCode !== undefined) return { type: "ran", exitCode };
     return child.signalCode === null ? { type: "not-started" } : { type: "killed" };
   };
@@ -149,6 +182,7 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
     child,
     pgid,
     parentPipe,
+    controllers: controlGroup.controllers,
     terminate: () => {
       if (isRunning(child) && !terminateCommand(firstProcess)) signalGroup(pgid, "SIGTERM");
     },
@@ -171,6 +205,9 @@ function closeInherited({ bash }: SandboxPrograms): readonly string[] {
 
 /** bwrap closes the pipe when it ends; only a process that has inherited it could keep it open. */
 const STATUS_DRAIN_MS = 1_000;
+
+/** 128 and SIGKILL. */
+const OUT_OF_MEMORY_CODE = 137;
 
 let seccompFilter: Buffer | undefined;
 

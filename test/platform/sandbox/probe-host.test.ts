@@ -21,7 +21,7 @@ async function createPrograms(scripts: Readonly<Record<string, string>>): Promis
 }
 
 const failWith = (message: string) =>
-  createPrograms({ bwrap: `echo "bwrap: ${message}" >&2; exit 1`, setsid: "exit 1" });
+  createPrograms({ bwrap: `echo "bwrap: ${message}" >&2; exit 1`, setsid: "exit 1", prlimit: "exit 1" });
 
 const settings = (values: Readonly<Record<string, string>>) => async (path: string) =>
   Object.entries(values).find(([name]) => path.endsWith(name))?.[1];
@@ -96,14 +96,24 @@ describe("a host that cannot start a sandbox", () => {
     });
   });
 
+  linuxTest("because prlimit, which bounds each command, is not installed", async () => {
+    const path = await createPrograms({ bwrap: "exit 0", setsid: "exit 0" });
+    expect(await probeHost({ path })).toMatchObject({
+      able: false,
+      obstacle: "absent",
+      attempt: expect.stringContaining("looked for prlimit in"),
+      remedy: expect.stringContaining("apt-get install util-linux"),
+    });
+  });
+
   linuxTest("because bwrap does not answer", async () => {
-    const path = await createPrograms({ bwrap: "exec sleep 100", setsid: "exit 1" });
+    const path = await createPrograms({ bwrap: "exec sleep 100", setsid: "exit 1", prlimit: "exit 1" });
     expect(await probeHost({ path, timeoutMs: 100 })).toMatchObject({ able: false, obstacle: "timeout" });
   });
 
   linuxTest("because a program only pretends to be bwrap", async () => {
     // It runs the command as it is: without the report that only a sandbox gives, that is no success.
-    const path = await createPrograms({ bwrap: "exit 0", setsid: "exit 0" });
+    const path = await createPrograms({ bwrap: "exit 0", setsid: "exit 0", prlimit: "exit 0" });
     expect(await probeHost({ path })).toMatchObject({ able: false, obstacle: "other" });
   });
 
@@ -114,6 +124,7 @@ describe("a host that cannot start a sandbox", () => {
 printf '%s' "$args" | tr '\\n' '\\0' | exec ${HOST.programs.bwrap} --args 0 -- ${HOST.programs.setsid} true </dev/stdin`,
     });
     await symlink(HOST.programs.setsid, join(path, "setsid"));
+    await symlink(HOST.programs.prlimit, join(path, "prlimit"));
     const probe = await probeHost({ path });
     expect(probe).toMatchObject({ able: false, attempt: expect.stringContaining("mode strict") });
   });
