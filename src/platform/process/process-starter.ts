@@ -11,8 +11,8 @@ export type ProcessEnding =
   | { readonly type: "ran" }
   /** The command has not run, because its sandbox could not be made. */
   | { readonly type: "not-started"; readonly problem?: string | undefined }
-  /** It was killed because it passed a bound of its sandbox. */
-  | { readonly type: "over-bound"; readonly problem: string };
+  /** It was ended, or its sandbox could not be left in order. */
+  | { readonly type: "failed"; readonly problem: string };
 
 /** A process that waits until a line is written to `parentPipe`. */
 export type StartedProcess = Omit<StartedGroup, "extraPipes"> & {

@@ -159,7 +159,7 @@ function describeEnding(
   ending: Exclude<ProcessEnding, { type: "ran" }>,
   { stderr }: Record<OutputStream, BoundedOutput>,
 ): string {
-  if (ending.type === "over-bound") return ending.problem;
+  if (ending.type === "failed") return ending.problem;
   return `The sandbox could not be made: ${ending.problem ?? (stderr.text.trim() || "bwrap gave no reason")}`;
 }
 

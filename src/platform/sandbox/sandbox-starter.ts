@@ -9,11 +9,14 @@ import { type DeniedPath, findPathsToProtect, moveDeniedPaths, type UnmountedPat
 import { findHiddenPaths } from "./find-hidden-paths.ts";
 import type { SandboxPrograms } from "./find-sandbox-programs.ts";
 import type { ConnectionReport } from "./network-proxy.ts";
+import type { SandboxBounds } from "./sandbox-bounds.ts";
 import { isWithin, type SandboxedMode, SandboxPlanError } from "./sandbox-plan.ts";
+import type { SandboxProfile } from "./self-test.ts";
 import { type SandboxEnding, startSandbox } from "./start-sandbox.ts";
+import type { BoundExcess } from "./watch-bounds.ts";
 
-/** What a sandbox contains and allows. */
-export type SandboxProfile = {
+/** What a sandbox is to contain and to allow. */
+export type SandboxRequest = {
   readonly mode: SandboxedMode;
   /** Absolute. */
   readonly workspace: string;
@@ -25,11 +28,14 @@ export type SandboxProfile = {
   readonly writable: readonly string[];
   /** Absent: no network. Empty: a proxy that refuses, and reports, every connection. */
   readonly rules?: readonly NetworkRule[] | undefined;
+  readonly bounds?: Partial<SandboxBounds> | undefined;
 };
 
 export type SandboxEvents = {
   /** A connection was refused, or was made and has ended. */
   readonly onConnection: (report: ConnectionReport) => void;
+  /** Awaited before a command starts. Rejects with a `StartError` for a sandbox that nothing may run in. */
+  readonly admit: (profile: SandboxProfile) => Promise<void>;
   /** The command has created files that programs outside obey; they were moved aside. */
   readonly onDenied: (denied: readonly DeniedPath[]) => void;
 };
@@ -42,29 +48,26 @@ const TMPFS_BYTES = 512 * 1024 * 1024;
  * the workspace. Nothing is started, and the start rejects with a `StartError`, if the profile cannot be realised.
  */
 export function createSandboxStarter(
-  profile: SandboxProfile,
+  request: SandboxRequest,
   programs: SandboxPrograms,
-  { onConnection, onDenied }: SandboxEvents,
+  { admit, onConnection, onDenied }: SandboxEvents,
 ): ProcessStarter {
   return async (command) => {
-    const { plan, unmounted } = await buildPlan(profile, command.cwd, command.env).catch((error: unknown) => {
-      if (error instanceof StartError) throw error;
-      throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
-    });
+    const { profile, unmounted } = await buildProfile(request, programs, command.cwd, command.env);
+    await admit(profile);
     const started = await startSandbox({
-      plan,
-      programs,
+      ...profile,
       command: command.command,
       args: command.args,
       stdin: command.stdin,
-      ...(profile.rules === undefined ? {} : { network: { rules: profile.rules, onConnection } }),
+      ...(request.rules === undefined ? {} : { network: { rules: request.rules, onConnection } }),
     }).catch((error: unknown) => {
       if (error instanceof SandboxPlanError) throw new StartError(error.message, { cause: error });
       throw error;
     });
     const settle = async (ending: SandboxEnding): Promise<ProcessEnding> => {
-      const denied = profile.isReadOnly ? [] : await moveDeniedPaths(unmounted).catch(toProblem);
-      if (typeof denied === "string") return { type: "over-bound", problem: denied };
+      const denied = request.isReadOnly ? [] : await moveDeniedPaths(unmounted).catch(toProblem);
+      if (typeof denied === "string") return { type: "failed", problem: denied };
       if (denied.length > 0) onDenied(denied);
       return toProcessEnding(ending);
     };
@@ -80,22 +83,45 @@ function toProcessEnding(ending: SandboxEnding): ProcessEnding {
   switch (ending.type) {
     case "not-started":
       return ending;
+    case "over-bound":
+      return { type: "failed", problem: `The sandbox was ended: ${EXCESSES[ending.bound](ending.limit)}` };
     case "ran":
     case "killed":
       return { type: "ran" };
   }
 }
 
-type BuiltPlan = {
-  readonly plan: Parameters<typeof startSandbox>[0]["plan"];
-  readonly unmounted: UnmountedPaths;
+const EXCESSES: Readonly<Record<BoundExcess["bound"], (limit: number) => string>> = {
+  processes: (limit) => `it had more than ${limit} processes`,
+  threads: (limit) => `it had more than ${limit} threads`,
+  memory: (limit) => `it used more than ${limit} bytes of memory`,
+  workspace: (limit) =>
+    `the command added more than ${limit} bytes to the workspace and other writable folders`,
 };
 
-async function buildPlan(
-  profile: SandboxProfile,
+export type BuiltProfile = { readonly profile: SandboxProfile; readonly unmounted: UnmountedPaths };
+
+/** Finds what the sandbox of a command contains. Rejects with a `StartError`. */
+export async function buildProfile(
+  request: SandboxRequest,
+  programs: SandboxPrograms,
   cwd: string,
   env: Readonly<Record<string, string>>,
-): Promise<BuiltPlan> {
+): Promise<BuiltProfile> {
+  const { rules } = request;
+  const { plan, unmounted } = await buildPlan(request, cwd, env).catch((error: unknown) => {
+    if (error instanceof StartError) throw error;
+    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
+  });
+  const network = rules === undefined ? {} : { network: { rules, onConnection: () => {} } };
+  return { unmounted, profile: { plan, programs, ...network } };
+}
+
+async function buildPlan(
+  profile: SandboxRequest,
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly plan: SandboxProfile["plan"]; readonly unmounted: UnmountedPaths }> {
   const { mode, isReadOnly } = profile;
   const home = await findHome();
   const [workspace, folder, holdfastHome, readable, writable, hiddenPaths] = await Promise.all([
@@ -125,6 +151,7 @@ async function buildPlan(
       protectedPaths: [...new Set(protectedPaths)],
       hiddenPaths,
       tmpfsBytes: TMPFS_BYTES,
+      bounds: profile.bounds,
     },
   };
 }

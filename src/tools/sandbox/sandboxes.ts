@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { buildCleanEnvironment } from "../../platform/process/clean-environment.ts";
 import {
   type ProcessEnding,
   type ProcessStarter,
@@ -6,10 +7,16 @@ import {
 } from "../../platform/process/process-starter.ts";
 import type { SandboxPrograms } from "../../platform/sandbox/find-sandbox-programs.ts";
 import { type HostProbe, probeHost } from "../../platform/sandbox/probe-host.ts";
-import { createSandboxStarter, type SandboxProfile } from "../../platform/sandbox/sandbox-starter.ts";
+import {
+  buildProfile,
+  createSandboxStarter,
+  type SandboxRequest,
+} from "../../platform/sandbox/sandbox-starter.ts";
+import { runSelfTest, type SelfTestResult } from "../../platform/sandbox/self-test.ts";
 import { type NetworkRule, parseNetworkRule } from "../../platform/text/network-rule.ts";
 import type { SandboxMode, SandboxReport, SandboxSettings } from "../../schema/sandbox.ts";
 import { SandboxLog } from "./sandbox-log.ts";
+import { SelfTests } from "./self-tests.ts";
 
 /** A worker cannot run processes in the sandbox that a definition asks for. The message says what to do about it. */
 export class SandboxUnavailableError extends Error {
@@ -46,6 +53,7 @@ export type SandboxesOptions = {
 /** The sandboxes of a worker. Probes its host once, when a sandbox is needed for the first time. */
 export class Sandboxes {
   readonly #options: SandboxesOptions;
+  readonly #selfTests = new SelfTests();
   #probe: Promise<HostProbe> | undefined;
 
   constructor(options: SandboxesOptions) {
@@ -62,13 +70,32 @@ export class Sandboxes {
     if (mode !== "off") await this.#findPrograms(mode);
   }
 
+  /** Tries the forbidden acts in the sandbox of a use, whose mode is not `off`. Rejects as `open` does. */
+  async test(use: SandboxUse): Promise<SelfTestResult> {
+    const { mode } = use.settings;
+    if (mode === "off") throw new TypeError("Without a sandbox, nothing is forbidden");
+    const programs = await this.#findPrograms(mode);
+    const request = this.#buildRequest(use, mode);
+    const { profile } = await buildProfile(
+      request,
+      programs,
+      use.workspace,
+      buildCleanEnvironment("self-test"),
+    );
+    return await runSelfTest(profile);
+  }
+
   /** Prepares a sandbox, or none if the settings say `off`. Rejects with a `SandboxUnavailableError`. */
   async open(use: SandboxUse): Promise<OpenSandbox> {
     const { mode, env } = use.settings;
     const recorder = new SandboxLog({ mode, isReadOnly: mode !== "off" && use.isReadOnly === true });
     if (mode === "off") return { start: this.#addVariables(startWithoutSandbox, env), recorder };
     const programs = await this.#findPrograms(mode);
-    const start = createSandboxStarter(this.#buildProfile(use, mode), programs, {
+    const start = createSandboxStarter(this.#buildRequest(use, mode), programs, {
+      admit: async (profile) => {
+        const first = await this.#selfTests.admit(profile);
+        if (first !== undefined) recorder.addSelfTest(first);
+      },
       onConnection: (report) => recorder.addConnection(report),
       onDenied: (moved) => recorder.addMoved(moved),
     });
@@ -98,9 +125,9 @@ export class Sandboxes {
     throw new SandboxUnavailableError(`${tried} ${probe.remedy}`);
   }
 
-  #buildProfile(
+  #buildRequest(
     { settings, workspace, isReadOnly = false, granted = [] }: SandboxUse,
-    mode: SandboxProfile["mode"],
+    mode: SandboxRequest["mode"],
   ) {
     const { network, readable, writable } = settings;
     const allowed = [...network.allow.flatMap((text) => parseNetworkRule(text) ?? []), ...granted];
