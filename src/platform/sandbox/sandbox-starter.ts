@@ -1,4 +1,4 @@
-import { realpath, stat } from "node:fs/promises";
+import { mkdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { CALL_VARIABLE } from "../process/process-group.ts";
@@ -123,11 +123,13 @@ async function buildPlan(
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly plan: SandboxProfile["plan"]; readonly unmounted: UnmountedPaths }> {
   const { mode, isReadOnly } = profile;
+  // A worker whose data is in a database may have no folder yet; what is not there cannot be hidden.
+  await mkdir(profile.holdfastHome, { recursive: true, mode: 0o700 });
   const home = await findHome();
   const [workspace, folder, holdfastHome, readable, writable, hiddenPaths] = await Promise.all([
     resolvePath(profile.workspace, home),
     resolvePath(cwd, home),
-    resolveAbsent(profile.holdfastHome),
+    realpath(profile.holdfastHome),
     Promise.all(profile.readable.map((path) => resolvePath(path, home))),
     Promise.all(profile.writable.map((path) => resolvePath(path, home))),
     findHiddenPaths(home),
@@ -171,16 +173,6 @@ async function resolvePath(path: string, home: string): Promise<string> {
       cause: error,
     });
   });
-}
-
-/** Resolves the part of a path that exists. */
-async function resolveAbsent(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(await resolveAbsent(parent), basename(path));
-  }
 }
 
 /** The folders beside `bin` from which the programs in it read their parts. */

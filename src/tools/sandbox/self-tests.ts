@@ -31,9 +31,17 @@ export class SelfTests {
   }
 }
 
+/** Names each act that succeeded; acts that could not be tried usually have one reason. */
 function describeFailures({ acts }: SelfTestResult): string {
-  return acts
-    .filter(({ outcome }) => outcome !== "prevented")
-    .map(({ forbidden, outcome, detail }) => `${forbidden}: ${outcome}${detail === "" ? "" : ` (${detail})`}`)
-    .join("; ");
+  const succeeded = acts.filter(({ outcome }) => outcome === "succeeded");
+  const reasons = new Map<string, string[]>();
+  for (const { name, outcome, detail } of acts) {
+    if (outcome === "not-tried") reasons.set(detail, [...(reasons.get(detail) ?? []), name]);
+  }
+  return [
+    ...succeeded.map(
+      ({ forbidden, detail }) => `Succeeded: ${forbidden}${detail === "" ? "" : ` (${detail})`}.`,
+    ),
+    ...[...reasons].map(([reason, names]) => `Could not be tried: ${names.join(", ")}: ${reason}`),
+  ].join(" ");
 }
