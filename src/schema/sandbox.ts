@@ -43,6 +43,23 @@ export const SandboxNetwork = z.strictObject({
 });
 export type SandboxNetwork = z.infer<typeof SandboxNetwork>;
 
+const bound = z.number().int().positive();
+
+/** How much the processes of one sandbox may use together, or each of them where it says so. */
+export const SandboxBoundSettings = z.strictObject({
+  processes: bound.min(8).optional().describe("Processes alive at the same time; 512 by default."),
+  memoryBytes: bound
+    .min(1024 * 1024)
+    .optional()
+    .describe("Resident memory in bytes, each shared page counted once; no bound by default."),
+  workspaceBytes: bound
+    .optional()
+    .describe("What one command may add to the folders that it may write, in bytes; 10 GiB by default."),
+  fileBytes: bound.min(4096).optional().describe("The size of each file, in bytes; 8 GiB by default."),
+  openFiles: bound.min(32).optional().describe("Open files of each process; 4,096 by default."),
+});
+export type SandboxBoundSettings = z.infer<typeof SandboxBoundSettings>;
+
 /** In which sandbox processes run. `off` has no other fields, because it would ignore them. */
 export const SandboxSettings = z
   .strictObject({
@@ -76,12 +93,17 @@ export const SandboxSettings = z
       .describe(
         "Names of the worker's environment variables that processes receive besides PATH, HOME and the like.",
       ),
+    bounds: SandboxBoundSettings.optional().describe("How much processes may use; the defaults if absent."),
   })
   .refine(
-    ({ mode, network, readable, writable }) =>
+    ({ mode, network, readable, writable, bounds }) =>
       mode !== "off" ||
-      network.allow.length + (network.ask ?? []).length + readable.length + writable.length === 0,
-    { path: ["mode"], error: "`off` allows everything; remove `network`, `readable` and `writable`" },
+      (network.allow.length + (network.ask ?? []).length + readable.length + writable.length === 0 &&
+        bounds === undefined),
+    {
+      path: ["mode"],
+      error: "`off` allows everything; remove `network`, `readable`, `writable` and `bounds`",
+    },
   );
 export type SandboxSettings = z.infer<typeof SandboxSettings>;
 export type SandboxSettingsInput = z.input<typeof SandboxSettings>;

@@ -14,6 +14,7 @@ import {
 } from "../../platform/sandbox/sandbox-starter.ts";
 import { runSelfTest, type SelfTestResult } from "../../platform/sandbox/self-test.ts";
 import { type NetworkRule, parseNetworkRule } from "../../platform/text/network-rule.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { SandboxMode, SandboxReport, SandboxSettings } from "../../schema/sandbox.ts";
 import { SandboxLog } from "./sandbox-log.ts";
 import { SelfTests } from "./self-tests.ts";
@@ -129,11 +130,20 @@ export class Sandboxes {
     { settings, workspace, isReadOnly = false, granted = [] }: SandboxUse,
     mode: SandboxRequest["mode"],
   ) {
-    const { network, readable, writable } = settings;
+    const { network, readable, writable, bounds } = settings;
     const allowed = [...network.allow.flatMap((text) => parseNetworkRule(text) ?? []), ...granted];
     const rules = allowed.length + (network.ask ?? []).length === 0 ? undefined : allowed;
     const { holdfastHome } = this.#options;
-    return { mode, workspace: resolve(workspace), isReadOnly, holdfastHome, readable, writable, rules };
+    return {
+      mode,
+      workspace: resolve(workspace),
+      isReadOnly,
+      holdfastHome,
+      readable,
+      writable,
+      rules,
+      bounds: omitUndefined(bounds ?? {}),
+    };
   }
 
   #addVariables(start: ProcessStarter, names: readonly string[]): ProcessStarter {
