@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { BY_REFERENCE, Headers, holdsSecret, isLiteralSecret, NO_SECRET_IN_ADDRESS } from "./headers.ts";
 import { SecretReference } from "./model.ts";
+import { SandboxSettings } from "./sandbox.ts";
 import { ReplayClass } from "./tool.ts";
 
 // Model Context Protocol servers whose tools an agent has. docs/mcp.md describes the fields.
@@ -67,7 +68,12 @@ const Stdio = z.strictObject({
     .min(1)
     .max(4096)
     .optional()
-    .describe("The folder in which the program starts; the worker's current folder by default."),
+    .describe(
+      "The folder in which the program starts, within what its sandbox contains; the workspace by default, or the worker's current folder without a sandbox.",
+    ),
+  sandbox: SandboxSettings.optional().describe(
+    "The sandbox in which the program runs, such as one with network; by default the agent's, or else the worker's.",
+  ),
 });
 
 const Bearer = z.strictObject({

@@ -10,7 +10,7 @@ import { Conversations } from "../activities/step/conversations.ts";
 import { Definitions } from "../activities/step/definitions.ts";
 import { getDatabaseUrl } from "../config/database-url.ts";
 import { hideEnvironment } from "../config/hide-environment.ts";
-import { resolveHome } from "../config/home.ts";
+import { type Home, resolveHome } from "../config/home.ts";
 import { readSandbox } from "../config/sandbox.ts";
 import { readDrainMs } from "../config/worker-environment.ts";
 import { BUILT_IN_EVALUATIONS } from "../hooks/evaluation-strategy.ts";
@@ -26,7 +26,6 @@ import type { SecretSource } from "../models/secrets.ts";
 import { type Encryption, resolveEncryption } from "../platform/encryption/resolve-encryption.ts";
 import { createLogger, type Logger } from "../platform/log.ts";
 import { BUILT_IN_STRATEGIES, DEFAULT_TRANSLATION } from "../schema/context.ts";
-import type { SandboxSettings } from "../schema/sandbox.ts";
 import { openHub } from "../store/stream/open-hub.ts";
 import { openTranscript } from "../store/transcript/open-transcript.ts";
 import type { WorkerProcess } from "../store/transcript/worker-process.ts";
@@ -66,8 +65,8 @@ export type AgentHost = {
   readonly secrets: SecretSource;
   readonly sources: ToolSources;
   readonly tools: ToolRegistry;
-  /** Of definitions that state no sandbox of their own. */
-  readonly sandbox: SandboxSettings;
+  readonly home: Home;
+  readonly sandboxes: Sandboxes;
   readonly drain: Drain;
   readonly drainMs: number;
   /** Through these, each activity of ours passes. */
@@ -96,7 +95,13 @@ export function prepareAgentHost(options: AgentHostOptions, place: WorkerPlace):
     options.secrets ?? createSecretSource(options.credentials, process.env, log),
     getKnownValues,
   );
-  const sources = new ToolSources(listSources(options, { secrets, log }));
+  const home = resolveHome(options.home);
+  const sandboxes = new Sandboxes({
+    fallback: readSandbox(options.sandbox, process.env),
+    holdfastHome: home.folder,
+    environment: process.env,
+  });
+  const sources = new ToolSources(listSources(options, { sandboxes, secrets, log }));
   const drainMs = options.drainMs ?? readDrainMs(process.env) ?? DRAIN_MS;
   const drain = new Drain(drainMs, log);
   const own = identifyProcess({ namespace: place.namespace, taskQueue: place.taskQueue });
@@ -108,7 +113,8 @@ export function prepareAgentHost(options: AgentHostOptions, place: WorkerPlace):
     secrets,
     sources,
     tools: new ToolRegistry(listTools(options, log), sources),
-    sandbox: readSandbox(options.sandbox, process.env),
+    home,
+    sandboxes,
     drain,
     drainMs,
     interceptors: [
@@ -139,7 +145,7 @@ export async function openAgentHost(
     for (const closeOne of opened.splice(0).reverse()) await closeOne();
   };
   try {
-    const home = resolveHome(options.home);
+    const { home } = host;
     const database = getDatabaseUrl(options.database);
     const place = { path: home.transcript, database, encryption: options.encryption };
     const transcript = options.transcript ?? (await openTranscript(place));
@@ -168,11 +174,7 @@ export async function openAgentHost(
       outages: new Outages(),
       definitions: new Definitions(patient),
       conversations: new Conversations(patient),
-      sandboxes: new Sandboxes({
-        fallback: host.sandbox,
-        holdfastHome: home.folder,
-        environment: process.env,
-      }),
+      sandboxes: host.sandboxes,
       process: self.id,
       defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
       log,

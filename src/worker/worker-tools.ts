@@ -10,6 +10,7 @@ import { createNextRoundTools } from "../tools/builtin/next-round-tools.ts";
 import { createReadFullMessageTool } from "../tools/builtin/read-full-message-tool.ts";
 import { createTeamTools } from "../tools/builtin/team-tools.ts";
 import { createViewTools } from "../tools/builtin/view-tools.ts";
+import type { Sandboxes } from "../tools/sandbox/sandboxes.ts";
 import { McpSource } from "../tools/sources/mcp/mcp-source.ts";
 import { OpenApiSource } from "../tools/sources/openapi/open-api-source.ts";
 import { SkillSource } from "../tools/sources/skills/skill-source.ts";
@@ -49,16 +50,28 @@ function listBuiltInTools(wanted: boolean | DefaultToolOptions = true): readonly
   return [...createDefaultTools(options), createUnsandboxedBashTool(options.bash), ...createViewTools()];
 }
 
+type SourceDependencies = {
+  readonly sandboxes: Sandboxes;
+  readonly secrets: SecretSource;
+  readonly log: Logger;
+};
+
 /**
  * Lists the sources of tools that no worker has itself: the built-in ones, and the application's own, which replace
  * built-in ones.
  */
 export function listSources(
   { sources = [] }: Pick<HoldfastWorkerOptions, "sources">,
-  { secrets, log }: { readonly secrets: SecretSource; readonly log: Logger },
+  { sandboxes, secrets, log }: SourceDependencies,
 ): readonly ToolSource[] {
   const ours: readonly ToolSource[] = [
-    new McpSource({ secrets, log, version: readPackageVersion(), elicit: ({ askUser }) => askUser }),
+    new McpSource({
+      sandboxes,
+      secrets,
+      log,
+      version: readPackageVersion(),
+      elicit: ({ askUser }) => askUser,
+    }),
     new OpenApiSource({ secrets }),
     new SkillSource(),
   ];

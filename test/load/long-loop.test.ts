@@ -23,13 +23,13 @@ import { NamedRegistry } from "../../src/hooks/named-registry.ts";
 import { Outages } from "../../src/models/outages.ts";
 import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { createLogger } from "../../src/platform/log.ts";
+import { SandboxSettings } from "../../src/schema/sandbox.ts";
 import { NullHub } from "../../src/store/stream/null-hub.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createTestAgent } from "../../src/testing/test-agent.ts";
-import { defineTool } from "../../src/tools/tool.ts";
-import { SandboxSettings } from "../../src/schema/sandbox.ts";
 import { Sandboxes } from "../../src/tools/sandbox/sandboxes.ts";
+import { defineTool } from "../../src/tools/tool.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 

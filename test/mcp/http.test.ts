@@ -11,7 +11,7 @@ import {
   type ReceivedRequest,
   writeJson,
 } from "./support/http-server.ts";
-import { createHttpServer, createPool } from "./support/mcp-servers.ts";
+import { createHttpServer, createPool, OUTSIDE } from "./support/mcp-servers.ts";
 
 const { signal } = new AbortController();
 const closing: (() => unknown)[] = [];
@@ -32,7 +32,7 @@ async function call(server: McpServer, secrets: Record<string, string> = {}, tim
   closing.unshift(() => pool.close());
   const texts: string[] = [];
   for (let time = 0; time < times; time += 1) {
-    const { result } = await pool.getServer(server).callTool("ok", {}, { signal });
+    const { result } = await pool.getServer(server, OUTSIDE).callTool("ok", {}, { signal });
     texts.push(formatContent(toToolResult(result).content));
   }
   return texts.join(", ");
@@ -213,7 +213,8 @@ describe("credentials", () => {
     const definition = createHttpServer(`${server.origin}/mcp`, { auth });
     const once = async () =>
       formatContent(
-        toToolResult((await pool.getServer(definition).callTool("ok", {}, { signal })).result).content,
+        toToolResult((await pool.getServer(definition, OUTSIDE).callTool("ok", {}, { signal })).result)
+          .content,
       );
     expect(await once()).toBe("token-1");
     expect(await once()).toBe("token-1");

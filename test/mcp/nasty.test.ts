@@ -19,9 +19,11 @@ import { thoroughTest } from "../support/test-depth.ts";
 import {
   createContext,
   createPool,
+  createSandboxes,
   createStdioServer,
   createTemporaryFolder,
   MISBEHAVING_SERVER,
+  OUTSIDE,
 } from "./support/mcp-servers.ts";
 
 const { signal } = new AbortController();
@@ -42,7 +44,7 @@ function nasty({ args = [], env = {} }: More = {}, more: object = {}) {
   );
   const { pool, lines } = createPool({ NASTY_TOKEN: SECRET });
   closing.push(() => pool.close());
-  return { server, pool, lines, kept: pool.getServer(server) };
+  return { server, pool, lines, kept: pool.getServer(server, OUTSIDE) };
 }
 
 const call = async (kept: PooledServer, name: string, options: Partial<ToolCallOptions> = {}) => {
@@ -218,7 +220,12 @@ describe("a server's tool list", () => {
       { name: "resources/list", inputSchema, hints: {}, needsTask: false },
     ]).tools;
     const own = pinResourceTools(server)[0];
-    const source = new McpSource({ secrets: () => undefined, version: "0", log: console });
+    const source = new McpSource({
+      sandboxes: createSandboxes(),
+      secrets: () => undefined,
+      version: "0",
+      log: console,
+    });
     expect(source.createTool({ ...tool!, data: { server } }).execute.toString()).not.toBe(
       source.createTool({ ...own!, data: { server } }).execute.toString(),
     );
@@ -383,10 +390,10 @@ describe("a server's lifetime", () => {
     closing.push(folder.remove);
     const log = join(folder.path, "log");
     const { pool, server } = nasty({ args: [`log=${log}`] }, { idleMs: 150 });
-    await call(pool.getServer(server), "ok");
+    await call(pool.getServer(server, OUTSIDE), "ok");
     const lines = () => readFileSync(log, "utf8");
     await vi.waitFor(() => expect(lines()).toContain("end of input"), 5000);
-    expect(await call(pool.getServer(server), "ok")).toBe("fine");
+    expect(await call(pool.getServer(server, OUTSIDE), "ok")).toBe("fine");
     expect(lines().match(/^start /gm)).toHaveLength(2);
   });
 
@@ -441,7 +448,8 @@ describe("a server's lifetime", () => {
   test("a secret that is not set, a missing program and a missing folder are named", async () => {
     const { pool } = createPool();
     closing.push(() => pool.close());
-    const failing = async (server: McpServer) => await call(pool.getServer(server), "ok").catch(String);
+    const failing = async (server: McpServer) =>
+      await call(pool.getServer(server, OUTSIDE), "ok").catch(String);
     expect(
       await failing(createStdioServer(MISBEHAVING_SERVER, { env: { NASTY_TOKEN: "${NASTY_TOKEN}" } })),
     ).toMatch(/cannot be used: NASTY_TOKEN is not set in the environment of the worker/);

@@ -13,6 +13,7 @@ import {
   createPool,
   createStdioServer,
   createTemporaryFolder,
+  OUTSIDE,
   resolveOfficialServer,
   startListeningServer,
 } from "./support/mcp-servers.ts";
@@ -29,12 +30,12 @@ async function toolsOf(
 ): Promise<{ tool: (remote: string) => ExecutableTool; kept: PooledServer }> {
   const { pool } = createPool();
   closing.push(() => pool.close());
-  const kept = pool.getServer(server);
+  const kept = pool.getServer(server, OUTSIDE);
   const { tools } = pinTools(server, (await kept.getListing(signal)).tools);
   const tool = (remote: string) => {
     const pinned = tools.find((one) => one.remote === remote);
     if (pinned === undefined) throw new Error(`no tool ${remote} among ${tools.map((one) => one.remote)}`);
-    return createMcpTool(pinned, server, () => pool.getServer(server));
+    return createMcpTool(pinned, server, () => pool.getServer(server, OUTSIDE));
   };
   return { tool, kept };
 }
@@ -146,7 +147,7 @@ describe.each([
     await expect(run(read as ExecutableTool, { uri: "demo://nowhere" })).rejects.toThrow(
       /The MCP server "test" rejected the request/,
     );
-    const prompts = await kept.run(signal, (connection, request) => connection.listPrompts(request));
+    const prompts = await kept.run({ signal }, (connection, request) => connection.listPrompts(request));
     expect(prompts.map(({ name }) => name)).toContain("simple-prompt");
   });
 });

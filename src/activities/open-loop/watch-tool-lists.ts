@@ -19,7 +19,7 @@ const NOT_FOUND = 5;
 export function watchToolLists(
   definition: AgentDefinition,
   { loopId, definitionHash, isOpening }: Pick<ActiveLoop, "loopId" | "definitionHash" | "isOpening">,
-  { tools, log }: Pick<Dependencies, "tools" | "log">,
+  { tools, defaultWorkspace, log }: Pick<Dependencies, "tools" | "defaultWorkspace" | "log">,
 ): void {
   const workflow = activityInfo().workflowExecution?.workflowId;
   const client = getClient();
@@ -27,6 +27,7 @@ export function watchToolLists(
   tools.sources.watch(definition, {
     workflow,
     loopId,
+    workspace: definition.workspace ?? defaultWorkspace,
     definitionHash,
     ...omitUndefined({ isOpening }),
     notify: async (change) => {

@@ -1,5 +1,6 @@
 import { check } from "../../schema/check.ts";
 import { McpServer } from "../../schema/mcp.ts";
+import type { SandboxSettings } from "../../schema/sandbox.ts";
 import { type AgentFileContext, loadAgentFile } from "./agent-file.ts";
 import { parsePositiveNumber } from "./parse-number.ts";
 import type { UntrustedFlag } from "./untrusted-flag.ts";
@@ -16,8 +17,17 @@ export type McpFlags = UntrustedFlag & {
   readonly timeout?: string;
 };
 
+/** Servers, and what applies to the sandboxes of their processes. */
+export type ChosenServers = {
+  readonly servers: readonly McpServer[];
+  /** The agent's settings; absent if it states none. */
+  readonly sandbox?: SandboxSettings | undefined;
+  /** The agent's folder; absent if it states none. */
+  readonly workspace?: string | undefined;
+};
+
 /** Returns the servers of an agent file, or the one that the flags describe. */
-export function parseMcpServers(flags: McpFlags, fileContext: AgentFileContext): readonly McpServer[] {
+export function parseMcpServers(flags: McpFlags, fileContext: AgentFileContext): ChosenServers {
   const ways = [flags.agent, flags.command, flags.url].filter((way) => way !== undefined);
   if (ways.length !== 1)
     throw new UsageError("No single server is specified. Give exactly one of --agent, --command and --url");
@@ -32,7 +42,7 @@ export function parseMcpServers(flags: McpFlags, fileContext: AgentFileContext):
     timeoutMs,
   };
   const checked = check(McpServer, server, "server");
-  if (checked.ok) return [checked.value];
+  if (checked.ok) return { servers: [checked.value] };
   throw new UsageError(`The flags do not describe a valid MCP server: ${checked.problems.join("; ")}`);
 }
 
@@ -40,10 +50,10 @@ function loadAgentServers(
   file: string,
   serverName: string | undefined,
   fileContext: AgentFileContext,
-): readonly McpServer[] {
-  const { mcp = [], name } = loadAgentFile(file, fileContext).agent;
+): ChosenServers {
+  const { mcp = [], name, sandbox, workspace } = loadAgentFile(file, fileContext).agent;
   const servers = mcp.filter((server) => serverName === undefined || server.name === serverName);
-  if (servers.length > 0) return servers;
+  if (servers.length > 0) return { servers, sandbox, workspace };
   if (mcp.length === 0)
     throw new UsageError(`The agent ${name} of ${file} has no MCP servers. Add an [[mcp]] section`);
   const known = mcp.map((server) => server.name).join(", ");

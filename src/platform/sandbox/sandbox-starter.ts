@@ -34,10 +34,13 @@ export type SandboxRequest = {
 export type SandboxEvents = {
   /** A connection was refused, or was made and has ended. */
   readonly onConnection: (report: ConnectionReport) => void;
-  /** Awaited before a command starts. Rejects with a `StartError` for a sandbox that nothing may run in. */
-  readonly admit: (profile: SandboxProfile) => Promise<void>;
   /** The command has created files that programs outside obey; they were moved aside. */
   readonly onDenied: (denied: readonly DeniedPath[]) => void;
+};
+
+export type SandboxAdmission = {
+  /** Awaited before a command starts. Rejects with a `StartError` for a sandbox that nothing may run in. */
+  readonly admit: (profile: SandboxProfile) => Promise<void>;
 };
 
 /** Each of the sandbox's temporary file systems is memory. */
@@ -50,7 +53,7 @@ const TMPFS_BYTES = 512 * 1024 * 1024;
 export function createSandboxStarter(
   request: SandboxRequest,
   programs: SandboxPrograms,
-  { admit, onConnection, onDenied }: SandboxEvents,
+  { admit, onConnection, onDenied }: SandboxEvents & SandboxAdmission,
 ): ProcessStarter {
   return async (command) => {
     const { profile, unmounted } = await buildProfile(request, programs, command.cwd, command.env);

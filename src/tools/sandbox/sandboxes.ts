@@ -10,6 +10,7 @@ import { type HostProbe, probeHost } from "../../platform/sandbox/probe-host.ts"
 import {
   buildProfile,
   createSandboxStarter,
+  type SandboxEvents,
   type SandboxRequest,
 } from "../../platform/sandbox/sandbox-starter.ts";
 import { runSelfTest, type SelfTestResult } from "../../platform/sandbox/self-test.ts";
@@ -67,7 +68,7 @@ export class Sandboxes {
   }
 
   /** Throws a `SandboxUnavailableError` where this host cannot make the sandbox. */
-  async check({ mode }: SandboxSettings): Promise<void> {
+  async check({ mode }: Pick<SandboxSettings, "mode">): Promise<void> {
     if (mode !== "off") await this.#findPrograms(mode);
   }
 
@@ -86,8 +87,12 @@ export class Sandboxes {
     return await runSelfTest(profile);
   }
 
-  /** Prepares a sandbox, or none if the settings say `off`. Rejects with a `SandboxUnavailableError`. */
-  async open(use: SandboxUse): Promise<OpenSandbox> {
+  /**
+   * Prepares a sandbox, or none if the settings say `off`. Rejects with a `SandboxUnavailableError`.
+   *
+   * @param events - Receives what happens in it, besides the recorder.
+   */
+  async open(use: SandboxUse, events?: SandboxEvents): Promise<OpenSandbox> {
     const { mode, env } = use.settings;
     const recorder = new SandboxLog({ mode, isReadOnly: mode !== "off" && use.isReadOnly === true });
     if (mode === "off") return { start: this.#addVariables(startWithoutSandbox, env), recorder };
@@ -97,8 +102,14 @@ export class Sandboxes {
         const first = await this.#selfTests.admit(profile);
         if (first !== undefined) recorder.addSelfTest(first);
       },
-      onConnection: (report) => recorder.addConnection(report),
-      onDenied: (moved) => recorder.addMoved(moved),
+      onConnection: (report) => {
+        recorder.addConnection(report);
+        events?.onConnection(report);
+      },
+      onDenied: (moved) => {
+        recorder.addMoved(moved);
+        events?.onDenied(moved);
+      },
     });
     return { start: this.#addVariables(start, env), recorder };
   }

@@ -39,6 +39,8 @@ export type ActiveLoop = {
   /** The id of the workflow that runs the loop. */
   readonly workflow: string;
   readonly loopId: string;
+  /** The agent's folder. Absolute. */
+  readonly workspace: string;
   /** The definition that the loop is pinned to. */
   readonly definitionHash: string;
   /** The loop is opening: its run does not know it yet. */

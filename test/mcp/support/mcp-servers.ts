@@ -4,7 +4,10 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { McpServer } from "../../../src/schema/mcp.ts";
+import { SandboxSettings, type SandboxSettingsInput } from "../../../src/schema/sandbox.ts";
+import { Sandboxes } from "../../../src/tools/sandbox/sandboxes.ts";
 import { McpPool } from "../../../src/tools/sources/mcp/mcp-pool.ts";
+import type { ServerPlace } from "../../../src/tools/sources/mcp/server-place.ts";
 import type { ToolContext } from "../../../src/tools/tool-execution.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");
@@ -17,12 +20,26 @@ const ONLY_LOOPBACK = join(import.meta.dirname, "only-loopback.cjs");
 
 export type LogLine = { readonly facts: Record<string, unknown>; readonly message: string };
 
+/** Where servers run without a sandbox. */
+export const OUTSIDE = createPlace({ mode: "off" }, tmpdir());
+
+export function createPlace(sandbox: SandboxSettingsInput, workspace: string): ServerPlace {
+  return { sandbox: SandboxSettings.parse(sandbox), workspace };
+}
+
+/** Sandboxes of a worker whose default is none. */
+export function createSandboxes(): Sandboxes {
+  const holdfastHome = join(tmpdir(), "holdfast-home-of-mcp-tests");
+  return new Sandboxes({ fallback: OUTSIDE.sandbox, holdfastHome, environment: process.env });
+}
+
 /** A pool whose log can be read. */
 export function createPool(secrets: Record<string, string> = {}): { pool: McpPool; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const recordLine = (facts: object, message: string) => void lines.push({ facts: { ...facts }, message });
   const log = { debug: recordLine, info: recordLine, warn: recordLine };
-  return { pool: new McpPool({ secrets: (name) => secrets[name], version: "0", log }), lines };
+  const sandboxes = createSandboxes();
+  return { pool: new McpPool({ sandboxes, secrets: (name) => secrets[name], version: "0", log }), lines };
 }
 
 type Stdio = {

@@ -1,6 +1,11 @@
 import type { Command } from "commander";
+import { resolveHome } from "../../../config/home.ts";
+import { readSandbox } from "../../../config/sandbox.ts";
+import type { SandboxSettings } from "../../../schema/sandbox.ts";
+import { Sandboxes } from "../../../tools/sandbox/sandboxes.ts";
 import { inspectServer, type ServerInspection } from "../../../tools/sources/mcp/inspect-server.ts";
 import { McpPool } from "../../../tools/sources/mcp/mcp-pool.ts";
+import { getOwnSandbox } from "../../../tools/sources/mcp/server-place.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { importMcpServers, type McpImportFlags } from "../mcp-import.ts";
@@ -8,6 +13,7 @@ import { type McpFlags, parseMcpServers } from "../mcp-servers.ts";
 import { formatServer, formatServerCheck } from "../mcp-view.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { readTrust, UNTRUSTED } from "../untrusted-flag.ts";
+import { UsageError } from "../usage-error.ts";
 
 export function configureMcpCommand(mcp: Command, runAction: RunAction): void {
   mcp.addHelpText(
@@ -118,14 +124,25 @@ const formatToolList: FormatInspection = (name, seen, paint) =>
 
 async function inspectServers(context: Context, flags: McpFlags, format: FormatInspection): Promise<number> {
   const { env } = context.streams;
-  const servers = parseMcpServers(flags, readTrust(context, flags));
+  const { servers, sandbox, workspace = process.cwd() } = parseMcpServers(flags, readTrust(context, flags));
   const log = createSilentLog();
-  const pool = new McpPool({ secrets: (name) => env[name], version: readPackageVersion(), log });
+  const sandboxes = new Sandboxes({
+    fallback: readSandboxVariable(env),
+    holdfastHome: resolveHome(context.options.home).folder,
+    environment: env,
+  });
+  const version = readPackageVersion();
+  const pool = new McpPool({ sandboxes, secrets: (name) => env[name], version, log });
   try {
     const { signal } = new AbortController();
     let code: number = EXIT.ok;
     for (const server of servers) {
-      const inspection = await inspectServer(server, pool, signal);
+      const inspection = await inspectServer(
+        server,
+        { sandbox: sandboxes.getSettings(getOwnSandbox(server) ?? sandbox), workspace },
+        pool,
+        signal,
+      );
       if (!inspection.ok) code = EXIT.failed;
       if (context.json) context.printJson({ type: "mcp-server", name: server.name, ...inspection });
       else for (const line of format(server.name, inspection, context.out)) context.print(line);
@@ -133,6 +150,15 @@ async function inspectServers(context: Context, flags: McpFlags, format: FormatI
     return code;
   } finally {
     await pool.close();
+  }
+}
+
+function readSandboxVariable(env: NodeJS.ProcessEnv): SandboxSettings {
+  try {
+    return readSandbox(undefined, env);
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message, { cause: error });
+    throw error;
   }
 }
 

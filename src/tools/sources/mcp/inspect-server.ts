@@ -11,6 +11,7 @@ import { McpError, type McpFault } from "./mcp-error.ts";
 import type { McpPool } from "./mcp-pool.ts";
 import { pinTools } from "./pin-tools.ts";
 import { pinResourceTools } from "./resource-tools.ts";
+import type { ServerPlace } from "./server-place.ts";
 
 /** A tool as an agent would get it, with what the server declares about its safety. */
 export type InspectedTool = Omit<PinnedTool, "data"> & { readonly hints: ToolHints };
@@ -33,12 +34,13 @@ export type ServerInspection =
 /** Lists everything that a server offers, for display to a user. */
 export async function inspectServer(
   server: McpServer,
+  place: ServerPlace,
   pool: McpPool,
   signal: AbortSignal,
 ): Promise<ServerInspection> {
   try {
     const startedMs = performance.now();
-    const pooled = pool.getServer(server);
+    const pooled = pool.getServer(server, place);
     const { serverInfo, tools: remote } = await pooled.getListing(signal);
     const startMs = Math.round(performance.now() - startedMs);
     const { tools, warnings } = pinTools(server, remote);
@@ -48,9 +50,11 @@ export async function inspectServer(
       ok: true,
       serverInfo,
       tools: [...tools, ...offered].map((tool) => ({ ...tool, hints: hints.get(tool.remote) ?? {} })),
-      prompts: await pooled.run(signal, (connection, request) => connection.listPrompts(request)),
-      resources: await pooled.run(signal, (connection, request) => connection.listResources(request)),
-      templates: await pooled.run(signal, (connection, request) => connection.listResourceTemplates(request)),
+      prompts: await pooled.run({ signal }, (connection, request) => connection.listPrompts(request)),
+      resources: await pooled.run({ signal }, (connection, request) => connection.listResources(request)),
+      templates: await pooled.run({ signal }, (connection, request) =>
+        connection.listResourceTemplates(request),
+      ),
       warnings,
       startMs,
     };

@@ -2,7 +2,9 @@ import { asObject } from "../../../platform/text/json.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import { McpServer } from "../../../schema/mcp.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
+import { type Sandboxes, SandboxUnavailableError } from "../../sandbox/sandboxes.ts";
 import type { ExecutableTool } from "../../tool.ts";
+import type { ToolContext } from "../../tool-execution.ts";
 import {
   type ActiveLoop,
   type PinContext,
@@ -15,16 +17,24 @@ import { McpPool, type McpPoolOptions } from "./mcp-pool.ts";
 import { createMcpTool, type ServerRequestHandlers } from "./mcp-tool.ts";
 import { pinTools } from "./pin-tools.ts";
 import { createResourceTool, pinResourceTools } from "./resource-tools.ts";
+import { getOwnSandbox, readPinnedPlace, type ServerPlace } from "./server-place.ts";
 import { ToolListWatcher } from "./tool-list-watcher.ts";
+
+export type McpSourceOptions = McpPoolOptions &
+  ServerRequestHandlers & { readonly sandboxes: Pick<Sandboxes, "open" | "check" | "getSettings"> };
 
 /** Provides the tools of MCP servers. A server lives as long as the worker, and only while it is used. */
 export class McpSource implements ToolSource {
   readonly kind = "mcp";
+  readonly #sandboxes: Pick<Sandboxes, "open" | "check" | "getSettings">;
   readonly #pool: McpPool;
   readonly #handlers: ServerRequestHandlers;
-  readonly #toolListWatcher = new ToolListWatcher((server) => this.#pool.getLastListing(server));
+  readonly #toolListWatcher = new ToolListWatcher((server, place) =>
+    this.#pool.getLastListing(server, place),
+  );
 
-  constructor(options: McpPoolOptions & ServerRequestHandlers) {
+  constructor(options: McpSourceOptions) {
+    this.#sandboxes = options.sandboxes;
     this.#pool = new McpPool({ ...options, onListed: () => this.#toolListWatcher.compareAll() });
     this.#handlers = {
       ...options,
@@ -37,8 +47,16 @@ export class McpSource implements ToolSource {
     return mcp.length > 0;
   }
 
-  async pin({ mcp = [] }: AgentDefinition, context: PinContext): Promise<SourcePin> {
-    const parts = await Promise.all(mcp.map(async (server) => await this.#pinServer(server, context)));
+  async pin(definition: AgentDefinition, context: PinContext): Promise<SourcePin> {
+    const servers = (definition.mcp ?? []).map((server) => ({
+      server,
+      place: this.#findPlace(server, definition, context.workspace),
+    }));
+    // No server is started where one of them could only be started without its sandbox.
+    for (const { server, place } of servers) await this.#checkPlace(server, place);
+    const parts = await Promise.all(
+      servers.map(async ({ server, place }) => await this.#pinServer(server, place, context)),
+    );
     return {
       tools: parts.flatMap(({ tools = [] }) => tools),
       warnings: parts.flatMap(({ warnings = [] }) => warnings),
@@ -46,8 +64,14 @@ export class McpSource implements ToolSource {
   }
 
   createTool(pinned: PinnedTool): ExecutableTool {
-    const server = McpServer.parse(asObject(pinned.data)?.["server"]);
-    const getServer = () => this.#pool.getServer(server);
+    const data = asObject(pinned.data);
+    const server = McpServer.parse(data?.["server"]);
+    const place = readPinnedPlace(data);
+    const getServer = ({ workspace }: Pick<ToolContext, "workspace">) =>
+      this.#pool.getServer(
+        server,
+        place ?? { sandbox: this.#sandboxes.getSettings(getOwnSandbox(server)), workspace },
+      );
     // A server may have tools with the names of the resource tools.
     const resourceTool = pinResourceTools(server).find(({ hash }) => hash === pinned.hash)?.remote;
     if (resourceTool === "resources/list") return createResourceTool(pinned, "list", server, getServer);
@@ -56,7 +80,12 @@ export class McpSource implements ToolSource {
   }
 
   watch(definition: AgentDefinition, loop: ActiveLoop): void {
-    this.#toolListWatcher.watch(loop, definition);
+    this.#toolListWatcher.watch(loop, definition, (server) => {
+      const pinned = definition.pinned?.tools.find(
+        ({ source, from }) => source === this.kind && from === server.name,
+      );
+      return readPinnedPlace(asObject(pinned?.data)) ?? this.#findPlace(server, definition, loop.workspace);
+    });
   }
 
   unwatch(loopId: string): void {
@@ -67,12 +96,27 @@ export class McpSource implements ToolSource {
     await this.#pool.close();
   }
 
-  async #pinServer(server: McpServer, { signal }: PinContext): Promise<SourcePin> {
+  #findPlace(server: McpServer, { sandbox }: AgentDefinition, workspace: string): ServerPlace {
+    return { sandbox: this.#sandboxes.getSettings(getOwnSandbox(server) ?? sandbox), workspace };
+  }
+
+  async #checkPlace({ name, transport }: McpServer, { sandbox }: ServerPlace): Promise<void> {
+    if (transport.type === "http") return;
+    await this.#sandboxes.check(sandbox).catch((error: unknown) => {
+      if (!(error instanceof SandboxUnavailableError)) throw error;
+      throw new ToolSourceError(`The MCP server "${name}" is not started. ${error.message}`, {
+        cause: error,
+      });
+    });
+  }
+
+  async #pinServer(server: McpServer, place: ServerPlace, { signal }: PinContext): Promise<SourcePin> {
     try {
-      const listing = await this.#pool.getServer(server).getListing(signal);
+      const listing = await this.#pool.getServer(server, place).getListing(signal);
       const { tools, warnings } = pinTools(server, listing.tools);
       const all = server.resources ? [...tools, ...pinResourceTools(server)] : tools;
-      return { tools: all.map((tool) => ({ ...tool, data: { server } })), warnings };
+      const data = server.transport.type === "http" ? { server } : { server, ...place };
+      return { tools: all.map((tool) => ({ ...tool, data })), warnings };
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
       if (server.required) throw new ToolSourceError(error.message, { cause: error });

@@ -7,6 +7,7 @@ import type { Elicit, Progress, Sample } from "./mcp-connection.ts";
 import { McpError } from "./mcp-error.ts";
 import { hashTool } from "./pin-tools.ts";
 import type { PooledServer } from "./pooled-server.ts";
+import { getOwnSandbox } from "./server-place.ts";
 import { formatContent, toToolResult } from "./tool-result.ts";
 
 /** The worker adds this to a request's limit: time to wait for a turn and for the server to start. */
@@ -26,15 +27,16 @@ export type ServerRequestHandlers = {
 export function createMcpTool(
   pinned: PinnedTool,
   server: McpServer,
-  getServer: () => PooledServer,
+  getServer: (context: Pick<ToolContext, "workspace">) => PooledServer,
   handlers: ServerRequestHandlers = {},
 ): ExecutableTool {
   return {
     ...toOfferedTool(pinned, server),
     kind: "executable",
+    ...describeProcesses(server),
     parse: createArgumentParser(pinned.parameters),
     execute: async (parameters, context) => {
-      const pooled = getServer();
+      const pooled = getServer(context);
       const { result, notes } = await convertToToolError(
         () =>
           pooled.callTool(pinned.remote, parameters as Record<string, unknown>, {
@@ -42,6 +44,7 @@ export function createMcpTool(
             onProgress: (progress) => context.onProgress(pooled.mask(formatProgress(progress))),
             elicit: handlers.elicit?.(context),
             sample: handlers.sample?.(context),
+            onSandbox: context.sandbox?.note,
           }),
         () => describeToolChange(pinned, pooled),
       );
@@ -69,6 +72,12 @@ export function toOfferedTool(
     touches: () => (transport.type === "http" ? { hosts: [transport.url] } : {}),
     needsApproval: confirm,
   };
+}
+
+/** States in which sandbox calls start the process of the server. */
+export function describeProcesses(server: McpServer): Pick<ExecutableTool, "processes"> {
+  if (server.transport.type === "http") return {};
+  return { processes: getOwnSandbox(server)?.mode ?? "sandboxed" };
 }
 
 /** Converts each failure of a server to a result that the model reads (MCP-06). @param notes - Appended to the message. */

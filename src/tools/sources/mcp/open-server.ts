@@ -1,16 +1,23 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
+import type { ProcessStarter } from "../../../platform/process/process-starter.ts";
 import type { McpServer } from "../../../schema/mcp.ts";
+import { SandboxUnavailableError } from "../../sandbox/sandboxes.ts";
 import type { SpawnedGroup } from "../../tool.ts";
 import type { ConnectionEvents, McpConnection, RequestOptions } from "./mcp-connection.ts";
+import { McpError } from "./mcp-error.ts";
 import {
   resolveEachReference,
   resolveHeaderReferences,
   resolveReferences,
   type SecretSource,
 } from "./secret-references.ts";
+import type { ServerPlace } from "./server-place.ts";
 
 export type OpenServerOptions = {
+  readonly place: ServerPlace;
+  /** Returns what starts the process of a server. Rejects with a `SandboxUnavailableError`. */
+  readonly openSandbox: () => Promise<ProcessStarter>;
   readonly secrets: SecretSource;
   /** The version of this program, as reported to servers. */
   readonly version: string;
@@ -25,7 +32,7 @@ export type OpenServerOptions = {
 /** Connects to the server that a definition names, with its secrets resolved. */
 export async function openServer(
   server: McpServer,
-  { secrets, version, onStderrLine, onSpawned, onToken }: OpenServerOptions,
+  { place, openSandbox, secrets, version, onStderrLine, onSpawned, onToken }: OpenServerOptions,
   events: ConnectionEvents,
   request: RequestOptions,
 ): Promise<McpConnection> {
@@ -44,16 +51,22 @@ export async function openServer(
     };
     return await openHttp(target, options, request);
   }
+  const start = await openSandbox().catch((error: unknown) => {
+    if (!(error instanceof SandboxUnavailableError)) throw error;
+    throw new McpError("io", `cannot be started: ${error.message}`, { cause: error });
+  });
   const command = {
+    start,
     command: transport.command,
     args: transport.args.map((one) => resolveReferences(one, secrets)),
     env: resolveEachReference(transport.env, secrets),
-    cwd: resolveFolder(transport.cwd),
+    cwd: resolveFolder(transport.cwd, place),
   };
   return await openStdio({ command, process: { onStderrLine, onSpawned } }, options, request);
 }
 
-function resolveFolder(cwd: string | undefined): string {
-  if (cwd === undefined) return process.cwd();
+/** A sandbox does not contain the worker's own folder. */
+function resolveFolder(cwd: string | undefined, { sandbox, workspace }: ServerPlace): string {
+  if (cwd === undefined) return sandbox.mode === "off" ? process.cwd() : resolve(workspace);
   return resolve(cwd.replace(/^~(?=\/|$)/, homedir()));
 }

@@ -5,12 +5,15 @@ import type {
   RequestOptions,
   ServerInfo,
 } from "./mcp-connection.ts";
+import type { SandboxWatch } from "./sandbox-watch.ts";
 
 export type ServerListing = { readonly serverInfo: ServerInfo; readonly tools: readonly RemoteTool[] };
 
 export type PooledServerOptions = {
   readonly open: (events: ConnectionEvents, request: RequestOptions) => Promise<McpConnection>;
   readonly mask: (text: string) => string;
+  /** Absent for a server that has no process here. */
+  readonly sandbox?: SandboxWatch | undefined;
   readonly log: {
     debug(facts: object, message: string): void;
     info(facts: object, message: string): void;

@@ -97,13 +97,10 @@ export class PooledServer {
 
   /** Runs any other request on the connection. */
   async run<Result>(
-    signal: AbortSignal,
+    options: Pick<ToolCallOptions, "signal" | "onSandbox">,
     work: (connection: McpConnection, request: RequestOptions) => Promise<Result>,
   ): Promise<Result> {
-    return await this.#request(
-      { signal },
-      async ({ connection }, request) => await work(connection, request),
-    );
+    return await this.#request(options, async ({ connection }, request) => await work(connection, request));
   }
 
   /** Stops the server. Later requests fail with the message that the worker shuts down. */
@@ -113,14 +110,14 @@ export class PooledServer {
   }
 
   async #request<Result>(
-    options: Pick<ToolCallOptions, "signal" | "onProgress">,
+    options: Pick<ToolCallOptions, "signal" | "onProgress" | "onSandbox">,
     work: (live: LiveConnection, request: RequestOptions) => Promise<Result>,
     pendingCall?: Asked,
   ): Promise<Result> {
     clearTimeout(this.#idleTimer);
     this.#activeRequests += 1;
     try {
-      return await this.#semaphore.run(options.signal, async () => {
+      const attempt = async () => {
         try {
           return await this.#attempt(options, work, pendingCall);
         } catch (error) {
@@ -129,7 +126,16 @@ export class PooledServer {
           await this.#disconnect();
           return await this.#attempt(options, work, pendingCall);
         }
-      });
+      };
+      const { sandbox } = this.#options;
+      const { signal, onSandbox } = options;
+      return await this.#semaphore.run(
+        signal,
+        async () =>
+          await (sandbox === undefined || onSandbox === undefined
+            ? attempt()
+            : sandbox.observe(attempt, onSandbox)),
+      );
     } catch (error) {
       throw this.#toMcpError(error, options.signal);
     } finally {

@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import type { McpServer } from "../../../schema/mcp.ts";
 import type { PinnedTool } from "../../../schema/tool-source.ts";
 import type { ExecutableTool } from "../../tool.ts";
-import { ToolError } from "../../tool-execution.ts";
+import { type ToolContext, ToolError } from "../../tool-execution.ts";
 import { sanitiseText } from "../sanitise-text.ts";
 import { createArgumentParser } from "./argument-parser.ts";
 import type { RemoteResource, RemoteResourceTemplate } from "./mcp-connection.ts";
-import { convertToToolError, maskContent, toOfferedTool } from "./mcp-tool.ts";
+import { convertToToolError, describeProcesses, maskContent, toOfferedTool } from "./mcp-tool.ts";
 import type { PooledServer } from "./pooled-server.ts";
+import type { ToolCallOptions } from "./tool-call.ts";
 import { toResourceContent } from "./tool-result.ts";
 
 // A server's resources become two ordinary tools: one lists them, the other reads one by its URI.
@@ -50,27 +51,33 @@ export function createResourceTool(
   pinned: PinnedTool,
   which: ResourceTool,
   server: McpServer,
-  getServer: () => PooledServer,
+  getServer: (context: Pick<ToolContext, "workspace">) => PooledServer,
 ): ExecutableTool {
   return {
     ...toOfferedTool(pinned, server),
     kind: "executable",
+    ...describeProcesses(server),
     parse: createArgumentParser(pinned.parameters),
-    execute: async (parameters, { signal }) =>
+    execute: async (parameters, context) =>
       await convertToToolError(async () => {
+        const pooled = getServer(context);
+        const options = { signal: context.signal, onSandbox: context.sandbox?.note };
         if (which === "list")
-          return { content: [{ type: "text", text: await listResources(getServer(), signal) }] };
+          return { content: [{ type: "text", text: await listResources(pooled, options) }] };
         const { uri } = parameters as { uri: string };
-        const answer = await getServer().run(signal, (connection, request) =>
+        const answer = await pooled.run(options, (connection, request) =>
           connection.readResource(uri, request),
         );
-        return { content: maskContent(getServer(), toResourceContent(answer)) };
+        return { content: maskContent(pooled, toResourceContent(answer)) };
       }),
   };
 }
 
-async function listResources(pooled: PooledServer, signal: AbortSignal): Promise<string> {
-  const { resources, templates } = await pooled.run(signal, async (connection, request) => {
+async function listResources(
+  pooled: PooledServer,
+  options: Pick<ToolCallOptions, "signal" | "onSandbox">,
+): Promise<string> {
+  const { resources, templates } = await pooled.run(options, async (connection, request) => {
     if (!connection.serverInfo.capabilities.resources)
       throw new ToolError("failed", "This server has no resources");
     return {

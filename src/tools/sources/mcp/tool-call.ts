@@ -1,3 +1,4 @@
+import type { SandboxReport } from "../../../schema/sandbox.ts";
 import type { Elicit, Progress, Sample } from "./mcp-connection.ts";
 
 export type ToolCallOptions = {
@@ -7,6 +8,8 @@ export type ToolCallOptions = {
   readonly elicit?: Elicit | undefined;
   /** Answers the server's requests to a model, if the definition allows them. */
   readonly sample?: Sample | undefined;
+  /** Receives what has happened in the sandbox of the server's process during the call: at its begin, and at its end. */
+  readonly onSandbox?: ((report: SandboxReport) => void) | undefined;
 };
 
 export type ToolCallResult = {

@@ -5,6 +5,7 @@ import type { PinnedTool } from "../../../schema/tool-source.ts";
 import type { ActiveLoop } from "../tool-source.ts";
 import { pinTools } from "./pin-tools.ts";
 import type { ServerListing } from "./pooled-server.ts";
+import type { ServerPlace } from "./server-place.ts";
 
 // A loop works with the tools that were pinned when it opened. If a server changes its list, the loop is notified, so that
 // its model learns of the change with its next request, whether or not a tool of that server runs.
@@ -24,6 +25,7 @@ const MAX_NAMES = 32;
 
 type WatchedServer = {
   readonly server: McpServer;
+  readonly place: ServerPlace;
   readonly pinned: readonly PinnedTool[];
   notifiedHash: string;
 };
@@ -35,22 +37,28 @@ type WatchedLoop = {
   sending: Promise<void>;
 };
 
+type GetLastListing = (server: McpServer, place: ServerPlace) => ServerListing | undefined;
+
 /** The state when the loop was opened. */
 const PINNED_HASH = "";
 
 /** Knows which loops work with which servers, and what they were notified of. */
 export class ToolListWatcher {
-  readonly #getLastListing: (server: McpServer) => ServerListing | undefined;
+  readonly #getLastListing: GetLastListing;
   readonly #loops = new Map<string, WatchedLoop>();
   readonly #pinnedTools = new WeakMap<ServerListing, Map<string, readonly PinnedTool[]>>();
 
   /** @param known - Returns the last listing of a server, without a request to it. */
-  constructor(known: (server: McpServer) => ServerListing | undefined) {
+  constructor(known: GetLastListing) {
     this.#getLastListing = known;
   }
 
   /** Watches until `unwatch`, until the workflow works on another loop, or until the loop has ended. */
-  watch(active: ActiveLoop, { mcp = [], pinned }: Pick<AgentDefinition, "mcp" | "pinned">): void {
+  watch(
+    active: ActiveLoop,
+    { mcp = [], pinned }: Pick<AgentDefinition, "mcp" | "pinned">,
+    getPlace: (server: McpServer) => ServerPlace,
+  ): void {
     const before = this.#loops.get(active.loopId);
     this.#loops.delete(active.loopId);
     if (before === undefined) this.#forget(({ workflow }) => workflow === active.workflow);
@@ -63,6 +71,7 @@ export class ToolListWatcher {
           active,
           servers: mcp.map((server) => ({
             server,
+            place: getPlace(server),
             pinned: filterServerTools(server, pinned?.tools),
             notifiedHash: PINNED_HASH,
           })),
@@ -118,8 +127,8 @@ export class ToolListWatcher {
     }
   }
 
-  #findChange({ active }: WatchedLoop, { server, pinned }: WatchedServer) {
-    const listing = this.#getLastListing(server);
+  #findChange({ active }: WatchedLoop, { server, place, pinned }: WatchedServer) {
+    const listing = this.#getLastListing(server, place);
     if (listing === undefined) return undefined;
     const now = this.#getPinnedTools(server, listing);
     const [oldTools, newTools] = [indexByRemote(pinned), indexByRemote(now)];

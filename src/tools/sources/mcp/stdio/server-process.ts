@@ -10,7 +10,12 @@ import {
   signalGroup,
   waitUntilGone,
 } from "../../../../platform/process/process-group.ts";
-import { StartError, type StartedGroup, startGroup } from "../../../../platform/process/start-group.ts";
+import type {
+  ProcessEnding,
+  ProcessStarter,
+  StartedProcess,
+} from "../../../../platform/process/process-starter.ts";
+import { StartError } from "../../../../platform/process/start-group.ts";
 import type { SpawnedGroup } from "../../../tool.ts";
 import { findErrorReason, McpError } from "../mcp-error.ts";
 import { MAX_MESSAGES_PER_SECOND, MessageRateLimit } from "../message-rate-limit.ts";
@@ -39,6 +44,8 @@ const EXIT_WAIT_MS = 1_000;
 const MAX_STDERR_BYTES = 2 * 1024;
 
 export type ServerCommand = {
+  /** Decides whether the server runs in a sandbox. */
+  readonly start: ProcessStarter;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -57,7 +64,7 @@ export type ProcessEvents = {
 };
 
 export class ServerProcess {
-  readonly #started: StartedGroup;
+  readonly #started: StartedProcess;
   readonly #marker: string;
   readonly #exited: Promise<string>;
   #lastStderr = "";
@@ -66,10 +73,10 @@ export class ServerProcess {
   #hasBegun = false;
   #stopPromise: Promise<void> | undefined;
 
-  private constructor(started: StartedGroup, marker: string, events: ProcessEvents) {
+  private constructor(started: StartedProcess, marker: string, events: ProcessEvents) {
     this.#started = started;
     this.#marker = marker;
-    const { child } = started;
+    const { child, ended } = started;
     const rate = new MessageRateLimit();
     const line = (text: string) => {
       if (this.#fault !== undefined) return;
@@ -90,7 +97,10 @@ export class ServerProcess {
     this.#exited = new Promise((resolve) => {
       child.once(
         "exit",
-        (code, signal) => void this.#cleanUp().then(() => resolve(this.#formatExit(code, signal))),
+        (code, signal) =>
+          void this.#cleanUp()
+            .then(() => ended)
+            .then((ending) => resolve(this.#formatExit(code, signal, ending))),
       );
     });
     void this.#exited.then(events.onExit);
@@ -104,7 +114,7 @@ export class ServerProcess {
     }
     const marker = `mcp:${randomUUID()}`;
     const env = { ...buildCleanEnvironment(marker), ...command.env, [CALL_VARIABLE]: marker };
-    const started = await startGroup({ ...command, env, stdin: "pipe" }).catch((error: unknown) => {
+    const started = await command.start({ ...command, env, stdin: "pipe" }).catch((error: unknown) => {
       if (!(error instanceof StartError)) throw error;
       throw new McpError("io", `cannot be started: ${error.message}`, { cause: error });
     });
@@ -166,11 +176,11 @@ export class ServerProcess {
   }
 
   async #stop(): Promise<void> {
-    const { child, pgid, parentPipe } = this.#started;
+    const { child, pgid, parentPipe, terminate } = this.#started;
     child.stdin?.end();
     // A process that has not started yet waits for its line: closing the parent pipe ends it.
     if (!this.#hasBegun) parentPipe.end();
-    if ((await raceTimeout(this.#exited, GRACE_MS)) === undefined) signalGroup(pgid, "SIGTERM");
+    if ((await raceTimeout(this.#exited, GRACE_MS)) === undefined) terminate();
     if ((await raceTimeout(this.#exited, GRACE_MS)) === undefined) signalGroup(pgid, "SIGKILL");
     await this.#exited;
   }
@@ -194,9 +204,17 @@ export class ServerProcess {
     events.onStderrLine(text);
   }
 
-  #formatExit(code: number | null, signal: NodeJS.Signals | null): string {
+  #formatExit(code: number | null, signal: NodeJS.Signals | null, ending: ProcessEnding): string {
     if (this.#fault !== undefined) return `was terminated because it ${this.#fault}`;
-    const exit = code === null ? `was terminated by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
+    if (ending.type === "over-bound") return `was terminated: ${ending.problem}`;
+    if (ending.type === "not-started" && ending.problem !== undefined)
+      return `was not started, because its sandbox could not be made: ${ending.problem}`;
+    const exit =
+      ending.type === "not-started"
+        ? "was not started, because its sandbox could not be made"
+        : code === null
+          ? `was terminated by ${signal ?? "a signal"}`
+          : `ended with exit code ${code}`;
     const stderr = this.#lastStderr.trim();
     return stderr === ""
       ? exit
