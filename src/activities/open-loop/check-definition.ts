@@ -8,6 +8,7 @@ import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Limits } from "../../schema/limits.ts";
 import type { ModelConfig } from "../../schema/model.ts";
+import type { SandboxMode } from "../../schema/sandbox.ts";
 import type { LoopTerms } from "../../store/transcript/loop.ts";
 import { SandboxUnavailableError } from "../../tools/sandbox/sandboxes.ts";
 import { type Tool, toToolDefinition } from "../../tools/tool.ts";
@@ -19,6 +20,7 @@ import { buildOutputPlan, checkOutput } from "../model/structured-output.ts";
 import { checkNames } from "../step/check-names.ts";
 import { DefinitionError } from "../step/failure.ts";
 import { resolveOfferedTools } from "./loop-opening.ts";
+import { getProcessSandbox } from "./pinned-digest.ts";
 
 /** The most warnings of a loop, because a definition may name any number of tools. */
 const MAX_WARNINGS = 16;
@@ -117,23 +119,37 @@ async function checkModel(model: ModelConfig, { providers, secrets }: Dependenci
   resolveHeaders(model.headers, secrets);
 }
 
-/** Throws where this worker's host cannot make the sandbox that processes of the agent need. */
+/** Throws where this worker's host cannot make a sandbox that processes of the agent need. */
 async function checkSandbox(
   definition: AgentDefinition,
   tools: readonly Tool[],
   { sandboxes }: Pick<Dependencies, "sandboxes">,
 ): Promise<void> {
-  if (!startsProcesses(definition, tools)) return;
-  await sandboxes.check(sandboxes.getSettings(definition.sandbox)).catch((error: unknown) => {
-    throw error instanceof SandboxUnavailableError ? new DefinitionError(error.message) : error;
-  });
+  const { mode: own } = sandboxes.getSettings(definition.sandbox);
+  for (const mode of listSandboxModes(definition, tools, own)) {
+    await sandboxes.check({ mode }).catch((error: unknown) => {
+      throw error instanceof SandboxUnavailableError ? new DefinitionError(error.message) : error;
+    });
+  }
 }
 
-function startsProcesses({ hooks }: AgentDefinition, tools: readonly Tool[]): boolean {
+/**
+ * Lists the sandboxes in which hooks and tools start processes.
+ *
+ * @param own - The agent's.
+ */
+function listSandboxModes(
+  { hooks }: AgentDefinition,
+  tools: readonly Tool[],
+  own: SandboxMode,
+): ReadonlySet<SandboxMode> {
   const areCommands = Object.values(hooks).some((uses) =>
     (uses ?? []).some((use) => typeof use !== "string" && "command" in use),
   );
-  return areCommands || tools.some((tool) => tool.kind === "executable" && tool.processes === "sandboxed");
+  return new Set([
+    ...(areCommands ? [own] : []),
+    ...tools.flatMap((tool) => getProcessSandbox(tool, own) ?? []),
+  ]);
 }
 
 async function checkWorkspace(workspace: string | undefined): Promise<void> {

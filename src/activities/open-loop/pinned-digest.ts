@@ -94,7 +94,7 @@ function buildToolFacts(
 }
 
 /** Returns the sandbox of a tool's processes; `undefined` for a tool that starts none. */
-function getProcessSandbox(tool: Tool, sandbox: SandboxMode | undefined): SandboxMode | undefined {
+export function getProcessSandbox(tool: Tool, sandbox: SandboxMode | undefined): SandboxMode | undefined {
   const { processes = "none" } = tool.kind === "executable" ? tool : {};
   if (processes === "none" || sandbox === undefined) return undefined;
   return processes === "sandboxed" ? sandbox : processes;

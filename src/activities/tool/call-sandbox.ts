@@ -21,11 +21,14 @@ export type CallSandbox = {
   readonly note: (report: SandboxReport) => void;
   /** Returns what happened in it so far; `undefined` if the call has started no process. */
   readonly getReport: () => SandboxReport | undefined;
+  /** Returns what the model must know of what happened in it; nothing in most cases. */
+  readonly describe: (settings: SandboxSettings) => readonly string[];
 };
 
 export function createCallSandbox(openSandbox: () => Promise<OpenSandbox>): CallSandbox {
   let opening: Promise<OpenSandbox> | undefined;
   let getReport: () => SandboxReport | undefined = () => undefined;
+  let isNoted = false;
   return {
     open: () => {
       opening ??= openSandbox().then((opened) => {
@@ -35,19 +38,26 @@ export function createCallSandbox(openSandbox: () => Promise<OpenSandbox>): Call
       return opening;
     },
     note: (report) => {
+      isNoted = true;
       getReport = () => report;
     },
     getReport: () => getReport(),
+    describe: (settings) => {
+      const report = getReport();
+      // What the user allows does not apply to processes that live longer than the call.
+      const asked = isNoted ? [] : (settings.network.ask ?? []);
+      return report === undefined ? [] : describeSandbox(report, asked);
+    },
   };
 }
 
 /** What the model must know of what happened in the sandbox; nothing in most cases. */
-export function describeSandbox(
+function describeSandbox(
   { mode, connections = [], moved = [] }: SandboxReport,
-  { network }: SandboxSettings,
+  ask: readonly string[],
 ): readonly string[] {
   if (mode === "off") return [];
-  const asked = (network.ask ?? []).flatMap((text) => parseNetworkRule(text) ?? []);
+  const asked = ask.flatMap((text) => parseNetworkRule(text) ?? []);
   const refused = new Map<string, string>();
   for (const { host, port, decision, reason } of connections) {
     if (decision !== "refused" || host === undefined || port === undefined) continue;

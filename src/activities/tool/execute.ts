@@ -18,7 +18,7 @@ import { type CallMemo, type EarlierResult, ToolError } from "../../tools/tool-e
 import { NotBegunError } from "../step/failure.ts";
 import { buildIdempotencyKey } from "../step/step.ts";
 import { admitFiles } from "./admit-files.ts";
-import { type CallSandbox, createCallSandbox, describeSandbox } from "./call-sandbox.ts";
+import { type CallSandbox, createCallSandbox } from "./call-sandbox.ts";
 import {
   buildErrorExecution,
   buildTimeoutExecution,
@@ -73,7 +73,7 @@ export async function execute(
     const execution = await startTool(tool, call, value, { ...context, callSandbox: sandbox });
     const report = sandbox.getReport();
     if (report === undefined || execution.question !== undefined) return execution;
-    return { ...addLines(execution, describeSandbox(report, context.sandbox)), sandbox: report };
+    return { ...addLines(execution, sandbox.describe(context.sandbox)), sandbox: report };
   });
 }
 

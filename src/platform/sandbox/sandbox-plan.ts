@@ -84,7 +84,9 @@ export function checkPlan(plan: SandboxPlan): void {
     }
   }
   if (!bound.some((path) => isWithin(plan.cwd, path))) {
-    throw new SandboxPlanError(`The working directory ${plan.cwd} is not part of the sandbox`);
+    throw new SandboxPlanError(
+      `The working directory ${plan.cwd} is not part of the sandbox; list it in \`readable\` or \`writable\` of its settings`,
+    );
   }
   const changeable = [plan.workspace, ...plan.writable];
   const outside = plan.protectedPaths.find(

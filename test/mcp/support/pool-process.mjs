@@ -1,6 +1,7 @@
 // Stands for a worker: keeps the nasty server and waits to be killed. Runs what is built.
 //
 //   node pool-process.mjs FILE-FOR-PIDS [SANDBOX]
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { McpServer } from "../../../dist/schema/mcp.js";
 import { SandboxSettings } from "../../../dist/schema/sandbox.js";
@@ -11,7 +12,11 @@ const silent = () => {};
 const log = { debug: silent, info: silent, warn: silent };
 const sandbox = SandboxSettings.parse({ mode: process.argv[3] ?? "off" });
 const workspace = process.cwd();
-const sandboxes = new Sandboxes({ fallback: sandbox, holdfastHome: "/nowhere", environment: {} });
+const sandboxes = new Sandboxes({
+  fallback: sandbox,
+  holdfastHome: join(tmpdir(), "holdfast-home-of-mcp-tests"),
+  environment: {},
+});
 const pool = new McpPool({ sandboxes, secrets: () => undefined, version: "0", log });
 const args = [join(import.meta.dirname, "misbehaving-server.mjs"), "stubborn", `child=${process.argv[2]}`];
 const server = McpServer.parse({
