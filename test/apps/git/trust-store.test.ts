@@ -1,8 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { createGitTools, TrustStore, withRepository } from "../../../src/apps/git/index.ts";
+import { SandboxSettings } from "../../../src/schema/sandbox.ts";
+import { createRunCommand } from "../../../src/tools/sandbox/run-command.ts";
+import { Sandboxes } from "../../../src/tools/sandbox/sandboxes.ts";
+import { HOST, NO_SANDBOX } from "../../platform/sandbox/host.ts";
+import { describeIf } from "../../support/skipping.ts";
 import {
   callForText,
   createContext,
@@ -69,6 +75,53 @@ test("linters run in a trusted repository only, and their machine output is read
     "ruff: 1 findings\n  a.py:1 warning F401: `os` imported but unused",
   );
   expect(context.groups).toHaveLength(1);
+});
+
+describeIf(HOST.able, NO_SANDBOX)("linters in a sandbox", () => {
+  /** The tool, and a context as a worker has it for a tool that only reads. */
+  async function trust(top: string, readable: readonly string[] = []) {
+    const home = await createTemporaryFolder();
+    await new TrustStore(home).store(top, true);
+    const tool = createGitTools({ home }).core.find(({ name }) => name === "static_analysis");
+    if (tool === undefined) throw new Error("no static analysis");
+    expect(tool).toMatchObject({ replay: "pure", processes: "sandboxed" });
+    const settings = SandboxSettings.parse({ mode: "workspace", readable });
+    const sandboxes = new Sandboxes({ fallback: settings, holdfastHome: home, environment: {} });
+    const context = createContext(top);
+    const openSandbox = async () => await sandboxes.open({ settings, workspace: top, isReadOnly: true });
+    const runCommand = createRunCommand({ ...context, openSandbox });
+    return async () => await callForText(tool, {}, { ...context, runCommand });
+  }
+
+  test("biome reads the repository", async () => {
+    const top = await createRepository(await createTemporaryFolder(), "one");
+    await rm(join(top, "pyproject.toml"));
+    await writeFile(join(top, "biome.json"), "{}");
+    await writeFile(join(top, "a.js"), "debugger;\n");
+    await mkdir(join(top, "node_modules/.bin"), { recursive: true });
+    await symlink(join(process.cwd(), "node_modules/.bin/biome"), join(top, "node_modules/.bin/biome"));
+    expect(await (await trust(top))()).toMatch(/^biome: 1 findings\n {2}a\.js:1 error .*noDebugger/);
+  });
+
+  test("one that writes gets a folder of its own, and cannot change the repository", async () => {
+    const top = await createRepository(await createTemporaryFolder(), "one");
+    await rm(join(top, "pyproject.toml"));
+    await writeFile(join(top, "Cargo.toml"), "");
+    const message = {
+      level: "warning",
+      message: "unused",
+      code: null,
+      spans: [{ file_name: "a.rs", line_start: 3, is_primary: true }],
+    };
+    const line = JSON.stringify({ reason: "compiler-message", message });
+    const program = await installProgram(
+      "cargo",
+      `touch ./changed ../changed && exit 1; touch "$CARGO_TARGET_DIR/built" && echo '${line}'`,
+    );
+    const run = await trust(top, [dirname(program)]);
+    expect(await run()).toBe("clippy: 1 findings\n  a.rs:3 warning rustc: unused");
+    expect(existsSync(join(top, "changed"))).toBe(false);
+  });
 });
 
 test("a trusted repository may borrow objects from another folder", async () => {

@@ -19,6 +19,8 @@ export type Linter = {
   readonly args: readonly string[];
   /** Whether it takes files in place of the whole repository. */
   readonly takesFiles: boolean;
+  /** The variable that names the folder to which it writes, which is in the repository by default. */
+  readonly scratchVariable?: string;
   /** Reads its output. Throws if the output is none of its own. */
   readonly read: (output: string) => readonly LintFinding[];
 };
@@ -134,6 +136,7 @@ export const LINTERS: readonly Linter[] = [
     command: "cargo",
     args: ["clippy", "--quiet", "--offline", "--message-format=json"],
     takesFiles: false,
+    scratchVariable: "CARGO_TARGET_DIR",
     read: readClippy,
   },
   {

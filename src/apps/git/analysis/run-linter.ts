@@ -1,11 +1,9 @@
 import { accessSync, constants } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { SpawnedGroup } from "../../../tools/tool.ts";
+import type { ToolContext } from "../../../tools/tool.ts";
 import { findProgram } from "../repository/find-program.ts";
 import { isWithin } from "../repository/is-within.ts";
 import type { Repository } from "../repository/repository.ts";
-import { runProgram } from "../repository/run-program.ts";
 import type { Linter, LintFinding } from "./linters.ts";
 
 /** What came of a linter. */
@@ -15,8 +13,8 @@ export type LintResult =
   | { readonly type: "failed"; readonly linter: string; readonly reason: string };
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
-/** A compiler's cache and configuration are in the home folder. */
-const PASSED_VARIABLES = ["HOME", "LANG", "TMPDIR", "USER", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOCACHE"];
+/** Where compilers have their toolchains, packages and caches. A sandbox contains what its settings list of them. */
+const PASSED_VARIABLES = ["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOCACHE"];
 
 /** Finds a linter: one that the repository has installed, or else one on PATH. */
 function findLinter({ top }: Repository, { command }: Linter): string | undefined {
@@ -31,7 +29,7 @@ function findLinter({ top }: Repository, { command }: Linter): string | undefine
 
 /**
  * Runs a linter on a trusted repository, which it may run programs of: plug-ins, configurations, build scripts. It receives
- * none of this process's keys.
+ * none of this process's keys, and the repository's sandbox lets it read the repository only.
  *
  * @param files - Paths from the root; the whole repository if empty.
  */
@@ -39,32 +37,29 @@ export async function runLinter(
   repository: Repository,
   linter: Linter,
   files: readonly string[],
-  { timeoutMs, onSpawned }: { timeoutMs: number; onSpawned: (group: SpawnedGroup) => Promise<void> },
+  { timeoutMs, context }: { timeoutMs: number; context: Pick<ToolContext, "runCommand"> },
 ): Promise<LintResult> {
   const { name, args, takesFiles, read } = linter;
   if (!repository.isTrusted) throw new TypeError(`${name} would run in a repository that nobody trusts`);
   const command = findLinter(repository, linter);
   if (command === undefined) return { type: "not-installed", linter: name };
-  const { top, signal } = repository;
+  const { top } = repository;
   const targets = !takesFiles ? [] : files.length === 0 ? ["."] : files.map((file) => `./${file}`);
-  let noted: Promise<void> | undefined;
-  const { ending, stdout, stderr } = await runProgram({
-    command,
-    args: [...args, ...targets],
+  const { ending, stdout, stderr, stdoutTruncated } = await context.runCommand({
+    ...buildCommand(linter, [command, ...args, ...targets]),
     cwd: top,
-    env: buildEnvironment(),
-    signal,
+    env: { NO_COLOR: "1" },
+    allowEnvironment: PASSED_VARIABLES,
     timeoutMs,
-    maxBytes: MAX_OUTPUT_BYTES,
-    startsOthers: true,
-    onStarted: (pid) => {
-      noted = readStartTime(pid).then(async (startTime) => await onSpawned({ pgid: pid, startTime }));
-    },
+    graceMs: 0,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
   });
-  await noted;
   if (ending !== "exited") return { type: "failed", linter: name, reason: `it was ${ending}` };
+  if (stdoutTruncated) {
+    return { type: "failed", linter: name, reason: `it printed more than ${MAX_OUTPUT_BYTES} bytes` };
+  }
   try {
-    const findings = read(stdout.toString("utf8")).map((finding) => ({
+    const findings = read(stdout).map((finding) => ({
       ...finding,
       path: toOwnPath(top, finding.path),
     }));
@@ -80,32 +75,17 @@ export async function runLinter(
   }
 }
 
-function buildEnvironment(): Record<string, string> {
-  const passed = PASSED_VARIABLES.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value]];
-  });
-  return {
-    PATH: "/usr/local/bin:/usr/bin:/bin",
-    ...pickPath(),
-    ...Object.fromEntries(passed),
-    TERM: "dumb",
-    NO_COLOR: "1",
-  };
-}
+/** Gives a linter a new folder where it cannot write the repository; the sandbox removes it. */
+const WITH_SCRATCH_FOLDER = 'test -w . || export "$0=$(mktemp -d)"; exec "$@"';
 
-function pickPath(): Record<string, string> {
-  const { PATH } = process.env;
-  return PATH === undefined ? {} : { PATH };
+function buildCommand(
+  { scratchVariable }: Linter,
+  [command, ...args]: readonly [string, ...string[]],
+): { readonly command: string; readonly args: readonly string[] } {
+  if (scratchVariable === undefined) return { command, args };
+  return { command: "/bin/sh", args: ["-c", WITH_SCRATCH_FOLDER, scratchVariable, command, ...args] };
 }
 
 function toOwnPath(top: string, path: string): string {
   return (isWithin(top, path) ? relative(top, path) : path).replace(/^\.\//, "");
-}
-
-/** Reads the start time of a process, by which a later worker knows it; "" where the system does not tell. */
-async function readStartTime(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The name of the program may contain anything, so the fields are counted after it.
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
 }

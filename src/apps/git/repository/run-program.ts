@@ -18,10 +18,6 @@ export type ProgramRequest = {
   readonly input?: string | undefined;
   /** Receives the output, which is then not collected. The program is killed when it returns "enough". */
   readonly onChunk?: ((chunk: Buffer) => "more" | "enough") | undefined;
-  /** The program starts others, so that it gets a process group of its own, which is killed as a whole. */
-  readonly startsOthers?: boolean | undefined;
-  /** Receives the id of the started process. */
-  readonly onStarted?: ((pid: number) => void) | undefined;
 };
 
 export type ProgramResult = {
@@ -35,30 +31,17 @@ export type ProgramResult = {
 
 /** Runs a program without a shell, a terminal or an input of ours. Rejects if it cannot be started. */
 export async function runProgram(request: ProgramRequest): Promise<ProgramResult> {
-  const {
-    command,
-    args,
-    cwd,
-    env,
-    signal,
-    timeoutMs,
-    maxBytes,
-    input,
-    onChunk,
-    startsOthers = false,
-  } = request;
+  const { command, args, cwd, env, signal, timeoutMs, maxBytes, input, onChunk } = request;
   const child = spawn(command, args, {
     cwd,
     env: { ...env },
-    detached: startsOthers,
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   if (child.pid === undefined) throw (await once(child, "error"))[0];
-  request.onStarted?.(child.pid);
   let ending: ProgramResult["ending"] = "exited";
   const stop = (reason: Exclude<ProgramResult["ending"], "exited">) => {
     if (ending === "exited") ending = reason;
-    kill(child, startsOthers);
+    kill(child);
   };
   const timer = setTimeout(() => stop("timed-out"), timeoutMs);
   const onAbort = () => stop("cancelled");
@@ -98,14 +81,9 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramResult
   }
 }
 
-function kill(child: ChildProcess, wholeGroup: boolean): void {
-  try {
-    if (wholeGroup && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    else child.kill("SIGKILL");
-  } catch {
-    // It has ended.
-  }
-  // A process that has left the group could hold the pipes open.
+function kill(child: ChildProcess): void {
+  child.kill("SIGKILL");
+  // A process that the program has started could hold the pipes open.
   child.stdout?.destroy();
   child.stderr?.destroy();
 }

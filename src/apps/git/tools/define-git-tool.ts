@@ -27,6 +27,7 @@ export type GitToolSpec<Schema extends z.ZodObject> = {
   readonly description: string;
   readonly inputSchema: Schema;
   readonly timeoutMs?: number;
+  readonly processes?: ExecutableTool["processes"];
   readonly summarise?: (input: z.infer<Schema>) => string;
   readonly touches?: (input: z.infer<Schema>) => TouchedResources;
   readonly answer: (repository: Repository, input: z.infer<Schema>, context: ToolContext) => Promise<Answer>;

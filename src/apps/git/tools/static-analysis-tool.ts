@@ -30,9 +30,10 @@ export function createStaticAnalysisTool(options: GitToolOptions = {}): Executab
         "Runs the linters of the project that are installed (clippy, ruff, biome, oxlint, eslint, golangci-lint) and lists what they find. Only in a repository that the user trusts.",
       inputSchema: Arguments,
       timeoutMs: TIMEOUT_MS,
+      processes: "sandboxed",
       summarise: ({ files }) => (files.length === 0 ? "all files" : `${files.length} files`),
       touches: ({ files }) => ({ paths: files }),
-      answer: async (repository, { files }, { onProgress, onSpawned }) => {
+      answer: async (repository, { files }, context) => {
         const { top, isTrusted } = repository;
         if (!isTrusted) {
           throw new ToolError(
@@ -44,10 +45,8 @@ export function createStaticAnalysisTool(options: GitToolOptions = {}): Executab
         const used = LINTERS.filter(({ markers }) => markers.some((marker) => existsSync(join(top, marker))));
         const results: LintResult[] = [];
         for (const linter of used) {
-          onProgress(`running ${linter.name}`);
-          results.push(
-            await runLinter(repository, linter, paths, { timeoutMs: LINTER_TIMEOUT_MS, onSpawned }),
-          );
+          context.onProgress(`running ${linter.name}`);
+          results.push(await runLinter(repository, linter, paths, { timeoutMs: LINTER_TIMEOUT_MS, context }));
         }
         return { text: formatResults(results), details: { results: results.map(boundFindings) } };
       },
