@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { ModelError } from "../../../config/vendor-models.ts";
+import { probeHost } from "../../../platform/sandbox/probe-host.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { parseUrl } from "../agent-flags.ts";
 import type { Context, RunAction } from "../context.ts";
@@ -18,6 +19,7 @@ import { readPackageVersion } from "../package-version.ts";
 import { stripControls } from "../palette.ts";
 import { parsePositiveNumber } from "../parse-number.ts";
 import { checkRipgrep, checkTemporal } from "../program-checks.ts";
+import { checkSandbox } from "../sandbox-check.ts";
 import { UsageError } from "../usage-error.ts";
 import { checkVendor, selectVendorModel, type VendorCheck } from "../vendor-check.ts";
 import { readModelCatalogue as knownModels } from "./models.ts";
@@ -115,6 +117,7 @@ async function runChecks(context: Context, fix: boolean): Promise<number> {
     checkKeys(env),
     await checkRipgrep(env),
     checkTemporal(env),
+    checkSandbox(env, await probeHost()),
   ];
   for (const check of checks) {
     if (context.json) context.printJson({ type: "check", ...check });
