@@ -633,6 +633,71 @@ max_turns = 3
   });
 });
 
+describe("sandbox", () => {
+  const nothing = { network: { allow: [] }, readable: [], writable: [], env: [] };
+
+  test.each([
+    ["", undefined],
+    ['sandbox = "off"\n', { mode: "off", ...nothing }],
+    ['sandbox = "worker"\n', undefined],
+    ["[sandbox]\n", { mode: "workspace", ...nothing }],
+    ['[sandbox]\nmode = "strict"\nenv = ["CI"]\n', { mode: "strict", ...nothing, env: ["CI"] }],
+    [
+      '[sandbox]\nreadable = ["~/.m2"]\nwritable = ["/var/cache"]\nnetwork = { allow = ["a.example:443"], ask = ["*.b.example:443"] }\n',
+      {
+        ...nothing,
+        mode: "workspace",
+        readable: ["~/.m2"],
+        writable: ["/var/cache"],
+        network: { allow: ["a.example:443"], ask: ["*.b.example:443"] },
+      },
+    ],
+  ])("is that of the section or of its short form: %j", (text, sandbox) => {
+    expect(loadAgent(`${text}${PROVIDER}`).sandbox).toEqual(sandbox);
+  });
+
+  test("an agent's own replaces the file's as a whole", () => {
+    const load = (own: string) =>
+      loadAgent(`${PROVIDER}[sandbox]\nnetwork.allow = ["a.example:443"]\n[[agent.instances]]\n${own}`)
+        .sandbox;
+    expect(load("")).toMatchObject({ mode: "workspace", network: { allow: ["a.example:443"] } });
+    expect(load('sandbox = "off"')).toEqual({ mode: "off", ...nothing });
+    expect(load('sandbox = { mode = "strict" }')).toEqual({ mode: "strict", ...nothing });
+    expect(load('sandbox = "worker"')).toBeUndefined();
+  });
+
+  test("a sub-agent has the file's, unless it states another", () => {
+    const load = (own: string) =>
+      loadAgent(`sandbox = "strict"\n${PROVIDER}[[sub_agents.instances]]\nname = "s"\n${own}`).subAgents?.[0]
+        ?.agent.sandbox?.mode;
+    expect(load("")).toBe("strict");
+    expect(load('sandbox = "workspace"')).toBe("workspace");
+    expect(load('sandbox = "worker"')).toBeUndefined();
+  });
+
+  test.each([
+    ['sandbox = "of"', "sandbox", 'did you mean "off"?'],
+    ['sandbox = { mode = "strct" }', "sandbox.mode", 'did you mean "strict"?'],
+    ["sandbox = { netwrk = {} }", "sandbox.netwrk", 'did you mean "network"?'],
+    ["sandbox = { network = { alow = [] } }", "sandbox.network.alow", 'did you mean "allow"?'],
+    ['sandbox = { network = { allow = ["a.example"] } }', "sandbox.network.allow[0]", "name:port"],
+    ['sandbox = { readable = ["src"] }', "sandbox.readable[0]", "absolute path"],
+    ['sandbox = { env = ["HOLDFAST_HOME"] }', "sandbox.env[0]", "not one of Holdfast's own"],
+    ['sandbox = { mode = "off", writable = ["/a"] }', "sandbox.mode", "remove `network`"],
+  ])("a mistake is an error with its place: %s", (text, field, words) => {
+    const { agents, problems } = load(`${text}\n${PROVIDER}`);
+    expect(agents).toEqual([]);
+    expect(problems).toMatchObject([{ field, severity: "error", file: "agent.toml", line: 1 }]);
+    expect(problems[0]?.message).toContain(words);
+  });
+
+  test("the values are recorded with their places", () => {
+    const values = load(`sandbox = "off"\n${PROVIDER}`).agents[0]?.resolvedValues ?? [];
+    const value = values.find(({ path }) => path === "sandbox.mode");
+    expect(value).toMatchObject({ value: "off", from: "agent.toml:1:11", field: "sandbox" });
+  });
+});
+
 describe("skills", () => {
   test.each([
     ["", undefined],

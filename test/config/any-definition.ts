@@ -54,6 +54,9 @@ const text = fc.oneof(
   ),
   fc.tuple(fc.string(), fc.constantFrom("${A}", "$$${B_1}", "\n", "\\u0041")).map((parts) => parts.join("")),
 );
+const networkRules = fc.array(fc.constantFrom("a.example:443", "*.b.example:80", "[::1]:443"), {
+  maxLength: 2,
+});
 const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
 const variable = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,8}$/).map((letters) => `\${${letters}}`);
 
@@ -391,6 +394,20 @@ const fields = {
         ),
       ),
     }),
+  ),
+  sandbox: optional(
+    fc.oneof(
+      object({
+        mode: fc.constant("off"),
+        env: optional(fc.array(name.map((text) => `V_${text.replaceAll("-", "_")}`))),
+      }),
+      object({
+        mode: fc.constantFrom("workspace", "strict"),
+        network: optional(object({ allow: optional(networkRules), ask: optional(networkRules) })),
+        readable: optional(fc.array(fc.constantFrom("/opt/a", "~/.cache", "/a b/é"), { maxLength: 2 })),
+        writable: optional(fc.array(fc.constantFrom("/opt/a", "~/.cache", "/${A}"), { maxLength: 2 })),
+      }),
+    ),
   ),
   skills: optional(
     object({

@@ -7,7 +7,7 @@ export type UntrustedFlag = { readonly untrusted?: boolean };
 /** The arguments of commander's `option` for the flag. */
 export const UNTRUSTED = [
   "--untrusted",
-  "do not trust the agent files: they may not read files, and no variables except a vendor's key",
+  "do not trust the agent files: they may not read files, no variables except a vendor's key, and not choose a sandbox",
 ] as const;
 
 /** Returns where a command reads its agent files from, and whether it trusts them. */

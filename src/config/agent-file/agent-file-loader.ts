@@ -20,7 +20,7 @@ export type LoadEnvironment = {
   readonly catalogue?: Catalogue | undefined;
   /**
    * The file comes from an untrusted source: it must not refer to files, and to no variables other than a vendor's key
-   * that is sent to the vendor's own address.
+   * that is sent to the vendor's own address. It must not state a sandbox, except the strictest.
    */
   readonly untrusted?: boolean | undefined;
   /** `doubted`: a model that neither the catalogue nor the file describes causes a warning. */

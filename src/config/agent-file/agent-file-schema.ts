@@ -18,6 +18,7 @@ import { MCP_FIELDS } from "./fields/mcp.ts";
 import { MODEL_FIELDS } from "./fields/model.ts";
 import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
+import { SANDBOX_FIELDS } from "./fields/sandbox.ts";
 import { SKILL_FIELDS } from "./fields/skills.ts";
 import { ModeSection } from "./mode-schema.ts";
 
@@ -32,6 +33,7 @@ export const SECTION_FIELDS: readonly Field[] = [
   ...HOOK_FIELDS,
   ...MCP_FIELDS,
   ...OPENAPI_FIELDS,
+  ...SANDBOX_FIELDS,
   ...SKILL_FIELDS,
 ];
 
@@ -279,7 +281,7 @@ export const AgentFile = z.strictObject({
         "Each is a tool that delegates a task to an agent of its own.",
       ),
     }),
-    "Agents that other agents may call. They inherit nothing.",
+    "Agents that other agents may call. They inherit nothing except [sandbox] and default_workspace.",
   ),
   mode: defineSection(ModeSection, "How the agents of this file work together on a task."),
   system_prompt: defineSection(

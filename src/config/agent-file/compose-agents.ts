@@ -66,6 +66,7 @@ function composeSingleAgent(loader: AgentFileLoader): AgentDraft {
     fallbacks: [agent],
     prompts: [agent, profile],
     workspaces: [agent, profile, root],
+    sandboxes: [root],
   });
   draft.applyFields(TITLE_FIELDS, [profile]);
   applySubAgents(loader, draft, [agent], []);
@@ -89,6 +90,7 @@ function composeInstance(loader: AgentFileLoader, table: JsonObject, index: numb
     fallbacks: [own, agent],
     prompts: [own, agent, ...profiles],
     workspaces: [own, agent, profiles[0]!, createLayer(loader, PROFILE), root],
+    sandboxes: [own, root],
   });
   draft.applyFields(SUB_AGENT_NAME_FIELD, [own]);
   draft.applyFields(DESCRIPTION, profiles);
@@ -151,7 +153,7 @@ function resolveEntities(loader: AgentFileLoader, { path, value }: Layer): reado
   });
 }
 
-/** Drafts a sub-agent. It inherits nothing: absent values are the format's defaults (SUB-12). */
+/** Drafts a sub-agent. It inherits only workspace and sandbox: other absent values are the format's defaults (SUB-12). */
 function draftSubAgent(loader: AgentFileLoader, entity: Entity, above: readonly Entity[]): Draft {
   const { path, table } = entity;
   const own: Layer = { path, value: table };
@@ -193,5 +195,6 @@ function createDeclaration(
     fallbacks: [own],
     prompts: profiles,
     workspaces: [own, root],
+    sandboxes: [own, root],
   };
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import { DEFAULT_SANDBOX_MODE } from "../sandbox.ts";
 import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import { applyFallbacks, applyModel } from "./apply-provider.ts";
@@ -12,6 +13,7 @@ import { HOOK_FIELDS } from "./fields/hooks.ts";
 import { MCP_FIELDS } from "./fields/mcp.ts";
 import { OPENAPI_FIELDS } from "./fields/openapi.ts";
 import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
+import { SANDBOX_FIELDS, WORKER_SANDBOX } from "./fields/sandbox.ts";
 import { SKILL_FIELDS } from "./fields/skills.ts";
 import { type PromptSource, readTextOrFile, resolveSystemPrompt } from "./resolve-prompt.ts";
 import { getAt, getTextAt } from "./table-paths.ts";
@@ -29,6 +31,8 @@ export type Declaration = {
   /** Tables that may specify a prompt or a workspace, in order of precedence (CFG-08, CFG-12). */
   readonly prompts: readonly PromptSource[];
   readonly workspaces: readonly Layer[];
+  /** Tables that may state a sandbox, in order of precedence. */
+  readonly sandboxes: readonly Layer[];
 };
 
 /** Drafts an agent, except for its name and its sub-agents. */
@@ -57,6 +61,7 @@ export function draftAgent(loader: AgentFileLoader, declaration: Declaration): D
   const prompt = resolveSystemPrompt(loader, declaration.prompts, folder);
   if (prompt !== undefined) draft.set(["systemPrompt"], prompt.text, prompt.origin);
   applySkills(draft, declaration);
+  applySandbox(draft, declaration.sandboxes);
   return draft;
 }
 
@@ -186,4 +191,21 @@ function applySkills(draft: Draft, { path, value, profiles, sections }: Declarat
     );
     return;
   }
+}
+
+/** Applies the nearest sandbox as a whole: what a sandbox allows is written in one place of the file. */
+function applySandbox(draft: Draft, layers: readonly Layer[]): void {
+  const layer = layers.find(({ value }) => getAt(value, ["sandbox"]) !== undefined);
+  const stated = getAt(layer?.value, ["sandbox"]);
+  if (layer === undefined || stated === WORKER_SANDBOX) return;
+  if (!isObject(stated)) {
+    draft.set(["sandbox", "mode"], stated, { type: "file", path: [...layer.path, "sandbox"] });
+    return;
+  }
+  draft.applyFields(
+    SANDBOX_FIELDS.filter(({ paths }) => paths[0]!.length > 1),
+    [layer],
+  );
+  if (draft.get(["sandbox", "mode"]) === undefined)
+    draft.set(["sandbox", "mode"], DEFAULT_SANDBOX_MODE, { type: "default" });
 }

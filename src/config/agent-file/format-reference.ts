@@ -24,7 +24,7 @@ function describeTable(
     const isRequired = schema.required?.includes(key) === true;
     const path = header === "" ? key : `${header}.${key}`;
     const members = getTableSchema(value.items);
-    const table = members ?? getTableSchema(value);
+    const table = members ?? getTableSchema(value) ?? (header === "" ? getTableChoice(value) : undefined);
     if (table === undefined) rows.push(formatRow(key, value, isRequired));
     else
       below.push(() =>
@@ -69,6 +69,11 @@ function formatHeading(
 /** Returns the schema of a table. A choice of several forms is described in a row instead. */
 function getTableSchema(schema: JsonSchema | undefined): JsonSchema | undefined {
   return schema?.properties === undefined ? undefined : schema;
+}
+
+/** Returns the table of a section that may also be a single value. */
+function getTableChoice({ anyOf = [] }: JsonSchema): JsonSchema | undefined {
+  return anyOf.find((choice) => choice.properties !== undefined);
 }
 
 function formatRow(key: string, schema: JsonSchema, isRequired: boolean): string {

@@ -7,7 +7,7 @@ import { readSource } from "../source/source-file.ts";
 import type { SourceFormat } from "../source/source-format.ts";
 import { formatPath, type Path } from "../source/source-node.ts";
 import { AgentFileLoader, type LoadEnvironment } from "./agent-file-loader.ts";
-import { findForbiddenReferences } from "./check-untrusted.ts";
+import { findForbiddenReferences, findForbiddenSandboxes } from "./check-untrusted.ts";
 import { type AgentDraft, composeAgents } from "./compose-agents.ts";
 import { addDefinitionWarnings } from "./definition-warnings.ts";
 import { findOriginAround } from "./draft.ts";
@@ -54,7 +54,9 @@ export function loadAgents(text: string, options: LoadOptions): AgentFileResult 
   const loader = new AgentFileLoader(source, value, options);
   const missing = [
     ...(source.value["provider"] === undefined ? [createMissingModelProblem(source)] : []),
-    ...(options.untrusted === true ? findForbiddenReferences(source) : []),
+    ...(options.untrusted === true
+      ? [...findForbiddenReferences(source), ...findForbiddenSandboxes(source)]
+      : []),
   ];
   const drafts = composeAgents(loader);
   const early = [...source.problems, ...found, ...missing, ...loader.problems];

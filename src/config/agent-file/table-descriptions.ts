@@ -21,6 +21,7 @@ export const TABLE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   callbacks: "Hooks at the points of a loop, each a registered name or a command. See docs/hooks.md.",
   hooks: "Functions of the worker that filter messages and shape the context. See docs/hooks.md.",
   openapi: "APIs whose operations are tools. See docs/openapi.md.",
+  "sandbox.network": "What these processes may connect to.",
   skills: "Folders of instructions that the model reads when it needs them. See docs/skills.md.",
   "cost.dearer": "The prices of long requests, if the vendor charges more for them.",
   compat: "How a server differs from the vendor whose protocol it speaks.",

@@ -19,6 +19,7 @@ const STRICT_SECTIONS = [
   "mcp",
   "openapi",
   "rules",
+  "sandbox",
 ];
 
 const PERMISSION_RULES =

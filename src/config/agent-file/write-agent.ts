@@ -11,6 +11,7 @@ import { SECTION_FIELDS, SUB_AGENT_CALL_FIELDS } from "./agent-file-schema.ts";
 import type { Field } from "./define-field.ts";
 import { DEFAULT_CONTEXT_WINDOW, MODEL_FIELDS } from "./fields/model.ts";
 import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
+import { WORKER_SANDBOX } from "./fields/sandbox.ts";
 import { isReference } from "./resolve-references.ts";
 import { getAt } from "./table-paths.ts";
 import { isSecretField } from "./validate-file.ts";
@@ -60,6 +61,10 @@ function buildFile(definition: AgentDefinition): FileTable {
   const instances: FileTable[] = [];
   const profile = writeFields(PROFILE_FIELDS, definition);
   const names = addSubAgents(definition, instances);
+  if (definition.sandbox !== undefined) {
+    // Without a sandbox of its own, a sub-agent would inherit that of the file.
+    for (const instance of instances) instance["sandbox"] ??= WORKER_SANDBOX;
+  }
   const agent = {
     ...buildPrompt(definition),
     workspace: definition.workspace ?? "none",
