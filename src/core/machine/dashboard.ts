@@ -22,6 +22,7 @@ export function formatDashboard(state: State): string {
     ...(isWordless ? [] : [["Goal", status.goal || "none yet"] as const]),
     ["Agent", status.agent ?? "not open yet"],
     ["Model", status.model ?? "not open yet"],
+    ...(status.sandbox === undefined ? [] : [["Sandbox", status.sandbox] as const]),
     ["Turns", `${status.turns}${limit == null ? "" : ` of ${limit} a loop`}`],
     ["Cost", `${formatDollars(status.costUsd)}${formatChildCost(sumChildrenCost(state))}`],
     ...(status.budget === undefined ? [] : [["Budget", formatBudget(status.budget)] as const]),

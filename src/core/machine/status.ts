@@ -2,6 +2,7 @@ import { assertNever } from "../../platform/text/assert-never.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { Outcome } from "../../schema/record.ts";
+import type { SandboxMode } from "../../schema/sandbox.ts";
 import { type Budget, getLoopBudget } from "../budget/loop-budget.ts";
 import { type Cost, sumCosts } from "../budget/usage.ts";
 import { listPendingApprovals, type PendingApproval } from "./approvals.ts";
@@ -41,6 +42,8 @@ export type RunStatus = {
   readonly agent: string | undefined;
   /** The id of the model; a job has none. */
   readonly model: string | undefined;
+  /** The sandbox of the processes of its tools, where a tool states no other. Absent in a job. */
+  readonly sandbox?: SandboxMode;
   /** The hash of the definition that it runs with. */
   readonly definitionHash: string | undefined;
   /** The hash of the definition to which it is updated before its next turn. */
@@ -86,6 +89,7 @@ export function buildStatus(state: State): RunStatus {
   return {
     ...buildStatusAttributes(state),
     statusText: formatStatusText(state),
+    ...omitUndefined({ sandbox: state.pinned?.sandbox }),
     definitionHash: state.pinned?.definitionHash,
     pendingDefinitionHash:
       state.phase.type === "updating-definition" ? state.phase.to : state.requestedUpdate?.hash,

@@ -9,6 +9,7 @@ import { SESSION_ARGUMENT, withSession } from "../find-session.ts";
 import { stripControls } from "../palette.ts";
 import { parseCount } from "../position-flags.ts";
 import { formatTurnRequest } from "../request-view.ts";
+import { describeSandboxMode, formatSandboxActs } from "../sandbox-view.ts";
 import { describeOutcome, summarizeCall } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -113,7 +114,7 @@ function formatRole(message: AgentMessage): string {
     case "assistant":
       return `assistant (${message.model}, ${message.stopReason})`;
     case "toolResult":
-      return `result of ${message.toolName}${message.isError ? " (error)" : ""}`;
+      return `result of ${message.toolName}${message.isError ? " (error)" : ""}${message.sandbox === undefined ? "" : ` · ${describeSandboxMode(message.sandbox)}`}`;
     default:
       return message.role;
   }
@@ -127,5 +128,7 @@ function formatBody(message: AgentMessage): string {
   const images = message.content.filter((part) => part.type === "image").map(() => "[image]");
   const error =
     message.role === "assistant" && message.errorMessage !== undefined ? [message.errorMessage] : [];
-  return [getMessageText(message), ...images, ...calls, ...error].filter((text) => text !== "").join("\n");
+  const acts =
+    message.role === "toolResult" && message.sandbox !== undefined ? formatSandboxActs(message.sandbox) : [];
+  return [getMessageText(message), ...images, ...calls, ...error, ...acts].filter((text) => text !== "").join("\n");
 }

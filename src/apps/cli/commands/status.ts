@@ -70,6 +70,7 @@ function formatRows(status: SessionStatus): readonly Row[] {
     ["goal", status.goal === undefined ? undefined : shortenText(status.goal, 200)],
     ["agent", status.agent],
     ["model", status.model],
+    ["sandbox", status.sandbox],
     [
       "update",
       status.pendingDefinitionHash === undefined

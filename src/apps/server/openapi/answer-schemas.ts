@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Usage } from "../../../schema/message.ts";
 import { Entry, Outcome } from "../../../schema/record.ts";
+import { SandboxMode } from "../../../schema/sandbox.ts";
 import { ListQuery } from "../request-schemas.ts";
 
 // The bodies of answers, for the OpenAPI document: what a client may rely on. Answers may have further fields.
@@ -91,6 +92,7 @@ export const SessionStatus = z.looseObject({
   title: title.optional(),
   agent: agent.optional(),
   model: model.optional(),
+  sandbox: SandboxMode.optional().describe("The sandbox of the processes of its tools."),
   statusText: z.string().optional().describe("What the run is doing."),
   goal: z.string().optional().describe("The beginning of the first prompt."),
   lastText: z.string().optional().describe("The beginning of the newest answer."),
