@@ -3,7 +3,11 @@ import { checkSandbox } from "../../src/apps/cli/sandbox-check.ts";
 import type { HostProbe } from "../../src/platform/sandbox/probe-host.ts";
 import { HOST } from "../platform/sandbox/host.ts";
 
-const able: HostProbe = { able: true, programs: { bwrap: "/usr/bin/bwrap", setsid: "/usr/bin/setsid" } };
+const able: HostProbe = {
+  able: true,
+  programs: { bwrap: "/usr/bin/bwrap", setsid: "/usr/bin/setsid", prlimit: "/usr/bin/prlimit" },
+  controllers: ["pids"],
+};
 const unable: HostProbe = {
   able: false,
   obstacle: "userns-disabled",

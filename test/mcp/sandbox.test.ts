@@ -330,7 +330,7 @@ test("without a sandbox, all workspaces share a server, and the reports say that
 describe("the text of an exit says what the exit code does not", () => {
   const endings: readonly (readonly [ProcessEnding, string])[] = [
     [{ type: "ran" }, "ended with exit code 3; its last output: words"],
-    [{ type: "over-bound", problem: "it used more than 1 GB" }, "was terminated: it used more than 1 GB"],
+    [{ type: "failed", problem: "it used more than 1 GB" }, "was terminated: it used more than 1 GB"],
     [
       { type: "not-started" },
       "was not started, because its sandbox could not be made; its last output: words",

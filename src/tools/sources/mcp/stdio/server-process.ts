@@ -206,7 +206,7 @@ export class ServerProcess {
 
   #formatExit(code: number | null, signal: NodeJS.Signals | null, ending: ProcessEnding): string {
     if (this.#fault !== undefined) return `was terminated because it ${this.#fault}`;
-    if (ending.type === "over-bound") return `was terminated: ${ending.problem}`;
+    if (ending.type === "failed") return `was terminated: ${ending.problem}`;
     if (ending.type === "not-started" && ending.problem !== undefined)
       return `was not started, because its sandbox could not be made: ${ending.problem}`;
     const exit =
