@@ -55,6 +55,10 @@ export const SandboxBoundSettings = z.strictObject({
   workspaceBytes: bound
     .optional()
     .describe("What one command may add to the folders that it may write, in bytes; 10 GiB by default."),
+  temporaryBytes: bound
+    .min(65_536)
+    .optional()
+    .describe("The size of each temporary folder, which is in memory, in bytes; 512 MiB by default."),
   fileBytes: bound.min(4096).optional().describe("The size of each file, in bytes; 8 GiB by default."),
   openFiles: bound.min(32).optional().describe("Open files of each process; 4,096 by default."),
 });

@@ -4,12 +4,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ToolResultMessage } from "../../src/schema/message.ts";
 import type { SandboxSettingsInput } from "../../src/schema/sandbox.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
-import { HOST } from "../platform/sandbox/host.ts";
+import { HOST, NO_SANDBOX } from "../platform/sandbox/host.ts";
+import { describeIf } from "../support/skipping.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import type { TestSession } from "./support/test-session.ts";
 
@@ -55,7 +56,7 @@ async function readSummaries(session: TestSession): Promise<readonly string[]> {
 const request = (place: string) =>
   `exec 3<>/dev/tcp/127.0.0.1/18080; printf 'CONNECT ${place} HTTP/1.1\\r\\nHost: ${place}\\r\\n\\r\\n' >&3; read -r line <&3; echo "$line"; printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3; tail -n 1 <&3`;
 
-describe.skipIf(!HOST.able)("commands of a run", () => {
+describeIf(HOST.able, NO_SANDBOX)("commands of a run", () => {
   test("run in the worker's sandbox; the record, the status and the timeline say so", async () => {
     const session = stage.session({
       replies: [bash(`touch inside; touch ${outside} /usr/evil; cat /etc/shadow`), { text: "Done." }],

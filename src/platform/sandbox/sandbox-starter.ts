@@ -29,6 +29,8 @@ export type SandboxRequest = {
   /** Absent: no network. Empty: a proxy that refuses, and reports, every connection. */
   readonly rules?: readonly NetworkRule[] | undefined;
   readonly bounds?: Partial<SandboxBounds> | undefined;
+  /** The size of each temporary file system. */
+  readonly tmpfsBytes?: number | undefined;
 };
 
 export type SandboxEvents = {
@@ -155,7 +157,7 @@ async function buildPlan(
       env: { ...variables, HOME: home, ...(call === undefined ? {} : { [CALL_VARIABLE]: call }) },
       protectedPaths: [...new Set(protectedPaths)],
       hiddenPaths,
-      tmpfsBytes: TMPFS_BYTES,
+      tmpfsBytes: profile.tmpfsBytes ?? TMPFS_BYTES,
       bounds: profile.bounds,
     },
   };

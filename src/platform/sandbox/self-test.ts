@@ -145,8 +145,8 @@ async function tryAct(
   };
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("latin1").on("data", (text: string) => {
-      output = (output + text).slice(0, MAX_OUTPUT_CHARS);
+    stream?.on("data", (chunk: Buffer) => {
+      output = (output + chunk.toString("latin1")).slice(0, MAX_OUTPUT_CHARS);
       if (typeof act.end === "object" && countReady(output) === act.end.killAfter) kill();
     });
   }

@@ -141,7 +141,8 @@ export class Sandboxes {
     { settings, workspace, isReadOnly = false, granted = [] }: SandboxUse,
     mode: SandboxRequest["mode"],
   ) {
-    const { network, readable, writable, bounds } = settings;
+    const { network, readable, writable } = settings;
+    const { temporaryBytes: tmpfsBytes, ...bounds } = settings.bounds ?? {};
     const allowed = [...network.allow.flatMap((text) => parseNetworkRule(text) ?? []), ...granted];
     const rules = allowed.length + (network.ask ?? []).length === 0 ? undefined : allowed;
     const { holdfastHome } = this.#options;
@@ -153,7 +154,8 @@ export class Sandboxes {
       readable,
       writable,
       rules,
-      bounds: omitUndefined(bounds ?? {}),
+      bounds: omitUndefined(bounds),
+      tmpfsBytes,
     };
   }
 

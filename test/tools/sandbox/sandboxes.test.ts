@@ -8,7 +8,8 @@ import { createBashTool } from "../../../src/tools/builtin/bash-tool.ts";
 import { createRunCommand } from "../../../src/tools/sandbox/run-command.ts";
 import { Sandboxes, SandboxUnavailableError, type SandboxUse } from "../../../src/tools/sandbox/sandboxes.ts";
 import type { ToolContext } from "../../../src/tools/tool-execution.ts";
-import { HOST } from "../../platform/sandbox/host.ts";
+import { HOST, NO_SANDBOX } from "../../platform/sandbox/host.ts";
+import { describeIf } from "../../support/skipping.ts";
 import { callForText, createContext, createTemporaryFolder } from "../tool-context.ts";
 
 const bash = createBashTool();
@@ -46,7 +47,7 @@ async function openShell(settings: SandboxSettingsInput, more: Partial<SandboxUs
   };
 }
 
-describe.skipIf(!HOST.able)("bash in a sandbox", () => {
+describeIf(HOST.able, NO_SANDBOX)("bash in a sandbox", () => {
   test("writes the workspace, and nothing else of the host", async () => {
     const outside = await createTemporaryFolder();
     const { workspace, run, getReport } = await openShell({ mode: "workspace" });
