@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { COMMAND_GROUPS } from "../../src/apps/cli/command-table.ts";
 import { ALL_COMMANDS, buildProgram, findCommand } from "../../src/apps/cli/program.ts";
 import { wrapHelp } from "../../src/apps/cli/wrap-help.ts";
+import { HOST } from "../platform/sandbox/host.ts";
 import { createTerminal, runHoldfast } from "./terminal.ts";
 
 /** Nothing listens on port 1, and connections to it are refused at once. */
@@ -188,6 +189,7 @@ test("doctor without a server fails, continues with its other checks, and prints
     ANTHROPIC_API_KEY: key,
     PATH: "",
     HOLDFAST_CACHE: home,
+    HOLDFAST_SANDBOX: "workspace",
   });
   const checks = out
     .trim()
@@ -206,6 +208,7 @@ test("doctor without a server fails, continues with its other checks, and prints
     "keys ok",
     "ripgrep ok",
     "temporal warn",
+    HOST.able ? "sandbox ok" : "sandbox fail",
   ]);
   expect(out).toContain("ANTHROPIC_API_KEY");
   expect(out).not.toContain(key);

@@ -27,6 +27,7 @@ import { buildUnknownOutcome, isDead, terminateLost, yieldToHolder } from "./los
 import { parseNextRound } from "./next-round.ts";
 import { type OwnClaim, openOwnClaim } from "./own-claims.ts";
 import { loadTextFiles } from "./read-full.ts";
+import { findSkillFolders } from "./skill-folders.ts";
 import { callTeam } from "./team-call.ts";
 import { buildToolResult, findCall } from "./tool-result.ts";
 import { createHookedUpdates } from "./tool-updates.ts";
@@ -193,7 +194,8 @@ async function runTool(
         const asks = settings.network.ask !== undefined && settings.network.ask.length > 0;
         const granted = asks ? listGrantedHosts(settings, await readEntries()) : [];
         const isReadOnly = tool.replay === "pure";
-        return await dependencies.sandboxes.open({ settings, workspace, isReadOnly, granted });
+        const readable = await findSkillFolders(definition, workspace);
+        return await dependencies.sandboxes.open({ settings, workspace, isReadOnly, granted, readable });
       },
       loopId: input.loopId,
       timeoutMs: getTimeLimit(tool, definition),

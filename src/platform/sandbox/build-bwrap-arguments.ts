@@ -2,8 +2,8 @@ import { assertNever } from "../text/assert-never.ts";
 import { checkPlan, isWithin, type SandboxPlan } from "./sandbox-plan.ts";
 
 // Invariants
-//   B1. No mount has Holdfast's own folder, or anything in it, as its source, except as part of a folder that contains it
-//       and over which an empty folder is then mounted.
+//   B1. No mount has Holdfast's own folder, or anything in it but its skills, as its source, except as part of a folder that
+//       contains it and over which an empty folder is then mounted. The skills may only be read.
 //   B2. The deepest mount decides what a path is, whatever the order of the plan's lists.
 //   B3. Everything that processes can write is in the plan's writable folders, or in a file system of bounded size.
 //   B4. No folder between a protected path and the writable folder that contains it can be renamed: the kernel does not

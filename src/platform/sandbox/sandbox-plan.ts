@@ -19,7 +19,7 @@ export type SandboxPlan = {
   readonly cwd: string;
   /** The processes' own home folder: empty, writable and bounded. */
   readonly home: string;
-  /** The folder of the worker's own data, which no sandbox contains. */
+  /** The folder of the worker's own data, of which a sandbox contains at most the skills. */
   readonly holdfastHome: string;
   readonly readable: readonly string[];
   readonly writable: readonly string[];
@@ -53,6 +53,9 @@ export class SandboxPlanError extends Error {
 /** File systems of the kernel. The sandbox has its own, so a path in them would not mean the same. */
 const KERNEL_FOLDERS = ["/proc", "/dev", "/sys"];
 
+/** The folder of the user's skills in Holdfast's own folder: what commands read and run of it is meant for them. */
+const SKILLS_FOLDER = "skills";
+
 /** A smaller temporary file system does not even hold a page for each file. */
 const MIN_TMPFS_BYTES = 65_536;
 
@@ -77,7 +80,9 @@ export function checkPlan(plan: SandboxPlan): void {
     if (KERNEL_FOLDERS.some((folder) => isWithin(path, folder)) || path === "/run") {
       throw new SandboxPlanError(`${path} cannot be part of a sandbox: the sandbox has its own`);
     }
-    if (isWithin(path, plan.holdfastHome)) {
+    const mayBeSkills = path !== plan.workspace && !plan.writable.includes(path);
+    const isSkills = mayBeSkills && isWithin(path, `${plan.holdfastHome}/${SKILLS_FOLDER}`);
+    if (isWithin(path, plan.holdfastHome) && !isSkills) {
       throw new SandboxPlanError(
         `${path} cannot be part of a sandbox: it is in Holdfast's own folder, ${plan.holdfastHome}`,
       );

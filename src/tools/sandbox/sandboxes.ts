@@ -32,6 +32,8 @@ export type SandboxUse = {
   readonly workspace: string;
   /** Whether they may only read it. */
   readonly isReadOnly?: boolean;
+  /** Folders that they may read besides those of the settings. */
+  readonly readable?: readonly string[];
   /** Destinations that the user has allowed besides. */
   readonly granted?: readonly NetworkRule[];
 };
@@ -138,11 +140,12 @@ export class Sandboxes {
   }
 
   #buildRequest(
-    { settings, workspace, isReadOnly = false, granted = [] }: SandboxUse,
+    { settings, workspace, isReadOnly = false, readable: others = [], granted = [] }: SandboxUse,
     mode: SandboxRequest["mode"],
   ) {
-    const { network, readable, writable } = settings;
+    const { network, writable } = settings;
     const { temporaryBytes: tmpfsBytes, ...bounds } = settings.bounds ?? {};
+    const readable = [...settings.readable, ...others];
     const allowed = [...network.allow.flatMap((text) => parseNetworkRule(text) ?? []), ...granted];
     const rules = allowed.length + (network.ask ?? []).length === 0 ? undefined : allowed;
     const { holdfastHome } = this.#options;

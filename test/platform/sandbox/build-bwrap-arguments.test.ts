@@ -210,6 +210,21 @@ describe("what a path is", () => {
     expect(accessOf({ ...overrides, mode: "strict" }, "/data/.holdfast/transcript.db")).toBe("empty");
   });
 
+  test.each(["workspace", "strict"] as const)(
+    "the skills in Holdfast's own folder can be read, and nothing else of it, in mode %s",
+    (mode) => {
+      const skills = "/home/user/.holdfast/skills";
+      for (const readable of [[skills], [`${skills}/one`]]) {
+        expect(accessOf({ mode, readable }, `${skills}/one/run.sh`)).toBe("host-read-only");
+        expect(accessOf({ mode, readable }, "/home/user/.holdfast/transcript.db")).not.toMatch(/^host/);
+      }
+      const within = { mode, workspace: "/data", cwd: "/data", holdfastHome: "/data/.holdfast" };
+      const readable = ["/data/.holdfast/skills"];
+      expect(accessOf({ ...within, readable }, "/data/.holdfast/skills/one")).toBe("host-read-only");
+      expect(accessOf({ ...within, readable }, "/data/.holdfast/transcript.db")).toBe("empty");
+    },
+  );
+
   test("a hidden path is empty within a folder that contains it, unless a setting names it", () => {
     const overrides = {
       workspace: "/data",
@@ -239,6 +254,13 @@ describe("a plan is refused", () => {
     ["a NUL character", { readable: ["/data\0"] }],
     ["Holdfast's own folder", { readable: ["/home/user/.holdfast"] }],
     ["a part of Holdfast's own folder", { writable: ["/home/user/.holdfast/live"] }],
+    ["a folder beside the skills", { readable: ["/home/user/.holdfast/skills-old"] }],
+    ["skills that can be written", { writable: ["/home/user/.holdfast/skills"] }],
+    [
+      "skills that can be written and read",
+      { writable: ["/home/user/.holdfast/skills"], readable: ["/home/user/.holdfast/skills"] },
+    ],
+    ["the skills as the workspace", { workspace: "/home/user/.holdfast/skills" }],
     ["the kernel's folders", { readable: ["/proc/1"] }],
     ["the folder of services", { writable: ["/run"] }],
     ["a working directory outside", { cwd: "/etc" }],
