@@ -17,10 +17,18 @@ export function readSandbox(
 }
 
 function readMode(value: string | undefined): SandboxMode {
-  if (value === undefined || value === "") return DEFAULT_SANDBOX_MODE;
+  return value === undefined || value === ""
+    ? DEFAULT_SANDBOX_MODE
+    : parseSandboxMode(SANDBOX_VARIABLE, value);
+}
+
+/**
+ * Parses the mode of a flag or a variable. Throws a `TypeError`.
+ *
+ * @param name - Where the value is from.
+ */
+export function parseSandboxMode(name: string, value: string): SandboxMode {
   const parsed = SandboxMode.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new TypeError(
-    `${SANDBOX_VARIABLE} is ${JSON.stringify(value)}: use ${SandboxMode.options.join(", ")}`,
-  );
+  throw new TypeError(`${name} is ${JSON.stringify(value)}: use ${SandboxMode.options.join(", ")}`);
 }

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { Runtime } from "@temporalio/worker";
+import { parseSandboxMode } from "../config/sandbox.ts";
 import { createVersioning, parseSeconds } from "../config/worker-environment.ts";
 import { createLogger } from "../platform/log.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
@@ -24,6 +25,7 @@ export async function runWorkerProgram(): Promise<void> {
       "build-id": { type: "string" },
       deployment: { type: "string" },
       versioning: { type: "string" },
+      sandbox: { type: "string" },
     },
   });
   // The reader of the output may be gone, or its disk may be full: that is no reason to end.
@@ -58,6 +60,7 @@ export async function runWorkerProgram(): Promise<void> {
     ...(values["no-dead-worker-detection"] === true ? { deadWorkerDetection: false } : {}),
     ...(values.drain === undefined ? {} : { drainMs: parseSeconds("--drain", values.drain) }),
     ...omitUndefined({ versioning }),
+    ...(values.sandbox === undefined ? {} : { sandbox: parseSandboxMode("--sandbox", values.sandbox) }),
     hideEnvironment: true,
     tools,
     log,

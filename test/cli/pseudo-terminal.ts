@@ -41,7 +41,13 @@ export class PseudoTerminal {
     ].join("; ");
     this.#child = spawn("/usr/bin/script", ["-qefc", command, "/dev/null"], {
       cwd,
-      env: { PATH: process.env["PATH"], SHELL: "/bin/sh", TERM: "xterm-256color", ...env },
+      env: {
+        PATH: process.env["PATH"],
+        HOLDFAST_SANDBOX: "off",
+        SHELL: "/bin/sh",
+        TERM: "xterm-256color",
+        ...env,
+      },
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.#screen = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });

@@ -11,6 +11,7 @@ import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { findCostLimitProblem, type PricedAgent } from "../../schema/prices.ts";
 import { type AgentFileContext, BUILT_IN_TOOLS, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
 import { addLimitOptions, type LimitFlags, parseLimits } from "./limit-flags.ts";
+import { applySandboxFlag, SANDBOX_OPTION, type SandboxFlag } from "./sandbox-flag.ts";
 import { UNTRUSTED, type UntrustedFlag } from "./untrusted-flag.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -20,7 +21,8 @@ const MODEL_NAMES =
   "anthropic/ID, openai/ID, openai-responses/ID, azure/DEPLOYMENT, google/ID, vertex/ID, bedrock/ID, openrouter/VENDOR/ID or local/ID@URL";
 
 export type AgentFlags = UntrustedFlag &
-  LimitFlags & {
+  LimitFlags &
+  SandboxFlag & {
     readonly agent?: string;
     readonly model?: string;
     readonly baseUrl?: string;
@@ -45,6 +47,7 @@ export function addAgentFlags(command: Command): Command {
     )
     .option("-w, --workspace <dir>", "the agent's working folder (default: the current folder)")
     .option("-t, --tools <a,b>", `tools by name, or "none" (default: ${BUILT_IN_TOOLS.join(",")})`)
+    .option(...SANDBOX_OPTION)
     .option("-s, --system <text>", "the system prompt, or @FILE")
     .option("--name <name>", "the agent's name in lists")
     .option("--thinking <level>", "off, minimal, low, medium, high, xhigh or max");
@@ -60,7 +63,14 @@ export type AgentFromFlags = {
 
 /** Builds the definition from an agent file and flags; returns it with warnings. */
 export function buildDefinition(flags: AgentFlags, fileContext: AgentFileContext): AgentFromFlags {
-  if (flags.agent !== undefined) return overrideAgentFile(flags.agent, flags, fileContext);
+  const { agent, ...rest } =
+    flags.agent === undefined
+      ? buildAgent(flags, fileContext)
+      : overrideAgentFile(flags.agent, flags, fileContext);
+  return { agent: applySandboxFlag(agent, flags), ...rest };
+}
+
+function buildAgent(flags: AgentFlags, fileContext: AgentFileContext): AgentFromFlags {
   const workspace = resolve(fileContext.cwd, flags.workspace ?? ".");
   const { tools, warnings } = parseTools(flags.tools);
   const { model, doubts: modelWarnings } = parseModelFlag(flags, fileContext.env);

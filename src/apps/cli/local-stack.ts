@@ -4,12 +4,14 @@ import { HoldfastError } from "../../client/holdfast-error.ts";
 import type { Holdfast } from "../../client/index.ts";
 import { resolveHome } from "../../config/home.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { SandboxMode } from "../../schema/sandbox.ts";
 import { findLocalServer, getConfiguredAddress } from "./connection.ts";
 import type { Context } from "./context.ts";
 import { describeLogProblem, LogFile, type LogProblem } from "./log-file.ts";
 import { describeServerEvent, type ServerEvent, ServerSupervisor } from "./server-supervisor.ts";
 import { checkBeforeWorker, makeFolder, prepareHome } from "./start-checks.ts";
 import { spawnWorker } from "./worker-child.ts";
+import { chooseWorkerSandbox, type SandboxNeed } from "./worker-sandbox.ts";
 import { type WorkerEvent, WorkerSupervisor } from "./worker-supervisor.ts";
 
 /** The server and the worker that a run needs. Those that were started for the run end with it. */
@@ -21,17 +23,27 @@ export type LocalStack = {
   close(): Promise<void>;
 };
 
+/** What the agents of a command need of a worker. */
+export type WorkerNeed = SandboxNeed & {
+  /** Modules that export tools. */
+  readonly tools?: readonly string[];
+};
+
 /**
  * Uses the running server and worker, and starts what is missing. Starts no server if one is configured.
  *
- * @param tools - Modules that export tools, for a worker that is started here.
+ * @param need - What a worker that is started here must be able to do.
  */
-export async function openStack(context: Context, tools?: readonly string[]): Promise<LocalStack> {
+export async function openStack(context: Context, need: WorkerNeed): Promise<LocalStack> {
   const { options } = context;
   const configured = getConfiguredAddress(context);
   const running = configured ?? (await findLocalServer(context));
   if (running === undefined)
     context.report(context.err.dim("No Temporal server responds; starting one for this run …"));
+  const { tools } = need;
+  // Without a server there is no worker either: the host is probed while the server starts.
+  const early = running === undefined ? chooseWorkerSandbox(context, need) : undefined;
+  early?.catch(() => undefined);
   const reportEvent = (event: StackEvent) => {
     if (event.type !== "worker-ready") context.report(context.err.yellow(describeStackEvent(event)));
   };
@@ -59,9 +71,12 @@ export async function openStack(context: Context, tools?: readonly string[]): Pr
     if (configured === undefined) await holdfast.health({ register: true });
     if (!(await isPolled(holdfast))) {
       context.report(context.err.dim(`No worker polls "${holdfast.taskQueue}"; starting one for this run …`));
-      if (server === undefined) await checkBeforeWorker(context);
+      const [sandbox] = await Promise.all([
+        early ?? chooseWorkerSandbox(context, need),
+        server === undefined ? checkBeforeWorker(context) : undefined,
+      ]);
       const { address, namespace, taskQueue } = holdfast;
-      keeper = await startWorker(context, { address, namespace, taskQueue, tools }, reportEvent);
+      keeper = await startWorker(context, { address, namespace, taskQueue, tools, sandbox }, reportEvent);
     }
   } catch (error) {
     await close();
@@ -90,6 +105,7 @@ export async function startWorker(
     readonly database?: string | undefined;
     /** Modules that export a tool or a list of tools by default. */
     readonly tools?: readonly string[] | undefined;
+    readonly sandbox?: SandboxMode | undefined;
   },
   tell: (event: StackEvent) => void,
 ): Promise<WorkerSupervisor> {
@@ -102,12 +118,21 @@ export async function startWorker(
   }
   const logFile = join(home.folder, "worker.log");
   const log = new LogFile(logFile, tell);
-  const { address, namespace, taskQueue, tools, database = options.database } = target;
+  const { address, namespace, taskQueue, tools, sandbox, database = options.database } = target;
   let tail = "";
   const keeper = new WorkerSupervisor(
     () =>
       spawnWorker(
-        { home: home.folder, database, address, namespace, taskQueue, tools, profile: options.profile },
+        {
+          home: home.folder,
+          database,
+          address,
+          namespace,
+          taskQueue,
+          tools,
+          sandbox,
+          profile: options.profile,
+        },
         {
           env: streams.env,
           onLog: (chunk) => {

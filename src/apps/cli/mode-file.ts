@@ -3,6 +3,7 @@ import { readAgents } from "../../config/agent-file/read-agents.ts";
 import { type AgentFileContext, KNOWN_TOOLS } from "./agent-file.ts";
 import type { AgentFlags } from "./agent-flags.ts";
 import { LIMIT_FLAG_NAMES } from "./limit-flags.ts";
+import { applySandboxFlagToMode } from "./sandbox-flag.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Flags that change a single agent. A file with a mode can define several. */
@@ -34,7 +35,7 @@ export function loadMode(
   });
   if (mode === undefined) return undefined;
   const [conflicting] = SINGLE_AGENT_FLAGS.filter((name) => flags[name] !== undefined);
-  if (conflicting === undefined) return { mode, problems };
+  if (conflicting === undefined) return { mode: applySandboxFlagToMode(mode, flags), problems };
   const flag = conflicting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(
     `--${flag} changes a single agent, but ${file} has a [mode] with several. Change the file, or choose one agent with ${file}#NAME.`,

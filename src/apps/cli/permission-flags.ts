@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { AgentDefinitionInput, WorkMode } from "../../client/index.ts";
 import { listToolNames, listUnusedTools } from "../../core/permission/unused-tools.ts";
 import { type PermissionPolicyInput, PermissionRule } from "../../schema/permission.ts";
+import { mapModeAgents } from "./mode-agents.ts";
 import { UsageError } from "./usage-error.ts";
 
 // The command-line options that say which tool calls run without approval.
@@ -88,22 +89,7 @@ function listTeam(agent: AgentDefinitionInput): readonly AgentDefinitionInput[] 
 
 /** Adds the rules of the flags to the policies of all agents of a job. Nobody at this terminal can answer for them. */
 export function applyPermissionFlagsToMode<Mode extends WorkMode>(mode: Mode, flags: PermissionFlags): Mode {
-  const apply = (agent: AgentDefinitionInput) => applyPermissionFlags(agent, flags, false);
-  switch (mode.type) {
-    case "interactive":
-    case "autonomous":
-      return { ...mode, agent: apply(mode.agent) };
-    case "pipeline":
-      return { ...mode, stages: mode.stages.map((stage) => ({ ...stage, agent: apply(stage.agent) })) };
-    case "fan-out":
-      return { ...mode, agents: mode.agents.map(apply) };
-    case "supervisor":
-      return {
-        ...mode,
-        lead: apply(mode.lead),
-        agents: mode.agents.map((named) => ({ ...named, agent: apply(named.agent) })),
-      };
-  }
+  return mapModeAgents(mode, (agent) => applyPermissionFlags(agent, flags, false));
 }
 
 /** Reports whether calls of unsafe tools are denied because nobody was asked whether they may run. */

@@ -8,6 +8,7 @@ import { SECRETS_PIPE } from "../../config/receive-environment.ts";
 import { findSecretVariables } from "../../config/secret-variables.ts";
 import { readDrainMs } from "../../config/worker-environment.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { SandboxMode } from "../../schema/sandbox.ts";
 
 /** The descriptor after standard input, output and error. */
 const SECRETS_DESCRIPTOR = 3;
@@ -29,6 +30,8 @@ export type WorkerTarget = {
   readonly buildId?: string | undefined;
   readonly deployment?: string | undefined;
   readonly versioning?: string | undefined;
+  /** The sandbox of definitions that state none; that of the environment if absent. */
+  readonly sandbox?: SandboxMode | undefined;
 };
 
 /** The first line that a worker prints. */
@@ -53,7 +56,7 @@ export type WorkerChild = {
 
 export function buildWorkerArguments(target: WorkerTarget): string[] {
   const { home, address, namespace, taskQueue, tools = [], deadWorkerDetection } = target;
-  const { drain, buildId, deployment, versioning } = target;
+  const { drain, buildId, deployment, versioning, sandbox } = target;
   return [
     ...(home === undefined ? [] : ["--home", home]),
     ...(address === undefined ? [] : ["--address", address]),
@@ -65,6 +68,7 @@ export function buildWorkerArguments(target: WorkerTarget): string[] {
     ...(buildId === undefined ? [] : ["--build-id", buildId]),
     ...(deployment === undefined ? [] : ["--deployment", deployment]),
     ...(versioning === undefined ? [] : ["--versioning", versioning]),
+    ...(sandbox === undefined ? [] : ["--sandbox", sandbox]),
   ];
 }
 

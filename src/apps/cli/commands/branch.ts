@@ -11,6 +11,7 @@ import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts
 import { openStack } from "../local-stack.ts";
 import { addPositionOptions, POSITION_HINT, type PositionFlags, parsePosition } from "../position-flags.ts";
 import { formatProblem } from "../problem-view.ts";
+import { SANDBOX_OPTION } from "../sandbox-flag.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { UNTRUSTED } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
@@ -20,7 +21,7 @@ type Flags = PositionFlags &
   LimitFlags &
   Pick<
     AgentFlags,
-    "agent" | "untrusted" | "model" | "baseUrl" | "prices" | "system" | "tools" | "workspace"
+    "agent" | "untrusted" | "model" | "baseUrl" | "prices" | "sandbox" | "system" | "tools" | "workspace"
   > & {
     readonly prompt?: string;
     readonly detach?: boolean;
@@ -41,7 +42,8 @@ export function configureBranchCommand(command: Command, runAction: RunAction): 
     .option("-s, --system <text>", "another system prompt, or @FILE")
     .option("-t, --tools <a,b>", 'other tools by name, or "none"')
     .option("-w, --workspace <dir>", "another working folder")
-    .option("--detach", "start the run and exit; the server and its workers continue it");
+    .option("--detach", "start the run and exit; the server and its workers continue it")
+    .option(...SANDBOX_OPTION);
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -68,7 +70,10 @@ async function branch(context: Context, reference: string, flags: Flags): Promis
   }
   const limits = parseLimits(flags);
   const agent = readAgentFlags(context, flags);
-  const stack = await openStack(context);
+  const stack = await openStack(context, {
+    sandbox: flags.sandbox,
+    agents: agent.agent === undefined ? undefined : [agent.agent],
+  });
   try {
     if (flags.detach === true) assertDetachable(stack);
     const id = await stack.holdfast.sessions.find(reference);
@@ -95,13 +100,14 @@ function readAgentFlags(context: Context, flags: Flags): AgentChoice {
     const changes: Partial<AgentDefinitionInput> = buildChanges(flags, fileContext);
     return Object.keys(changes).length === 0 ? {} : { changes };
   }
-  const { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace } = flags;
+  const { agent: file, untrusted, model, baseUrl, prices, sandbox, system, tools, workspace } = flags;
   const definedFlags = omitUndefined({
     agent: file,
     untrusted,
     model,
     baseUrl,
     prices,
+    sandbox,
     system,
     tools,
     workspace,

@@ -61,7 +61,10 @@ async function chat(context: Context, flags: Flags): Promise<number> {
   if (made !== undefined) showTrustNotice(context, flags);
   for (const warning of made?.warnings ?? []) context.report(context.err.yellow(warning));
   for (const problem of made?.problems ?? []) context.report(formatProblem(problem, context.err).join("\n"));
-  const stack = await openStack(context);
+  const stack = await openStack(context, {
+    sandbox: flags.sandbox,
+    agents: made === undefined ? undefined : [made.agent],
+  });
   try {
     const { holdfast } = stack;
     const session =

@@ -5,6 +5,7 @@ import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { SESSION_ARGUMENT } from "../find-session.ts";
 import { openStack } from "../local-stack.ts";
+import { type SandboxFlag, WORKER_SANDBOX_OPTION } from "../sandbox-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
 export function configureCompactCommand(command: Command, runAction: RunAction): void {
@@ -12,6 +13,7 @@ export function configureCompactCommand(command: Command, runAction: RunAction):
     .argument("<session>", SESSION_ARGUMENT)
     .option("--focus <text>", "what the summary should concentrate on")
     .option("--undo", "remove the compaction of an idle session: its next run sees every message again")
+    .option(...WORKER_SANDBOX_OPTION)
     .addHelpText(
       "after",
       `
@@ -22,7 +24,7 @@ Examples:
 
 An open run compacts before its next model call. An idle session is compacted immediately.`,
     )
-    .action(async (session: string, flags: CompactOptions) =>
+    .action(async (session: string, flags: CompactOptions & SandboxFlag) =>
       runAction((context) => compact(context, session, flags)),
     );
 }
@@ -30,14 +32,14 @@ An open run compacts before its next model call. An idle session is compacted im
 async function compact(
   context: Context,
   reference: string,
-  { focus, undo }: CompactOptions,
+  { focus, undo, sandbox }: CompactOptions & SandboxFlag,
 ): Promise<number> {
   if (focus !== undefined && undo === true) {
     throw new UsageError(
       "--undo removes a compaction, so there is nothing for --focus: give one of the two.",
     );
   }
-  const stack = await openStack(context);
+  const stack = await openStack(context, { sandbox });
   try {
     const { holdfast } = stack;
     const session = await holdfast.sessions.find(reference);

@@ -1,7 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type {
-  AgentDefinition,
+  AgentDefinitionInput,
   Evaluation,
   EvaluationOutcome,
   EvaluationStrategy,
@@ -21,6 +21,7 @@ import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-fl
 import { type LocalStack, openStack } from "../local-stack.ts";
 import { stripControls } from "../palette.ts";
 import { formatProblem } from "../problem-view.ts";
+import { applySandboxFlag, SANDBOX_OPTION, type SandboxFlag } from "../sandbox-flag.ts";
 import { formatTable } from "../table.ts";
 import { describeCost, describeOutcome, formatCount } from "../text.ts";
 import { showTrustNotice } from "../trust-notice.ts";
@@ -29,6 +30,7 @@ import { UsageError } from "../usage-error.ts";
 
 type Flags = AttachFlag &
   LimitFlags &
+  SandboxFlag &
   UntrustedFlag & {
     readonly agent?: readonly string[];
     readonly judge?: string;
@@ -49,6 +51,7 @@ export function configureCompareCommand(command: Command, runAction: RunAction):
     )
     .option("-j, --judge <file>", "an agent file: its model chooses the best answer")
     .option(...UNTRUSTED)
+    .option(...SANDBOX_OPTION)
     .option(
       "--strategy <name>",
       `${PlainStrategy.options.join(", ")}, judge, or one that is registered in the worker (default: judge with --judge, else pick-first)`,
@@ -97,7 +100,7 @@ async function compare(context: Context, task: string | undefined, flags: Flags)
   const strategy = parseStrategy(context, flags);
   showTrustNotice(context, flags);
   const limits = parseLimits(flags);
-  const stack = await openStack(context);
+  const stack = await openStack(context, { sandbox: flags.sandbox, agents });
   try {
     const session = await findOrNameSession(stack.holdfast, flags.session);
     const evaluation = await stack.holdfast.evaluate({
@@ -115,10 +118,10 @@ async function compare(context: Context, task: string | undefined, flags: Flags)
   }
 }
 
-function loadAgent(context: Context, file: string, flags: Flags): AgentDefinition {
+function loadAgent(context: Context, file: string, flags: Flags): AgentDefinitionInput {
   const { agent, problems } = loadAgentFile(file, readTrust(context, flags));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
-  return agent;
+  return applySandboxFlag(agent, flags);
 }
 
 function parseStrategy(context: Context, flags: Flags): EvaluationStrategy {

@@ -14,15 +14,18 @@ import {
   parseLimits,
 } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
+import { type SandboxFlag, WORKER_SANDBOX_OPTION } from "../sandbox-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string; readonly branch?: string };
+type Flags = LimitFlags &
+  SandboxFlag & { readonly detach?: boolean; readonly loop?: string; readonly branch?: string };
 
 export function configureContinueCommand(command: Command, runAction: RunAction): void {
   command
     .argument("<session>", SESSION_ARGUMENT)
     .option("--branch <id>", "continue at the end of this branch, which becomes the session's head")
-    .option("--detach", "start the run and exit; the server and its workers continue it");
+    .option("--detach", "start the run and exit; the server and its workers continue it")
+    .option(...WORKER_SANDBOX_OPTION);
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -46,7 +49,8 @@ export function configureRerunCommand(command: Command, runAction: RunAction): v
   command
     .argument("<session>", SESSION_ARGUMENT)
     .option("--loop <id>", "the loop's id, as printed by show (default: the newest loop)")
-    .option("--detach", "start the run and exit; the server and its workers continue it");
+    .option("--detach", "start the run and exit; the server and its workers continue it")
+    .option(...WORKER_SANDBOX_OPTION);
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -90,7 +94,7 @@ async function startRun(
   start: (session: Session, options: { readonly limits?: Partial<Limits> }) => Promise<Session>,
 ): Promise<number> {
   const limits = parseLimits(flags);
-  const stack = await openStack(context);
+  const stack = await openStack(context, { sandbox: flags.sandbox });
   try {
     if (flags.detach === true) assertDetachable(stack);
     const options = Object.keys(limits).length === 0 ? {} : { limits };

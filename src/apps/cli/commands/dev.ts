@@ -7,17 +7,24 @@ import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { handleInterrupts, waitForInterrupt } from "../interrupts.ts";
 import { describeStackEvent, type StackEvent, startWorker } from "../local-stack.ts";
+import { type SandboxFlag, WORKER_SANDBOX_OPTION } from "../sandbox-flag.ts";
 import { ServerSupervisor } from "../server-supervisor.ts";
 import { prepareHome } from "../start-checks.ts";
 import { UsageError } from "../usage-error.ts";
+import { chooseWorkerSandbox } from "../worker-sandbox.ts";
 
-type Flags = { readonly port?: string; readonly uiPort?: string; readonly tools?: readonly string[] };
+type Flags = {
+  readonly port?: string;
+  readonly uiPort?: string;
+  readonly tools?: readonly string[];
+} & SandboxFlag;
 
 export function configureDevCommand(command: Command, runAction: RunAction): void {
   command
     .option("--port <n>", "the server's port (default: 7233, or a free one)")
     .option("--ui-port <n>", "the port of Temporal's web UI (default: 8233, or a free one)")
     .option("--tools <file...>", "modules that export a tool or a list of tools by default, for the worker")
+    .option(...WORKER_SANDBOX_OPTION)
     .addHelpText(
       "after",
       `
@@ -50,6 +57,8 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
       `${DATABASE_URL} is set, but \`holdfast dev\` stores everything in the home folder; ${other}.`,
     );
   }
+  const choosing = chooseWorkerSandbox(context, flags);
+  choosing.catch(() => undefined);
   const stop = waitForInterrupt(streams.signals);
   const ports = {
     ...(flags.port === undefined ? {} : { port: parsePort("--port", flags.port) }),
@@ -84,10 +93,11 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
       alreadyRunning,
       home: home.folder,
     });
+    const sandbox = await choosing;
     const tools = flags.tools?.map((file) => resolve(file));
     const keeper = await startWorker(
       context,
-      { ...EMBEDDED_STORE, address, namespace, taskQueue, tools },
+      { ...EMBEDDED_STORE, address, namespace, taskQueue, tools, sandbox },
       (event) => reportEvent(context, event),
     );
     try {

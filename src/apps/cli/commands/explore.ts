@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Exploration, ExploredBranch } from "../../../client/index.ts";
+import type { AgentDefinitionInput, Exploration, ExploredBranch } from "../../../client/index.ts";
 import { buildRunSummary } from "../../../client/runs/run-summary.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { loadAgentFile } from "../agent-file.ts";
@@ -12,6 +12,7 @@ import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-fl
 import { openStack } from "../local-stack.ts";
 import { stripControls } from "../palette.ts";
 import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
+import { applySandboxFlag, SANDBOX_OPTION, type SandboxFlag } from "../sandbox-flag.ts";
 import { formatTable } from "../table.ts";
 import { showTrustNotice } from "../trust-notice.ts";
 import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
@@ -19,6 +20,7 @@ import { UsageError } from "../usage-error.ts";
 
 type Flags = PositionFlags &
   LimitFlags &
+  SandboxFlag &
   UntrustedFlag & { readonly prompt?: readonly string[]; readonly agent?: readonly string[] };
 
 export function configureExploreCommand(command: Command, runAction: RunAction): void {
@@ -30,7 +32,8 @@ export function configureExploreCommand(command: Command, runAction: RunAction):
       "an agent file, or FILE#NAME, of one branch; a single one applies to all",
       collectValue,
     )
-    .option(...UNTRUSTED);
+    .option(...UNTRUSTED)
+    .option(...SANDBOX_OPTION);
   addSharedLimitOptions(command)
     .addHelpText(
       "after",
@@ -56,7 +59,10 @@ async function explore(context: Context, reference: string, flags: Flags): Promi
   const branches = buildBranches(context, flags);
   showTrustNotice(context, flags);
   const limits = parseLimits(flags);
-  const stack = await openStack(context);
+  const stack = await openStack(context, {
+    sandbox: flags.sandbox,
+    agents: listKnownAgents(branches),
+  });
   try {
     const session = await stack.holdfast.sessions.find(reference);
     const exploration = await stack.holdfast.session(session).branches.explore(branches, {
@@ -83,13 +89,21 @@ function buildBranches(context: Context, flags: Flags): readonly ExploredBranch[
       `${prompt.length} prompts and ${agent.length} agents cannot be paired. Give equal numbers, or only one of a kind.`,
     );
   }
-  const agents = agent.map((file) => loadAgentFile(file, readTrust(context, flags)).agent);
+  const agents = agent.map((file) =>
+    applySandboxFlag(loadAgentFile(file, readTrust(context, flags)).agent, flags),
+  );
   return Array.from({ length: count }, (_, index) => {
     const [branchAgent, branchPrompt] = [agents[index] ?? agents[0], prompt[index] ?? prompt[0]];
     return {
       ...omitUndefined({ agent: branchAgent, prompt: branchPrompt }),
     };
   });
+}
+
+/** Returns the agents of the branches; undefined if one of them continues with the session's own agent. */
+function listKnownAgents(branches: readonly ExploredBranch[]): readonly AgentDefinitionInput[] | undefined {
+  const agents = branches.flatMap(({ agent }) => agent ?? []);
+  return agents.length === branches.length ? agents : undefined;
 }
 
 async function followExploration(context: Context, exploration: Exploration): Promise<number> {

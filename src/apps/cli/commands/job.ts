@@ -11,6 +11,7 @@ import { followJob, reportLeftRunning } from "../job-view.ts";
 import { addSharedLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { parseWholeNumber } from "../parse-number.ts";
+import { type SandboxFlag, WORKER_SANDBOX_OPTION } from "../sandbox-flag.ts";
 import { parseStatus } from "../session-filters.ts";
 import { formatRows, toJobRow } from "../session-table.ts";
 import { formatTable } from "../table.ts";
@@ -18,7 +19,7 @@ import { describeCost } from "../text.ts";
 import { formatStatusRows } from "./status.ts";
 
 type ListFlags = { readonly status?: string; readonly limit: string };
-type ResumeFlags = LimitFlags & { readonly from?: string; readonly detach?: boolean };
+type ResumeFlags = LimitFlags & SandboxFlag & { readonly from?: string; readonly detach?: boolean };
 
 /** Adds the commands for jobs, in which agents work together: pipeline, fan-out, autonomous agent, supervisor. */
 export function configureJobCommand(job: Command, runAction: RunAction): void {
@@ -94,7 +95,8 @@ Examples:
     .description("Resume a pipeline that ended early; stages that have an answer do not run again")
     .argument("<job>", JOB_ARGUMENT)
     .option("--from <stage>", "the stage to resume at (default: the first without an answer)")
-    .option("--detach", "start the run and exit; the server and its workers continue it");
+    .option("--detach", "start the run and exit; the server and its workers continue it")
+    .option(...WORKER_SANDBOX_OPTION);
   addSharedLimitOptions(resume)
     .addHelpText(
       "after",
@@ -178,7 +180,7 @@ async function wakeJob(context: Context, reference: string, text: string | undef
 
 async function resumePipeline(context: Context, reference: string, flags: ResumeFlags): Promise<number> {
   const limits = parseLimits(flags);
-  const stack = await openStack(context);
+  const stack = await openStack(context, { sandbox: flags.sandbox });
   try {
     if (flags.detach === true) assertDetachable(stack);
     const id = await stack.holdfast.jobs.find(reference);

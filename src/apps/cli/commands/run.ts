@@ -12,6 +12,7 @@ import { followRun } from "../follow-run.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
 import { readMetadata } from "../json-object.ts";
 import { openStack } from "../local-stack.ts";
+import { listModeAgents } from "../mode-agents.ts";
 import { loadMode } from "../mode-file.ts";
 import {
   addPermissionFlags,
@@ -106,7 +107,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
     context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   if (refusesUnsafeCalls(agent)) reportRefusal(context, flags);
-  const stack = await openStack(context);
+  const stack = await openStack(context, { sandbox: flags.sandbox, agents: [agent] });
   try {
     if (flags.detach === true) assertDetachable(stack);
     const id = await findOrNameSession(stack.holdfast, flags.session);
@@ -160,7 +161,7 @@ async function runMode(
   }
   showTrustNotice(context, flags);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
-  const stack = await openStack(context);
+  const stack = await openStack(context, { sandbox: flags.sandbox, agents: listModeAgents(mode) });
   try {
     if (flags.detach === true) assertDetachable(stack);
     const job = await stack.holdfast.jobs.start({

@@ -67,7 +67,10 @@ async function sendMessage(context: Context, reference: string, text: string, fl
   showTrustNotice(context, flags);
   for (const warning of made?.warnings ?? []) context.report(context.err.yellow(warning));
   for (const problem of made?.problems ?? []) context.report(formatProblem(problem, context.err).join("\n"));
-  const stack = await openStack(context);
+  const stack = await openStack(context, {
+    sandbox: flags.sandbox,
+    agents: made === undefined ? undefined : [made.agent],
+  });
   try {
     if (flags.detach === true) assertDetachable(stack);
     const id = (await findOrNameSession(stack.holdfast, reference)) ?? reference;

@@ -130,5 +130,7 @@ function formatBody(message: AgentMessage): string {
     message.role === "assistant" && message.errorMessage !== undefined ? [message.errorMessage] : [];
   const acts =
     message.role === "toolResult" && message.sandbox !== undefined ? formatSandboxActs(message.sandbox) : [];
-  return [getMessageText(message), ...images, ...calls, ...error, ...acts].filter((text) => text !== "").join("\n");
+  return [getMessageText(message), ...images, ...calls, ...error, ...acts]
+    .filter((text) => text !== "")
+    .join("\n");
 }

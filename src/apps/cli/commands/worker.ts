@@ -6,11 +6,13 @@ import { findLocalServer, getConfiguredAddress } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { print } from "../output.ts";
+import { type SandboxFlag, WORKER_SANDBOX_OPTION } from "../sandbox-flag.ts";
 import { checkBeforeWorker } from "../start-checks.ts";
 import { UsageError } from "../usage-error.ts";
 import { spawnWorker } from "../worker-child.ts";
+import { chooseWorkerSandbox } from "../worker-sandbox.ts";
 
-type Flags = {
+type Flags = SandboxFlag & {
   readonly tools?: readonly string[];
   readonly deadWorkerDetection: boolean;
   readonly drain?: string;
@@ -29,6 +31,7 @@ export function configureWorkerCommand(command: Command, runAction: RunAction): 
     .option("--build-id <id>", "the id of this build, for Temporal's worker versioning")
     .option("--deployment <name>", "the deployment of this build (default: holdfast)")
     .option("--versioning <behavior>", "pinned (runs stay with their version) or auto-upgrade (default)")
+    .option(...WORKER_SANDBOX_OPTION)
     .addHelpText(
       "after",
       `
@@ -47,7 +50,7 @@ Exit codes: 0 after a drain, 1 if the worker failed or could not start, 130 or 1
 async function runWorker(context: Context, flags: Flags): Promise<number> {
   const { options, streams } = context;
   checkVersioning(flags);
-  await checkBeforeWorker(context);
+  const [sandbox] = await Promise.all([chooseWorkerSandbox(context, flags), checkBeforeWorker(context)]);
   const address = getConfiguredAddress(context) ?? (await findLocalServer(context));
   const log = new StringDecoder("utf8");
   const child = spawnWorker(
@@ -60,6 +63,7 @@ async function runWorker(context: Context, flags: Flags): Promise<number> {
       buildId: flags.buildId,
       deployment: flags.deployment,
       versioning: flags.versioning,
+      sandbox,
     },
     { env: streams.env, onLog: (chunk) => print(streams.stderr, log.write(chunk)) },
   );

@@ -80,7 +80,9 @@ function useGitQueue({ streams, options }: Context, index: string | undefined): 
 
 /** Uses the running server, and a worker that has the git tools. */
 export async function openGitStack(context: Context): Promise<LocalStack> {
-  return await openStack(context, [fileURLToPath(new URL("../../git/worker-tools.js", import.meta.url))]);
+  const tools = [fileURLToPath(new URL("../../git/worker-tools.js", import.meta.url))];
+  // The agents of git work have no tool that runs commands.
+  return await openStack(context, { tools, agents: [] });
 }
 
 const USER_FAULTS = ["not-a-repository", "unsupported", "unsafe", "unknown-revision", "unknown-path"];
