@@ -48,7 +48,8 @@ export class DemoEnvironment {
     this.#logs.worker = log;
     const keeper = new WorkerSupervisor({
       args: ["--home", this.home, "--address", server.address, "--namespace", server.namespace],
-      env: { ...process.env, ...model.env, HOLDFAST_LOG: "info" },
+      // The demo runs its own script on its own files, on hosts without bubblewrap too.
+      env: { ...process.env, ...model.env, HOLDFAST_LOG: "info", HOLDFAST_SANDBOX: "off" },
       log,
       ...told,
     });

@@ -35,6 +35,8 @@ const env = {
   SHELL: "/bin/sh",
   TERM: "xterm-256color",
   ANTHROPIC_API_KEY: "scripted",
+  // The scripted commands run on hosts without bubblewrap, too.
+  HOLDFAST_SANDBOX: "off",
 };
 const model = await startModelServer(SCRIPT);
 let dev;

@@ -129,7 +129,8 @@ async function withServer(work) {
 /** Starts a worker beside the programs, as `holdfast dev` does. */
 async function withWorker(target, work) {
   process.env.ANTHROPIC_API_KEY = KEY;
-  const worker = await createWorker(target);
+  // The programs run on hosts without bubblewrap too; their agents run no commands.
+  const worker = await createWorker({ ...target, sandbox: "off" });
   const working = worker.run();
   try {
     await work();

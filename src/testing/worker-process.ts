@@ -9,7 +9,10 @@ export type WorkerProcessOptions = {
   /** The folder of the transcript and of live output. */
   readonly home: string;
   readonly taskQueue?: string | undefined;
-  /** Variables that are added to this process's environment, such as the keys of vendors. */
+  /**
+   * Variables that are added to this process's environment, such as the keys of vendors. Agents without a sandbox of their
+   * own run without one, unless `HOLDFAST_SANDBOX` says otherwise here or in this process's environment.
+   */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Modules that export a tool or a list of tools by default. */
   readonly tools?: readonly string[] | undefined;
@@ -50,7 +53,8 @@ const START_TIMEOUT_MS = 30_000;
 export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [resolveBuiltFile("worker.js"), ...buildArguments(options)], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...options.env },
+    // Tests run on hosts that cannot make a sandbox, too.
+    env: { HOLDFAST_SANDBOX: "off", ...process.env, ...options.env },
   });
   for (const stream of [child.stdout, child.stderr]) stream.on("error", () => undefined);
   const killOnExit = () => child.kill("SIGKILL");

@@ -33,6 +33,7 @@ type WorkerFactory = (options: {
   hooks: Readonly<Record<string, HookFunctions>>;
   builtInTools: boolean;
   defaultWorkspace: string;
+  sandbox: "off";
 }) => Promise<{ run(): Promise<void>; shutdown(): void }>;
 
 export type ScenarioServerOptions = {
@@ -105,6 +106,8 @@ export async function openScenarioServer(
       namespace,
       home,
       taskQueue,
+      // Scenarios come from files that the user has chosen, and play the same on every host.
+      sandbox: "off",
       transcript: watchWrites(transcript, findFollower),
       tools: [
         ...createViewTools(),

@@ -20,7 +20,8 @@ const END_LIMIT_MS = 30_000;
  */
 export function startHoldfast(stage, args, { env = {}, flags = [], label = args[0] } = {}) {
   const child = spawn(process.execPath, [...flags, CLI, ...args], {
-    env: { ...process.env, ...env },
+    // The campaign runs on hosts without bubblewrap, too.
+    env: { HOLDFAST_SANDBOX: "off", ...process.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const log = createWriteStream(join(stage.folder, `${label}.log`), { flags: "a" });
