@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const made of [home, folder]) await rm(made, { recursive: true, force: true });
 });
 
-const ABLE: HostProbe = { able: true, programs: {} as never };
+const ABLE: HostProbe = { able: true, programs: {} as never, controllers: [] };
 const UNABLE: HostProbe = {
   able: false,
   obstacle: "absent",

@@ -200,7 +200,8 @@ function closeInherited({ bash }: SandboxPrograms): readonly string[] {
     );
   }
   const redirections = descriptors.map((descriptor) => `${descriptor}>&-`).join(" ");
-  return [bash, "-c", `exec ${redirections}; exec "$@"`, "bash"];
+  // Without its start files, which bash also reads with `-c` if its input is a socket.
+  return [bash, "--norc", "--noprofile", "-c", `exec ${redirections}; exec "$@"`, "bash"];
 }
 
 /** bwrap closes the pipe when it ends; only a process that has inherited it could keep it open. */
