@@ -3,13 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MISBEHAVING_SERVER, resolveOfficialServer } from "../mcp/support/mcp-servers.ts";
-import { runHoldfast } from "./terminal.ts";
+import { HOST, NO_SANDBOX } from "../platform/sandbox/host.ts";
+import { testIf } from "../support/skipping.ts";
+import { runHoldfast as runInTerminal } from "./terminal.ts";
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-mcp-cli-"));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a command without a sandbox, unless the variables state one. */
+const runHoldfast = (args: readonly string[], env: Record<string, string> = {}) =>
+  runInTerminal(args, { HOLDFAST_SANDBOX: "off", ...env });
 
 const node = (file: string, ...args: string[]) => [process.execPath, file, ...args].join(" ");
 
@@ -56,6 +62,20 @@ describe("mcp list", () => {
 });
 
 describe("mcp test", () => {
+  testIf(HOST.able, NO_SANDBOX)("starts a server in the sandbox of the environment", async () => {
+    const file = await agent(filesystem());
+    const { code, out } = await runHoldfast(["mcp", "test", "--agent", file], {
+      HOLDFAST_SANDBOX: "workspace",
+    });
+    expect(out).toMatch(
+      /^fail +files .*ended with exit code 1; .*None of the specified directories are accessible/m,
+    );
+    expect(out).toMatch(/→ .*in the sandbox of the agent/);
+    expect(code).toBe(1);
+    const wrong = await runHoldfast(["mcp", "test", "--agent", file], { HOLDFAST_SANDBOX: "on" });
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('HOLDFAST_SANDBOX is "on"') });
+  });
+
   test("displays the output of a program that cannot be started, before its trace [MCP-06.4]", async () => {
     const { code, out } = await runHoldfast(["mcp", "test", "--command", node(join(folder, "none.mjs"))]);
     expect(out).toMatch(/ended with exit code 1; its last output: Error: Cannot find module '.*none\.mjs'/);

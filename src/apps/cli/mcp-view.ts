@@ -69,7 +69,7 @@ function formatAdvice(fault: Extract<ServerInspection, { ok: false }>["fault"]):
       return "set a longer start_timeout_ms in the definition, or a longer --timeout for this command";
     case "io":
     case "closed":
-      return "start the command yourself: it must speak MCP over its standard input and output, and print nothing else there";
+      return "start the command yourself: it must speak MCP over its standard input and output, and print nothing else there; here it ran in the sandbox of the agent, unless that is off";
     default:
       return "the server violates the protocol: its own log may contain the reason";
   }
