@@ -115,8 +115,8 @@ export type SandboxSettingsInput = z.input<typeof SandboxSettings>;
 /** A connection that a process in a sandbox has made, or was refused. */
 export const SandboxConnection = z.object({
   host: z.string().optional().describe("The name or address; absent if the request named none."),
-  port: z.number().optional(),
-  decision: z.enum(["allowed", "refused"]),
+  port: z.number().optional().describe("The port; absent if the request named none."),
+  decision: z.enum(["allowed", "refused"]).describe("Whether it was made."),
   reason: z.string().optional().describe("Why it was refused or failed."),
   address: z.string().optional().describe("The address that it led to."),
   bytesUp: z.number().describe("Bytes from the sandbox."),
@@ -126,16 +126,24 @@ export type SandboxConnection = z.infer<typeof SandboxConnection>;
 
 /** In which sandbox the processes of a call have run, and what happened there. */
 export const SandboxReport = z.object({
-  mode: SandboxMode,
+  mode: SandboxMode.describe("The mode of the sandbox."),
   isReadOnly: z.literal(true).optional().describe("Processes could not write the workspace."),
   selfTest: z
-    .object({ prevented: z.number(), of: z.number() })
+    .object({
+      prevented: z.number().describe("How many did not succeed."),
+      of: z.number().describe("How many were tried."),
+    })
     .optional()
     .describe("The forbidden acts that the worker tried in the sandbox before its first call in it."),
   connections: z.array(SandboxConnection).optional().describe("The first hundred; absent for none."),
   moreConnections: z.number().optional().describe("How many connections are not listed."),
   moved: z
-    .array(z.object({ path: z.string(), movedTo: z.string() }))
+    .array(
+      z.object({
+        path: z.string().describe("What was created."),
+        movedTo: z.string().describe("Where it is now."),
+      }),
+    )
     .optional()
     .describe("Files that programs outside obey: processes had created them, and they were renamed."),
 });

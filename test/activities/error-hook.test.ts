@@ -6,6 +6,8 @@ import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { HookRegistry } from "../../src/hooks/hook-registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
+import { SandboxSettings } from "../../src/schema/sandbox.ts";
+import { Sandboxes } from "../../src/tools/sandbox/sandboxes.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 
 const failed: AssistantMessage = {
@@ -35,6 +37,7 @@ async function readReceivedError(answer: AgentMessage): Promise<string | undefin
         hooks: { "on-error": ["witness"] },
       }),
       dependencies: {
+        sandboxes,
         hooks,
         tools: new ToolRegistry(),
         log: pino({ enabled: false }),
@@ -45,6 +48,12 @@ async function readReceivedError(answer: AgentMessage): Promise<string | undefin
   );
   return received;
 }
+
+const sandboxes = new Sandboxes({
+  fallback: SandboxSettings.parse({ mode: "off" }),
+  holdfastHome: "/nowhere",
+  environment: {},
+});
 
 test("a hook on errors receives the error of the answer, or a text of its own [LOOP-16.1]", async () => {
   expect(await readReceivedError({ ...failed, errorMessage: "no such key" })).toBe("no such key");
