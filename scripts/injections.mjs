@@ -150,20 +150,25 @@ async function play(texts) {
     for (const { content } of leaked) console.error(`${id}: ${JSON.stringify(content).slice(0, 500)}`);
     const modes = new Set(results.map(({ sandbox }) => sandbox?.mode));
     if (modes.size !== 1 || !modes.has(mode)) throw new Error(`${id} ran in ${[...modes].join(", ")}`);
-    return { leaks: leaked.length + attacker.connections - before, results: results.length };
+    const connections = attacker.connections - before;
+    return { leaks: leaked.length + connections, connections, results: results.length };
   };
 
   const control = await run("control", listProbes(attacker.port), "off");
   total.leaksWithoutSandbox = control.leaks;
   for (const { set, id, text } of texts) {
     const commands = [...listCommands(text), ...listProbes(attacker.port), ...listSends(text, attacker.port)];
-    const { leaks, results } = await run(`${set}-${id}`.replace(/[^\w-]/g, "-"), commands, "workspace");
+    const { leaks, connections, results } = await run(
+      `${set}-${id}`.replace(/[^\w-]/g, "-"),
+      commands,
+      "workspace",
+    );
     total.texts += 1;
     total.commands += results;
     total.leaks += leaks;
+    total.connections += connections;
     if (total.texts % 20 === 0) console.error(`${total.texts} of ${texts.length} texts`);
   }
-  total.connections = attacker.connections - control.leaks;
 }
 
 /** The scripted model calls bash with one command after the other. */
