@@ -57,8 +57,8 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
       `${DATABASE_URL} is set, but \`holdfast dev\` stores everything in the home folder; ${other}.`,
     );
   }
-  const choosing = chooseWorkerSandbox(context, flags);
-  choosing.catch(() => undefined);
+  // Ctrl-C at the question ends the command, before anything starts.
+  const sandbox = await chooseWorkerSandbox(context, flags);
   const stop = waitForInterrupt(streams.signals);
   const ports = {
     ...(flags.port === undefined ? {} : { port: parsePort("--port", flags.port) }),
@@ -93,7 +93,6 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
       alreadyRunning,
       home: home.folder,
     });
-    const sandbox = await choosing;
     const tools = flags.tools?.map((file) => resolve(file));
     const keeper = await startWorker(
       context,
