@@ -17,6 +17,8 @@ export async function openEnvironment() {
   // The campaign talks to its own server, whatever Temporal's configuration on this machine says.
   for (const name of Object.keys(process.env)) if (name.startsWith("TEMPORAL_")) delete process.env[name];
   process.env.TEMPORAL_CONFIG_FILE = "";
+  // Where nothing is said, on every host the same; `HOLDFAST_SANDBOX=workspace` kills workers with sandboxed commands.
+  process.env.HOLDFAST_SANDBOX ??= "off";
   const dataDir = join(folder, "server");
   let server = await startDevServer({ dataDir, port: 0, uiPort: 0 });
   const path = join(folder, "vendor.jsonl");
