@@ -691,6 +691,16 @@ describe("sandbox", () => {
     expect(problems[0]?.message).toContain(words);
   });
 
+  test("a server that is a program may have its own", () => {
+    const load = (own: string) =>
+      loadAgent(`${PROVIDER}[[mcp]]\nname = "s"\ncommand = "server"\n${own}`).mcp?.[0]?.transport;
+    expect(load("")).not.toHaveProperty("sandbox");
+    expect(load('sandbox = "off"')).toMatchObject({ type: "stdio", sandbox: { mode: "off", ...nothing } });
+    expect(load('[mcp.sandbox]\nnetwork.allow = ["a.example:443"]')).toMatchObject({
+      sandbox: { mode: "workspace", network: { allow: ["a.example:443"] } },
+    });
+  });
+
   test("the values are recorded with their places", () => {
     const values = load(`sandbox = "off"\n${PROVIDER}`).agents[0]?.resolvedValues ?? [];
     const value = values.find(({ path }) => path === "sandbox.mode");

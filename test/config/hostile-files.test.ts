@@ -103,6 +103,11 @@ describe("an untrusted agent file", () => {
     ],
     ["no sandbox", `sandbox = "off"\n${PROVIDER}`, /chooses what processes may reach/],
     [
+      "a server without a sandbox",
+      `${PROVIDER}[[mcp]]\nname = "s"\ncommand = "server"\nsandbox = "off"\n`,
+      /chooses what processes may reach/,
+    ],
+    [
       "another sandbox than the strictest",
       `sandbox = "workspace"\n${PROVIDER}`,
       /chooses what processes may/,

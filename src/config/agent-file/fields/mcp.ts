@@ -11,6 +11,7 @@ import {
   integerFrom,
   withExpected,
 } from "../define-field.ts";
+import { parseSandbox, ServerSandbox } from "./sandbox.ts";
 
 // [[mcp]]: servers of the Model Context Protocol. docs/mcp.md describes the keys.
 
@@ -56,6 +57,10 @@ const ServerTable = z.strictObject({
     {},
   ),
   cwd: describeKey(z.string().min(1), "The folder in which it starts; the worker's by default."),
+  sandbox: describeKey(
+    ServerSandbox,
+    "The sandbox in which the program runs: a mode, or a table like [sandbox]; by default that of the agent.",
+  ),
   url: describeKey(Address, "Instead of a program: the address of a server that uses HTTP."),
   headers: describeKey(Texts, "Sent with each request. Secrets as ${NAME}.", {}),
   auth: describeKey(Auth, "The authentication of each request."),
@@ -139,24 +144,24 @@ export function isMcpReference(path: Path): boolean {
   return at >= 0 && WITH_REFERENCES.includes(String(path[at + 2]));
 }
 
-const STDIO = ["command", "args", "env", "cwd"];
+const STDIO = ["command", "args", "env", "cwd", "sandbox"];
 const HTTP = ["url", "headers", "auth"];
 
 function parseServer(value: unknown): unknown {
   if (!isObject(value)) return value;
   const isProgram = STDIO.some((key) => value[key] !== undefined) && value["url"] === undefined;
   const keys = [...STDIO, ...HTTP].filter((key) => value[key] !== undefined);
-  const transport = Object.fromEntries(
-    keys.map((key) => [
-      key,
-      key === "auth" && isObject(value[key]) ? renameKeys(value[key], toCamelCase) : value[key],
-    ]),
-  );
+  const transport = Object.fromEntries(keys.map((key) => [key, convertTransportKey(key, value[key])]));
   const rest = Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
   return {
     ...renameKeys(rest, toCamelCase),
     transport: { type: isProgram ? "stdio" : "http", ...transport },
   };
+}
+
+function convertTransportKey(key: string, value: unknown): unknown {
+  if (key === "sandbox") return parseSandbox(value);
+  return key === "auth" && isObject(value) ? renameKeys(value, toCamelCase) : value;
 }
 
 function formatServer(server: McpServer): JsonObject {

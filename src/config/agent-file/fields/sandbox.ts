@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { isObject } from "../../../platform/text/json.ts";
 import { SandboxMode, SandboxNetwork, SandboxSettings } from "../../../schema/sandbox.ts";
 import { DEFAULT_SANDBOX_MODE } from "../../sandbox.ts";
-import { defineField, describeKey, type Field } from "../define-field.ts";
+import { buildShape, defineField, describeKey, type Field } from "../define-field.ts";
 
 // The section [sandbox]: where processes of tools, hooks and servers run. See docs/sandbox.md.
 
@@ -18,17 +19,7 @@ const OMIT_EMPTY = {
   write: (value: unknown) => (Array.isArray(value) && value.length === 0 ? undefined : value),
 } as const;
 
-export const SANDBOX_FIELDS: readonly Field[] = [
-  defineField(
-    "sandbox",
-    "sandbox.mode",
-    describeKey(
-      ShortForm,
-      `Where processes of tools, hooks and servers run. \`sandbox = MODE\` is short for a mode alone; \`${WORKER_SANDBOX}\` leaves it to the worker, as without [sandbox]. See docs/sandbox.md.`,
-    ),
-    // Files have the long form.
-    { write: () => undefined },
-  ),
+const LONG_FIELDS: readonly Field[] = [
   defineField("sandbox.mode", "sandbox.mode", describeKey(mode, mode.description, DEFAULT_SANDBOX_MODE)),
   defineField(
     "sandbox.network.allow",
@@ -51,3 +42,25 @@ export const SANDBOX_FIELDS: readonly Field[] = [
   ),
   defineField("sandbox.env", "sandbox.env", describeKey(env.unwrap(), env.description, []), OMIT_EMPTY),
 ];
+
+export const SANDBOX_FIELDS: readonly Field[] = [
+  defineField(
+    "sandbox",
+    "sandbox.mode",
+    describeKey(
+      ShortForm,
+      `Where processes of tools, hooks and servers run. \`sandbox = MODE\` is short for a mode alone; \`${WORKER_SANDBOX}\` leaves it to the worker, as without [sandbox]. See docs/sandbox.md.`,
+    ),
+    // Files have the long form.
+    { write: () => undefined },
+  ),
+  ...LONG_FIELDS,
+];
+
+/** The sandbox of one server: a mode, or a table like [sandbox]. Without it, that of the agent applies. */
+export const ServerSandbox = z.union([SandboxMode, buildShape(LONG_FIELDS)["sandbox"]!]);
+
+/** Converts the value of a `sandbox` key to that of a definition. The keys of the table have the same names there. */
+export function parseSandbox(value: unknown): unknown {
+  return isObject(value) ? { mode: DEFAULT_SANDBOX_MODE, ...value } : { mode: value };
+}
