@@ -56,7 +56,7 @@ export const Delegation = z.strictObject({
 });
 export type Delegation = z.infer<typeof Delegation>;
 
-/** An agent that another agent may call like a tool, with a task, in its own session. It inherits only the budget. */
+/** An agent that another agent may call like a tool, with a task, in its own session. It inherits the budget, and the sandbox if it states none. */
 export const SubAgent = z.strictObject({
   name: z
     .string()

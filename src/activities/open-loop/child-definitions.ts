@@ -1,10 +1,11 @@
 import type { ToolFacts } from "../../core/machine/state/digest.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { type AgentDefinition, Delegation, type SubAgent } from "../../schema/definition.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
 /**
  * Builds the definition of a sub-agent: its own definition with the caller's name and limits for it, within the
- * caller's depth.
+ * caller's depth, and in the caller's sandbox unless it states its own.
  */
 export function buildChildDefinition(
   caller: AgentDefinition,
@@ -12,7 +13,8 @@ export function buildChildDefinition(
 ): AgentDefinition {
   const { subAgents, delegation, ...rest } = agent;
   const below = getDelegation(caller).maxDepth - 1;
-  const named = { ...rest, name, limits };
+  // A task that an agent delegates has no more rights than the agent, unless its author says so.
+  const named = { ...rest, ...omitUndefined({ sandbox: agent.sandbox ?? caller.sandbox }), name, limits };
   if (subAgents === undefined || below === 0) return named;
   const own = getDelegation(agent);
   return { ...named, subAgents, delegation: { ...own, maxDepth: Math.min(own.maxDepth, below) } };

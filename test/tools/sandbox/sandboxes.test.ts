@@ -59,6 +59,30 @@ describeIf(HOST.able, NO_SANDBOX)("bash in a sandbox", () => {
     expect(getReport()).toEqual({ mode: "workspace", selfTest: { prevented: 12, of: 12 } });
   });
 
+  test("reaches nothing outside by a program that runs or writes for another", async () => {
+    const outside = await createTemporaryFolder();
+    const { workspace, run } = await openShell({ mode: "workspace" });
+    await writeFile(join(workspace, "package.json"), `{"scripts": {"evil": "touch ${outside}/npm"}}`);
+    await writeFile(join(workspace, "a.txt"), "text\n");
+    const commands = [
+      `awk 'BEGIN{system("touch ${outside}/awk")}'`,
+      `sed '1e touch ${outside}/sed' a.txt`,
+      `tar cf /dev/null --checkpoint=1 --checkpoint-action=exec='touch ${outside}/tar' a.txt`,
+      `tee ${outside}/tee < a.txt`,
+      `cp a.txt ${outside}/cp`,
+      `find . -exec touch ${outside}/find \\;`,
+      `echo ${outside}/xargs | xargs touch`,
+      `perl -e 'open(F, ">${outside}/perl")'`,
+      `git -c core.pager='touch ${outside}/git' --paginate help -a`,
+      `env touch ${outside}/env`,
+      `(setsid nohup sh -c 'sleep 0.1; touch ${outside}/later' &)`,
+      `cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c ^VITEST`,
+      `npm run --silent evil`,
+    ];
+    expect(await run(commands.join(" 2>&1; "))).not.toMatch(/^[1-9][0-9]*$/m);
+    expect(await readdir(outside)).toEqual([]);
+  });
+
   test("does not see other processes, the home folder, or a variable that is not its own", async () => {
     const home = await createTemporaryFolder();
     await writeFile(join(home, "secret"), "of the user\n");

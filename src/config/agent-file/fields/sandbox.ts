@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { isObject } from "../../../platform/text/json.ts";
-import { SandboxMode, SandboxNetwork, SandboxSettings } from "../../../schema/sandbox.ts";
+import {
+  SandboxBoundSettings,
+  SandboxMode,
+  SandboxNetwork,
+  SandboxSettings,
+} from "../../../schema/sandbox.ts";
 import { DEFAULT_SANDBOX_MODE } from "../../sandbox.ts";
 import { buildShape, defineField, describeKey, type Field } from "../define-field.ts";
 
@@ -41,6 +46,13 @@ const LONG_FIELDS: readonly Field[] = [
     OMIT_EMPTY,
   ),
   defineField("sandbox.env", "sandbox.env", describeKey(env.unwrap(), env.description, []), OMIT_EMPTY),
+  ...Object.entries(SandboxBoundSettings.shape).map(([name, value]) =>
+    defineField(
+      `sandbox.bounds.${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+      `sandbox.bounds.${name}`,
+      describeKey(value.unwrap(), value.description),
+    ),
+  ),
 ];
 
 export const SANDBOX_FIELDS: readonly Field[] = [
