@@ -1,6 +1,7 @@
 import { lstat, readdir, readFile, readlink, rename, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findProtectedPaths } from "./find-protected-paths.ts";
+import { createPresenceCheck } from "./presence.ts";
 
 // A path that does not exist cannot be mounted read-only: the mount would create it. So a command in a sandbox can create a
 // file that programs outside obey. What it has created is moved aside when it ends, and nothing is deleted.
@@ -38,8 +39,9 @@ export async function findPathsToProtect(
 /** Moves aside what a command has created or replaced since. Returns what was moved. */
 export async function moveDeniedPaths(before: UnmountedPaths): Promise<readonly DeniedPath[]> {
   const denied: DeniedPath[] = [];
+  const mayExist = createPresenceCheck();
   for (const path of before.missing) {
-    if (!(await exists(path)) || (await isHarmless(path, before))) continue;
+    if (!(await mayExist(path)) || !(await exists(path)) || (await isHarmless(path, before))) continue;
     denied.push(await moveAside(path));
   }
   for (const { path, target } of before.links) {

@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { createPresenceCheck } from "./presence.ts";
 import type { HiddenPath } from "./sandbox-plan.ts";
 
 /** Folders and files of the system with data of users and secrets of services. Root may read all of them. */
@@ -66,7 +67,9 @@ export async function findHiddenPaths(home: string): Promise<readonly HiddenPath
     ...keys.map((name) => join("/etc/ssh", name)),
     ...(home === "/" ? [] : [home, ...HOME_PATHS.map((name) => join(home, name))]),
   ];
-  const found = await Promise.all([...new Set(paths)].map(resolveHidden));
+  const mayExist = createPresenceCheck();
+  const resolve = async (path: string) => ((await mayExist(path)) ? await resolveHidden(path) : []);
+  const found = await Promise.all([...new Set(paths)].map(resolve));
   return [...new Map(found.flat().map((hidden) => [hidden.path, hidden])).values()];
 }
 

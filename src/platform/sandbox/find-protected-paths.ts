@@ -1,5 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { createPresenceCheck, type PresenceCheck } from "./presence.ts";
 
 /**
  * Files of a workspace that programs outside of the sandbox run or obey without the user's doing: an agent that changes
@@ -53,8 +54,9 @@ export type ProtectedPaths = {
 /** Finds the paths of a folder that a sandbox must not let processes change. @param folder - Without symbolic links. */
 export async function findProtectedPaths(folder: string): Promise<ProtectedPaths> {
   const names = [...PROTECTED_NAMES, ...(await findAgentFiles(folder)), ...(await findModulePaths(folder))];
+  const mayExist = createPresenceCheck();
   const found = await Promise.all(
-    names.map(async (name) => ({ path: join(folder, name), ...(await inspect(folder, name)) })),
+    names.map(async (name) => ({ path: join(folder, name), ...(await inspect(folder, name, mayExist)) })),
   );
   const list = (type: string) => found.filter((entry) => entry.type === type);
   return {
@@ -68,12 +70,13 @@ export async function findProtectedPaths(folder: string): Promise<ProtectedPaths
 async function inspect(
   folder: string,
   name: string,
+  mayExist: PresenceCheck,
 ): Promise<{ readonly type: "plain" | "link" | "missing"; readonly at?: string; readonly path?: string }> {
   let here = folder;
   const parts = name.split("/");
   for (const [index, part] of parts.entries()) {
     here = join(here, part);
-    const facts = await lstat(here).catch(() => undefined);
+    const facts = (await mayExist(here)) ? await lstat(here).catch(() => undefined) : undefined;
     if (facts === undefined) return { type: "missing" };
     if (facts.isSymbolicLink()) return { type: "link", at: here };
     // `.git` is a file in a worktree: it names the folder of the repository, and with it the hooks.
