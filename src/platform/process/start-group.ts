@@ -1,5 +1,6 @@
 import { type ChildProcess, type StdioNull, type StdioPipe, spawn } from "node:child_process";
 import { once } from "node:events";
+import { openSync } from "node:fs";
 import type { Duplex } from "node:stream";
 
 // The command runs in a session and process group of its own. Descriptor 3 is a pipe to this process. The shell
@@ -13,26 +14,39 @@ import type { Duplex } from "node:stream";
 // This works on Linux and other POSIX systems. Windows has no process groups.
 
 const WATCHER_SCRIPT = `( read -r _ <&3; kill -KILL "-$0" ) &`;
-const START_SCRIPT = `read -r _ <&3 || exit 137
+const WAIT_SCRIPT = `read -r _ <&3 || exit 137
 trap '' HUP INT QUIT TERM
 ( cd /; exec /bin/sh -c '${WATCHER_SCRIPT}' $$ ) </dev/null >/dev/null 2>&1 4<&- 5<&- 6<&- 7<&- || exit 137
 trap - HUP INT QUIT TERM
-exec "$@" 3<&-`;
+`;
+const START_SCRIPT = `${WAIT_SCRIPT}exec "$@" 3<&-`;
+
+/** A shell that is to become a command reads it from a line before. The line has \`$n\` for each line break. */
+const SHELL_SCRIPT = `n='
+'
+IFS= read -r line <&3 || exit 137
+${WAIT_SCRIPT}eval "$line"`;
 
 /** The system could not start the command. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-export type GroupCommand = {
+export type GroupCommand = GroupPlace & {
   readonly command: string;
   readonly args: readonly string[];
+};
+
+/** Where and with what a command starts. */
+export type GroupPlace = {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** An open file, or a pipe to this process. */
   readonly stdin: number | StdioPipe | StdioNull;
   /** How many pipes the command has from descriptor 4 on; none by default. */
   readonly extraPipes?: number;
+  /** Descriptors of this process that become `/dev/null` in the command, which would inherit them otherwise. */
+  readonly emptied?: readonly number[];
 };
 
 /** The watcher closes this many: a pipe that it held would not end with the command. */
@@ -48,22 +62,82 @@ export type StartedGroup = {
 };
 
 /** Starts a command that waits until a line is written to `parentPipe`. Rejects with a `StartError`. */
-export async function startGroup(command: GroupCommand): Promise<StartedGroup> {
-  const { extraPipes: count = 0 } = command;
+export async function startGroup({ command, args, ...place }: GroupCommand): Promise<StartedGroup> {
+  return await startScript(START_SCRIPT, [command, ...args], place);
+}
+
+export type StartedShell = StartedGroup & {
+  /**
+   * Says which command the shell becomes when the next line is written to `parentPipe`. Throws a `StartError` for what no
+   * argument can contain.
+   *
+   * @param env - Variables besides those of the shell.
+   * @param closed - Descriptors of the shell that the command does not get.
+   */
+  readonly become: (
+    command: readonly string[],
+    env: Readonly<Record<string, string>>,
+    closed: readonly number[],
+  ) => void;
+};
+
+/** Starts a shell that waits for its command, so that it can be prepared before the command is known. */
+export async function startShell(place: GroupPlace): Promise<StartedShell> {
+  const group = await startScript(SHELL_SCRIPT, [], place);
+  return {
+    ...group,
+    become: (command, env, closed) => {
+      const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}; `);
+      const closing = [3, ...closed].map((descriptor) => ` ${descriptor}<&-`);
+      const line = `${variables.join("")}exec ${command.map(quote).join(" ")}${closing.join("")}\n`;
+      if (line.includes("\0")) throw new StartError("An argument contains a NUL character");
+      group.parentPipe.write(line);
+    },
+  };
+}
+
+/** Quotes a word for the script of a shell, on one line. */
+function quote(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`).replaceAll("\n", `'"$n"'`)}'`;
+}
+
+async function startScript(
+  script: string,
+  args: readonly string[],
+  { extraPipes: count = 0, emptied = [], cwd, env, stdin }: GroupPlace,
+): Promise<StartedGroup> {
   if (count > MAX_EXTRA_PIPES) throw new RangeError(`${count} extra pipes are more than ${MAX_EXTRA_PIPES}`);
   try {
-    const child = spawn("/bin/sh", ["-c", START_SCRIPT, "sh", command.command, ...command.args], {
-      cwd: command.cwd,
-      env: { ...command.env },
+    const child = spawn("/bin/sh", ["-c", script, "sh", ...args], {
+      cwd,
+      env: { ...env },
       detached: true,
-      stdio: [command.stdin, "pipe", "pipe", "pipe", ...Array<"pipe">(count).fill("pipe")],
+      stdio: empty(emptied, [stdin, "pipe", "pipe", "pipe", ...Array<"pipe">(count).fill("pipe")]),
     });
     if (child.pid === undefined) throw (await once(child, "error"))[0];
-    const [parentPipe, ...extraPipes] = child.stdio.slice(3) as unknown as [Duplex, ...Duplex[]];
+    const pipes = child.stdio.slice(3, 4 + count);
+    const [parentPipe, ...extraPipes] = pipes as unknown as [Duplex, ...Duplex[]];
     // The command can end before the line is written; its exit code is sufficient then.
     for (const pipe of [parentPipe, ...extraPipes]) pipe.on("error", () => {});
     return { child, pgid: child.pid, parentPipe, extraPipes };
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
   }
+}
+
+let nullDevice: number | undefined;
+
+/** Adds `/dev/null` at each of the descriptors. Numbers without an entry of their own are left as they are. */
+function empty(
+  descriptors: readonly number[],
+  stdio: readonly (number | StdioPipe | StdioNull)[],
+): (number | StdioPipe | StdioNull)[] {
+  const all = [...stdio];
+  for (const descriptor of descriptors) {
+    if (descriptor < stdio.length) continue;
+    nullDevice ??= openSync("/dev/null", "r+");
+    while (all.length < descriptor) all.push("ignore");
+    all[descriptor] = nullDevice;
+  }
+  return all;
 }

@@ -19,7 +19,7 @@ import type { SandboxBounds } from "./sandbox-bounds.ts";
 //   cpu     all processes together get the share of one. Without it, each session has a share of its own where the kernel
 //           groups processes by session (kernel.sched_autogroup_enabled), and a fork bomb that calls `setsid` leaves almost
 //           none to the watcher, which should end it.
-//   memory  also counts what temporary file systems contain. Only if the plan has a bound for it.
+//   memory  also counts what temporary file systems contain.
 
 export type Controller = "pids" | "cpu" | "memory";
 
@@ -36,8 +36,8 @@ export type GroupPlace = {
 };
 
 export type ControlGroup = {
-  /** What the kernel bounds. */
-  readonly controllers: readonly Controller[];
+  /** Returns what the kernel bounds from now on. */
+  readonly limit: (bounds: SandboxBounds) => readonly Controller[];
   /** Returns whether the kernel has ended a process because the memory was used up. */
   readonly hasRunOut: () => boolean;
   /** Removes the group when it is empty; after some seconds, moves out what is still in it. Never rejects. */
@@ -56,22 +56,22 @@ let groups = 0;
 let knownPlaces: readonly GroupPlace[] | undefined;
 
 /**
- * Makes a group and moves a process into it, which must not have any children yet. Leaves out what is not permitted. The
- * kernel may take some 15 milliseconds to move a process, if it has moved none for a while.
+ * Makes a group and moves a process into it, which must not have any children yet. Leaves out what is not permitted. Never
+ * rejects.
  */
 export async function createControlGroup(
   pid: number,
-  bounds: SandboxBounds,
   places: readonly GroupPlace[] = getPlaces(),
 ): Promise<ControlGroup> {
   groups += 1;
   const name = `holdfast-${process.pid}-${groups}`;
   const made = (
-    await Promise.all(places.map((place) => createInPlace(place, join(place.folder, name), pid, bounds)))
+    await Promise.all(places.map((place) => createInPlace(place, join(place.folder, name), pid)))
   ).flat();
   const memory = made.find(({ controllers }) => controllers.includes("memory"));
   return {
-    controllers: made.flatMap(({ controllers }) => controllers),
+    limit: (bounds) =>
+      made.flatMap((place) => place.controllers.filter((controller) => limit(place, controller, bounds))),
     hasRunOut: () => memory !== undefined && countEndings(memory.folder, memory.version) > 0,
     remove: async () => {
       await Promise.all(made.map(removeGroup));
@@ -79,22 +79,15 @@ export async function createControlGroup(
   };
 }
 
-async function createInPlace(
-  place: GroupPlace,
-  folder: string,
-  pid: number,
-  bounds: SandboxBounds,
-): Promise<readonly GroupPlace[]> {
+async function createInPlace(place: GroupPlace, folder: string, pid: number): Promise<readonly GroupPlace[]> {
   try {
     mkdirSync(folder);
   } catch {
     return [];
   }
   try {
-    const controllers = place.controllers.filter((controller) => bound(folder, controller, place, bounds));
-    if (controllers.length === 0) throw new Error("no controller");
     await writeFile(join(folder, "cgroup.procs"), String(pid));
-    return [{ ...place, folder, controllers }];
+    return [{ ...place, folder }];
   } catch {
     removeFolder(folder);
     return [];
@@ -104,21 +97,25 @@ async function createInPlace(
 const SWAP_LIMIT = "memory.swap.max";
 
 /** Returns whether the group now has this bound. */
-function bound(
-  folder: string,
+function limit(
+  { folder, version }: GroupPlace,
   controller: Controller,
-  { version }: GroupPlace,
   { threads, memoryBytes }: SandboxBounds,
 ): boolean {
   if (controller === "cpu") return true;
-  if (controller === "pids") writeFileSync(join(folder, "pids.max"), String(threads + OWN_PROCESSES));
-  else if (memoryBytes === undefined) return false;
-  else {
+  if (controller === "memory" && memoryBytes === undefined) return false;
+  try {
+    if (controller === "pids") {
+      writeFileSync(join(folder, "pids.max"), String(threads + OWN_PROCESSES));
+      return true;
+    }
     writeFileSync(join(folder, version === 1 ? "memory.limit_in_bytes" : "memory.max"), String(memoryBytes));
     // Absent if the system has no swap.
     if (version === 2 && existsSync(join(folder, SWAP_LIMIT))) writeFileSync(join(folder, SWAP_LIMIT), "0");
+    return true;
+  } catch {
+    return false;
   }
-  return true;
 }
 
 /** Lines `oom_kill N`. */

@@ -9,11 +9,12 @@ const CLOSE_ON_EXEC = 0o2000000;
 
 let inherited: readonly number[] | undefined;
 
-/** Lists the descriptors that programs which this process starts would have. They do not change while it runs. */
+/** Lists the descriptors that programs which this process starts would have, in ascending order. They do not change while it runs. */
 export function listInheritedDescriptors(): readonly number[] {
   inherited ??= readdirSync("/proc/self/fdinfo")
     .map(Number)
-    .filter((descriptor) => descriptor > 2 && isInheritable(descriptor));
+    .filter((descriptor) => descriptor > 2 && isInheritable(descriptor))
+    .sort((one, other) => one - other);
   return inherited;
 }
 

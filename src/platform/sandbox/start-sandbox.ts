@@ -2,16 +2,16 @@ import type { ChildProcess, StdioNull, StdioPipe } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { CALL_VARIABLE, signalGroup } from "../process/process-group.ts";
-import { StartError, type StartedGroup, startGroup } from "../process/start-group.ts";
+import { StartError, type StartedGroup } from "../process/start-group.ts";
 import type { NetworkRule } from "../text/network-rule.ts";
 import { buildBwrapArguments } from "./build-bwrap-arguments.ts";
-import { type Controller, createControlGroup } from "./control-group.ts";
+import type { Controller } from "./control-group.ts";
 import type { SandboxPrograms } from "./find-sandbox-programs.ts";
-import { listInheritedDescriptors } from "./inherited-descriptors.ts";
 import { type ConnectionReport, createNetworkProxy, type NetworkProxy } from "./network-proxy.ts";
 import { type ListenerTarget, openListener } from "./open-listener.ts";
 import { buildLimitArguments, readHardLimits, resolveBounds } from "./sandbox-bounds.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
+import { takeShell } from "./sandbox-shells.ts";
 import { readSandboxStatus } from "./sandbox-status.ts";
 import { assembleSeccompFilter, FILTER_ARCHITECTURES, type FilterArchitecture } from "./seccomp-filter.ts";
 import { type BoundExcess, watchBounds } from "./watch-bounds.ts";
@@ -101,42 +101,37 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
   const bounds = resolveBounds(plan.bounds);
   const call = plan.env[CALL_VARIABLE];
   const marker = call === undefined ? {} : { [CALL_VARIABLE]: call };
-  const [program, ...args] = [
-    ...closeInherited(programs),
-    programs.bwrap,
-    // Variables may be secrets, and other users can read the arguments of a process.
-    ...["--args", String(ARGUMENTS), "--"],
-    ...[programs.prlimit, ...buildLimitArguments(bounds, readHardLimits())],
-    ...[programs.setsid, sandboxed.command, ...sandboxed.args],
-  ] as [string, ...string[]];
-  const group = await startGroup({
-    command: program,
-    args,
-    cwd: "/",
+  const { shell, controlGroup } = await takeShell(sandboxed.stdin);
+  const controllers = controlGroup.limit(bounds);
+  shell.become(
+    [
+      programs.bwrap,
+      // Variables may be secrets, and other users can read the arguments of a process.
+      ...["--args", String(ARGUMENTS), "--"],
+      ...[programs.prlimit, ...buildLimitArguments(bounds, readHardLimits())],
+      ...[programs.setsid, sandboxed.command, ...sandboxed.args],
+    ],
     // The command can read the environment of the sandbox's first process, which is bwrap's.
-    env: marker,
-    stdin: sandboxed.stdin,
-    extraPipes: network === undefined ? 3 : 4,
-  });
-  const [argumentsPipe, filterPipe, statusPipe, holdPipe] = group.extraPipes as [
+    marker,
+    network === undefined ? [HOLD] : [],
+  );
+  const [argumentsPipe, filterPipe, statusPipe, holdPipe] = shell.extraPipes as [
     Duplex,
     Duplex,
     Duplex,
-    Duplex?,
+    Duplex,
   ];
   argumentsPipe.end(bwrapArguments.map((argument) => `${argument}\0`).join(""));
   filterPipe.end(filter);
 
-  const { child, pgid, parentPipe } = group;
-  // The shell waits for its line, and has no children yet.
-  const controlGroup = await createControlGroup(pgid, bounds);
+  const { child, pgid, parentPipe } = shell;
   const proxy = network === undefined ? undefined : createNetworkProxy(network);
   let firstProcess: number | undefined;
   let problem: string | undefined;
   let connected: Promise<void> = Promise.resolve();
   const status = readSandboxStatus(statusPipe, (pid) => {
     firstProcess = pid;
-    if (proxy === undefined || holdPipe === undefined) return;
+    if (proxy === undefined) return;
     connected = connectProxy(proxy, holdPipe, { pid, port: PROXY_PORT, env: marker }, programs).catch(
       (error: unknown) => {
         problem = error instanceof Error ? error.message : String(error);
@@ -160,7 +155,7 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
   const waitForEnd = async (): Promise<SandboxEnding> => {
     await waitForExit(child);
     stopWatching();
-    for (const pipe of group.extraPipes) if (pipe !== statusPipe) pipe.destroy();
+    for (const pipe of shell.extraPipes) if (pipe !== statusPipe) pipe.destroy();
     // The status is in the pipe already.
     setTimeout(() => statusPipe.destroy(), STATUS_DRAIN_MS).unref();
     const { exitCode } = await status;
@@ -182,26 +177,12 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
     child,
     pgid,
     parentPipe,
-    controllers: controlGroup.controllers,
+    controllers,
     terminate: () => {
       if (isRunning(child) && !terminateCommand(firstProcess)) signalGroup(pgid, "SIGTERM");
     },
     ended: waitForEnd(),
   };
-}
-
-/** Returns the beginning of a command that closes inherited descriptors; only bash can close those above 9. */
-function closeInherited({ bash }: SandboxPrograms): readonly string[] {
-  const descriptors = listInheritedDescriptors();
-  if (descriptors.length === 0) return [];
-  if (bash === undefined) {
-    throw new StartError(
-      `This process has inherited the open descriptors ${descriptors.join(", ")}, which a sandbox must not contain. Install bash, or start the worker without them.`,
-    );
-  }
-  const redirections = descriptors.map((descriptor) => `${descriptor}>&-`).join(" ");
-  // Without its start files, which bash also reads with `-c` if its input is a socket.
-  return [bash, "--norc", "--noprofile", "-c", `exec ${redirections}; exec "$@"`, "bash"];
 }
 
 /** bwrap closes the pipe when it ends; only a process that has inherited it could keep it open. */

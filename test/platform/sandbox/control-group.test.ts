@@ -1,5 +1,6 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { signalGroup } from "../../../src/platform/process/process-group.ts";
 import {
   CONTROLLERS,
   createControlGroup,
@@ -9,7 +10,7 @@ import { DEFAULT_BOUNDS } from "../../../src/platform/sandbox/sandbox-bounds.ts"
 import { describeIf } from "../../support/skipping.ts";
 import { eventually } from "../../tools/processes.ts";
 import { HOST } from "./host.ts";
-import { createWorkspace, runScript } from "./run-sandbox.ts";
+import { createWorkspace, runScript, startScript } from "./run-sandbox.ts";
 
 const none = () => "";
 
@@ -60,10 +61,10 @@ describe("the place of control groups", () => {
 });
 
 test("without a place there is no group, and removing it does nothing", async () => {
-  const group = await createControlGroup(1, DEFAULT_BOUNDS, [
+  const group = await createControlGroup(1, [
     { version: 2, controllers: CONTROLLERS, folder: "/proc/no-such", own: "/proc/no-such" },
   ]);
-  expect([group.controllers, group.hasRunOut()]).toEqual([[], false]);
+  expect([group.limit(DEFAULT_BOUNDS), group.hasRunOut()]).toEqual([[], false]);
   await group.remove();
 });
 
@@ -71,20 +72,34 @@ const canMakeGroups = HOST.able && HOST.controllers.length > 0;
 
 describeIf(canMakeGroups, "this user may make no control group")("the control group of a sandbox", () => {
   test("contains the command, and is removed with it", async () => {
+    const sandbox = await startScript("echo ready; sleep 100", await createWorkspace());
+    sandbox.parentPipe.write("go\n");
+    await eventually(sandbox.output, (text) => text.includes("ready"));
+    const [name = "none"] =
+      /holdfast-\d+-\d+/.exec(readFileSync(`/proc/${sandbox.pgid}/cgroup`, "latin1")) ?? [];
+    expect(listGroups()).toContain(name);
+    signalGroup(sandbox.pgid, "SIGKILL");
+    await sandbox.ended;
+    sandbox.parentPipe.destroy();
+    await eventually(listGroups, (left) => !left.includes(name));
+  });
+
+  test("of the shell that waits for the next command is the only one that remains", async () => {
     const workspace = await createWorkspace();
-    const { ending } = await runScript("true", workspace);
-    expect(ending).toEqual({ type: "ran", exitCode: 0 });
+    for (let call = 0; call < 3; call += 1) {
+      expect((await runScript("true", workspace)).ending).toEqual({ type: "ran", exitCode: 0 });
+    }
+    const isOurs = (name: string) => name.startsWith(`holdfast-${process.pid}-`);
     await eventually(
-      () =>
-        ["pids", "cpu", "memory", "unified", "."].flatMap((name) =>
-          listFolder(`/sys/fs/cgroup/${name}`).filter((entry) =>
-            entry.startsWith(`holdfast-${process.pid}-`),
-          ),
-        ),
-      (left) => left.length === 0,
+      () => new Set(listGroups().filter(isOurs)).size,
+      (count) => count === 1,
     );
   });
 });
+
+function listGroups(): readonly string[] {
+  return ["pids", "cpu", "memory", "unified", "."].flatMap((name) => listFolder(`/sys/fs/cgroup/${name}`));
+}
 
 function listFolder(folder: string): string[] {
   try {
