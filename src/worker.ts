@@ -64,6 +64,7 @@ export type { AgentMessage, AssistantMessage, Message, Usage } from "./schema/me
 export type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "./schema/model.ts";
 export type { StructuredOutput } from "./schema/output.ts";
 export type { Entry } from "./schema/record.ts";
+export type { SandboxMode, SandboxSettingsInput } from "./schema/sandbox.ts";
 export type { ToolDefinition } from "./schema/tool.ts";
 export type { PinnedSources, PinnedTool, ToolSourceKind } from "./schema/tool-source.ts";
 export type { VendorLimits, WorkerLimits } from "./schema/vendor-limits.ts";

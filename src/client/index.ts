@@ -91,6 +91,7 @@ export type {
   RecordedTurn,
 } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
+export type { SandboxMode } from "../schema/sandbox.ts";
 export type { SearchAttributeName } from "../schema/search-attributes.ts";
 export type { ToolDefinition } from "../schema/tool.ts";
 export type { UserQuestion, UserValues } from "../schema/user-question.ts";

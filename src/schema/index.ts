@@ -80,6 +80,15 @@ export {
 export { ContinuationKind, Entry, EntryOrigin, LoopStatus, Outcome, TurnTrigger } from "./record.ts";
 export { CompactionBlock, ParallelGroupRecord } from "./recorded-session.ts";
 export { NudgeSettings, RepeatSettings, RetryConfig, RevertSettings } from "./recovery.ts";
+export {
+  SandboxBoundSettings,
+  SandboxConnection,
+  SandboxMode,
+  SandboxNetwork,
+  SandboxReport,
+  SandboxSettings,
+  type SandboxSettingsInput,
+} from "./sandbox.ts";
 export { MessageAddition, SentSessionEvent } from "./session-event.ts";
 export { SkillSettings } from "./skills.ts";
 export { ReplayClass, ToolDefinition, ToolStrategy } from "./tool.ts";

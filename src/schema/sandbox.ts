@@ -8,7 +8,7 @@ export const SandboxMode = z.enum(["off", "workspace", "strict"]);
 export type SandboxMode = z.infer<typeof SandboxMode>;
 
 /** A destination of connections: `name:port`, `*.name:port` for all names below it, `10.0.0.1:port` or `[::1]:port`. */
-export const NetworkRuleText = z
+const NetworkRuleText = z
   .string()
   .max(300)
   .refine((text) => parseNetworkRule(text) !== undefined, {
@@ -16,7 +16,7 @@ export const NetworkRuleText = z
   });
 
 /** A folder or file of the host. Without `..`, so that the text shows where it leads. */
-export const SandboxPath = z
+const SandboxPath = z
   .string()
   .min(2)
   .max(4096)
@@ -110,6 +110,7 @@ export const SandboxSettings = z
     },
   );
 export type SandboxSettings = z.infer<typeof SandboxSettings>;
+/** Sandbox settings as they are written, with defaults left out. */
 export type SandboxSettingsInput = z.input<typeof SandboxSettings>;
 
 /** A connection that a process in a sandbox has made, or was refused. */

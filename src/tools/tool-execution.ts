@@ -99,16 +99,20 @@ export type CommandResult = {
   readonly ending: "exited" | "timed-out" | "cancelled";
   /** `null` if a signal ended the command. In a sandbox, 128 and the number of the signal instead. */
   readonly exitCode: number | null;
+  /** The signal that ended the command; `null` in a sandbox. */
   readonly signal: string | null;
+  /** What the command wrote to its standard output, up to the limit. */
   readonly stdout: string;
+  /** What the command wrote to its standard error, up to the limit. */
   readonly stderr: string;
-  /** Whether the rest was dropped. */
+  /** Whether the rest of the standard output was dropped. */
   readonly stdoutTruncated: boolean;
+  /** Whether the rest of the standard error was dropped. */
   readonly stderrTruncated: boolean;
 };
 
 /** What tools of Holdfast know of the sandbox, and report of it. */
-export type ToolSandbox = {
+type ToolSandbox = {
   /** The destinations that the user may allow. */
   readonly ask: readonly string[];
   /** Reports the sandbox of a process that lives longer than the call. */

@@ -14,6 +14,7 @@ import type { ToolContext, ToolOutput } from "./tool-execution.ts";
 
 export type { SpawnedGroup } from "../platform/process/process-group.ts";
 export type { Content, FileContent, ImageContent, TextContent } from "../schema/message.ts";
+export type { SandboxMode } from "../schema/sandbox.ts";
 export type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
 export type { AskUser, UserAnswer, UserQuestion, UserValues } from "../schema/user-question.ts";
 export {

@@ -3,7 +3,7 @@ import { signalGroup } from "./process-group.ts";
 import { type GroupCommand, type StartedGroup, startGroup } from "./start-group.ts";
 
 /** What is to be started. */
-export type StartCommand = Omit<GroupCommand, "extraPipes">;
+type StartCommand = Omit<GroupCommand, "extraPipes">;
 
 /** How a started process has ended, beyond what its exit code says. */
 export type ProcessEnding =

@@ -15,7 +15,7 @@ import { checkPlan, isWithin, type SandboxPlan } from "./sandbox-plan.ts";
 // life of bwrap. The command itself enters a session of its own (start-sandbox.ts), so that it cannot signal the watcher.
 
 /** The text that the sandbox's proxy listens at, once it does. */
-export const PROXY_FILE = "/run/holdfast-proxy";
+const PROXY_FILE = "/run/holdfast-proxy";
 
 /** The parts of a system that programs need to start. Absent ones are left out. */
 const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];

@@ -102,7 +102,7 @@ const HARMLESS_KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns whether git runs nothing because of a configuration. Whatever is not known to be harmless is not. */
-export function isHarmlessConfig(text: string): boolean {
+function isHarmlessConfig(text: string): boolean {
   let section = "";
   for (const line of text.split("\n")) {
     if (/^\s*(?:[#;].*)?$/.test(line)) continue;

@@ -17,7 +17,7 @@ import { parseConnectHead } from "./parse-connect-head.ts";
 // proxy, leads to everything that it forwards to.
 
 /** Why a connection was refused or failed. */
-export type RefusalReason =
+type RefusalReason =
   /** Not an unambiguous request for a tunnel. */
   | "malformed"
   /** A plain proxy request: only tunnels are offered. */

@@ -1,7 +1,7 @@
 import { type Destination, parseDestination } from "../text/network-rule.ts";
 
 /** Why a request is not for this proxy. */
-export type HeadProblem = "malformed" | "not-connect" | "ambiguous";
+type HeadProblem = "malformed" | "not-connect" | "ambiguous";
 
 export type ConnectHead =
   | { readonly ok: true; readonly destination: Destination }

@@ -36,7 +36,7 @@ export type SandboxPlan = {
 };
 
 /** Numbers of open descriptors of bwrap. */
-export type SandboxDescriptors = {
+type SandboxDescriptors = {
   /** The end from which bwrap reads the filter of system calls. */
   readonly seccomp: number;
   /** Where bwrap writes the process id and the exit code of the sandbox, as JSON. */

@@ -22,7 +22,7 @@ export const TRIED = "tried\n";
 export const READY = "ready\n";
 
 /** Two to this power is the number of processes of the fork bomb: harmless even where nothing bounds it. */
-export const BOMB_DOUBLINGS = 7;
+const BOMB_DOUBLINGS = 7;
 
 /** Longer than the self-test waits for anything. Whatever remains ends by itself. */
 const WAIT_SECONDS = 5;

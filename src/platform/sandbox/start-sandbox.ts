@@ -39,6 +39,7 @@ export type SandboxedCommand = {
   readonly network?: SandboxedNetwork | undefined;
 };
 
+/** @testonly */
 export type SandboxedNetwork = {
   readonly rules: readonly NetworkRule[];
   readonly onConnection: (report: ConnectionReport) => void;

@@ -47,7 +47,7 @@ const Parameters = z.object({
   command: z.string().describe("The command to run with bash"),
 });
 
-export const UNSANDBOXED_BASH_TOOL = "bash_outside_sandbox";
+const UNSANDBOXED_BASH_TOOL = "bash_outside_sandbox";
 
 export function createBashTool(options: BashToolOptions = {}): ExecutableTool {
   return createShellTool(options, {
