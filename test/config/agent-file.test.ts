@@ -699,6 +699,9 @@ describe("sandbox", () => {
     expect(load('[mcp.sandbox]\nnetwork.allow = ["a.example:443"]')).toMatchObject({
       sandbox: { mode: "workspace", network: { allow: ["a.example:443"] } },
     });
+    expect(load('[mcp.sandbox]\nmode = "strict"\nbounds.memory_bytes = 1048576')).toMatchObject({
+      sandbox: { mode: "strict", bounds: { memoryBytes: 1_048_576 } },
+    });
   });
 
   test("the values are recorded with their places", () => {

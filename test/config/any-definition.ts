@@ -406,6 +406,12 @@ const fields = {
         network: optional(object({ allow: optional(networkRules), ask: optional(networkRules) })),
         readable: optional(fc.array(fc.constantFrom("/opt/a", "~/.cache", "/a b/é"), { maxLength: 2 })),
         writable: optional(fc.array(fc.constantFrom("/opt/a", "~/.cache", "/${A}"), { maxLength: 2 })),
+        bounds: optional(
+          object({
+            processes: optional(fc.integer({ min: 8, max: 900 })),
+            openFiles: optional(fc.constant(64)),
+          }),
+        ),
       }),
     ),
   ),

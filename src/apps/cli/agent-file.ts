@@ -21,11 +21,15 @@ const VIEW_TOOLS = ["prun", "prun_with_memo", "revert_to_state"];
 /** Tools by which an agent ends its work for people; an agent lists them by name. */
 const LOOP_END_TOOLS = ["hand_off", "pause_work"];
 
+/** Tools by which an agent leaves its sandbox with the user's permission; an agent lists them by name. */
+const SANDBOX_TOOLS = ["allow_host", "bash_outside_sandbox"];
+
 /** The names of all tools of a worker, without an application's own. A test compares them with the tools. */
 export const KNOWN_TOOLS: readonly string[] = [
   ...BUILT_IN_TOOLS,
   ...VIEW_TOOLS,
   ...LOOP_END_TOOLS,
+  ...SANDBOX_TOOLS,
   ...PACING_TOOLS,
   ...LEAD_TOOLS,
 ];

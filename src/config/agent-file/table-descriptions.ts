@@ -22,6 +22,7 @@ export const TABLE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   hooks: "Functions of the worker that filter messages and shape the context. See docs/hooks.md.",
   openapi: "APIs whose operations are tools. See docs/openapi.md.",
   "sandbox.network": "What these processes may connect to.",
+  "sandbox.bounds": "How much these processes may use.",
   skills: "Folders of instructions that the model reads when it needs them. See docs/skills.md.",
   "cost.dearer": "The prices of long requests, if the vendor charges more for them.",
   compat: "How a server differs from the vendor whose protocol it speaks.",

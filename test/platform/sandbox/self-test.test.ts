@@ -19,6 +19,7 @@ import { type ActName, FORBIDDEN_ACTS } from "../../../src/platform/sandbox/self
 import { createScratch, type Scratch } from "../../../src/platform/sandbox/self-test-scratch.ts";
 import { type SandboxEnding, startSandbox } from "../../../src/platform/sandbox/start-sandbox.ts";
 import { describeIf, testIf } from "../../support/skipping.ts";
+import { createTemporaryFolder } from "../../tools/tool-context.ts";
 import { HOST, NO_SANDBOX } from "./host.ts";
 
 const NAMES = Object.keys(FORBIDDEN_ACTS) as ActName[];
@@ -84,13 +85,17 @@ describeSandbox("the self-test of a sandbox", () => {
   });
 
   test("leaves no file and no process behind", async () => {
-    const list = async () =>
-      (await Promise.all(["/tmp", "/var/tmp", "/"].map((folder) => readdir(folder))))
-        .flat()
-        .filter((name) => name.startsWith("holdfast-self-test"));
-    const before = await list();
-    await runSelfTest({ plan: PLAN, programs: PROGRAMS });
-    expect(await list()).toEqual(before);
+    // Other tests have folders of the same name in the common one.
+    const folder = await createTemporaryFolder();
+    const { TMPDIR } = process.env;
+    onTestFinished(() => {
+      if (TMPDIR === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = TMPDIR;
+    });
+    process.env["TMPDIR"] = folder;
+    const { acts } = await runSelfTest({ plan: PLAN, programs: PROGRAMS });
+    expect(acts.every(({ outcome }) => outcome === "prevented")).toBe(true);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test("that cannot be made is not passed, and no act counts as tried", async () => {

@@ -160,7 +160,7 @@ function parseServer(value: unknown): unknown {
 }
 
 function convertTransportKey(key: string, value: unknown): unknown {
-  if (key === "sandbox") return parseSandbox(value);
+  if (key === "sandbox") return renameBounds(parseSandbox(value), toCamelCase);
   return key === "auth" && isObject(value) ? renameKeys(value, toCamelCase) : value;
 }
 
@@ -173,7 +173,14 @@ function formatServer(server: McpServer): JsonObject {
   );
   const table: Record<string, unknown> = { name, ...renameKeys(Object.fromEntries(changed), toSnakeCase) };
   if (isObject(table["auth"])) table["auth"] = renameKeys(table["auth"], toSnakeCase);
+  if (table["sandbox"] !== undefined) table["sandbox"] = renameBounds(table["sandbox"], toSnakeCase);
   return table;
+}
+
+/** Renames the only keys of a sandbox that have several words. */
+function renameBounds(sandbox: unknown, rename: (key: string) => string): unknown {
+  if (!isObject(sandbox) || !isObject(sandbox["bounds"])) return sandbox;
+  return { ...sandbox, bounds: renameKeys(sandbox["bounds"], rename) };
 }
 
 function renameKeys(table: JsonObject, rename: (key: string) => string): JsonObject {

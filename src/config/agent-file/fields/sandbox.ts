@@ -72,7 +72,7 @@ export const SANDBOX_FIELDS: readonly Field[] = [
 /** The sandbox of one server: a mode, or a table like [sandbox]. Without it, that of the agent applies. */
 export const ServerSandbox = z.union([SandboxMode, buildShape(LONG_FIELDS)["sandbox"]!]);
 
-/** Converts the value of a `sandbox` key to that of a definition. The keys of the table have the same names there. */
+/** Converts the value of a `sandbox` key to that of a definition, except for the names in `bounds`. */
 export function parseSandbox(value: unknown): unknown {
   return isObject(value) ? { mode: DEFAULT_SANDBOX_MODE, ...value } : { mode: value };
 }
