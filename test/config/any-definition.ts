@@ -408,7 +408,7 @@ const fields = {
         writable: optional(fc.array(fc.constantFrom("/opt/a", "~/.cache", "/${A}"), { maxLength: 2 })),
         bounds: optional(
           object({
-            processes: optional(fc.integer({ min: 8, max: 900 })),
+            processes: fc.integer({ min: 8, max: 900 }),
             openFiles: optional(fc.constant(64)),
           }),
         ),
