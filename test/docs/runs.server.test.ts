@@ -226,7 +226,9 @@ test("the agent file of docs/mcp.md works with its two servers [MCP-08.1-2]", as
         '"-y", "@modelcontextprotocol/server-filesystem"',
         JSON.stringify(resolveOfficialServer("filesystem")),
       )
-      .replace("/srv/library", library)
+      .replaceAll("/srv/library", library)
+      // The server is installed in this repository, which may be in the folder for temporary files.
+      .replace("writable = [", `readable = ${JSON.stringify([process.cwd()])}, writable = [`)
       .replace("https://mcp.example.com", tracker.origin);
     const replies: Reply[] = [
       call("files__read_text_file", { path: join(library, "note.txt") }),

@@ -35,7 +35,16 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-const WORKSPACE = SandboxSettings.parse({ mode: "workspace" });
+/** Settings with which the servers of this repository can be read, which may be in the folder for temporary files. */
+function parseSettings(input: SandboxSettingsInput): SandboxSettings {
+  if (input.mode === "off") return SandboxSettings.parse(input);
+  return SandboxSettings.parse({
+    ...input,
+    readable: [...(input.readable ?? []), join(import.meta.dirname, "../..")],
+  });
+}
+
+const WORKSPACE = parseSettings({ mode: "workspace" });
 
 function createFolder(): string {
   const { path, remove } = createTemporaryFolder();
@@ -62,7 +71,7 @@ function createSource({ fallback = { mode: "workspace" }, isUnable = false }: St
     remedy: "Mend it.",
   } as const;
   const sandboxes = new Sandboxes({
-    fallback: SandboxSettings.parse(fallback),
+    fallback: parseSettings(fallback),
     holdfastHome: join(createFolder(), "home"),
     environment: {},
     ...(isUnable ? { probe: async () => unable } : {}),
@@ -85,7 +94,7 @@ function createProbingServer(
   const server = createStdioServer(PROBING_SERVER, { args }, { prefix: "", ...more });
   return {
     ...server,
-    transport: { ...server.transport, ...(sandbox && { sandbox: SandboxSettings.parse(sandbox) }) },
+    transport: { ...server.transport, ...(sandbox && { sandbox: parseSettings(sandbox) }) },
   } as McpServer;
 }
 
@@ -98,7 +107,7 @@ async function pin(
 ) {
   const definition = {
     mcp: [server],
-    ...(sandbox && { sandbox: SandboxSettings.parse(sandbox) }),
+    ...(sandbox && { sandbox: parseSettings(sandbox) }),
   } as unknown as AgentDefinition;
   const context = { getSecret: () => undefined, workspace, signal, log };
   const { tools = [] } = await source.pin(definition, context);
@@ -231,7 +240,7 @@ describeSandbox("a server in a sandbox", () => {
 
   test("is inspected there, and a folder outside of it is refused with what to do", async () => {
     const { pool } = createSource();
-    const place = createPlace({ mode: "workspace" }, createFolder());
+    const place = createPlace(WORKSPACE, createFolder());
     expect(await inspectServer(createProbingServer(), place, pool, signal)).toMatchObject({ ok: true });
     const outside = createStdioServer(PROBING_SERVER, { cwd: createFolder() });
     expect(await inspectServer(outside, place, pool, signal)).toMatchObject({

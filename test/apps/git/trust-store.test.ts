@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { createGitTools, TrustStore, withRepository } from "../../../src/apps/git/index.ts";
@@ -99,7 +99,10 @@ describeIf(HOST.able, NO_SANDBOX)("linters in a sandbox", () => {
     await writeFile(join(top, "biome.json"), "{}");
     await writeFile(join(top, "a.js"), "debugger;\n");
     await mkdir(join(top, "node_modules/.bin"), { recursive: true });
-    await symlink(join(process.cwd(), "node_modules/.bin/biome"), join(top, "node_modules/.bin/biome"));
+    // A copy: the sandbox contains no other folder that may be in the one for temporary files.
+    const installed = join(process.cwd(), "node_modules/@biomejs");
+    await cp(await realpath(installed), join(top, "node_modules/@biomejs"), { recursive: true });
+    await symlink("../@biomejs/biome/bin/biome", join(top, "node_modules/.bin/biome"));
     expect(await (await trust(top))()).toMatch(/^biome: 1 findings\n {2}a\.js:1 error .*noDebugger/);
   });
 

@@ -10,7 +10,10 @@ import { McpPool } from "../../../dist/tools/sources/mcp/mcp-pool.js";
 
 const silent = () => {};
 const log = { debug: silent, info: silent, warn: silent };
-const sandbox = SandboxSettings.parse({ mode: process.argv[3] ?? "off" });
+const mode = process.argv[3] ?? "off";
+// The repository may be in the folder for temporary files.
+const readable = mode === "off" ? [] : [join(import.meta.dirname, "../../..")];
+const sandbox = SandboxSettings.parse({ mode, readable });
 const workspace = process.cwd();
 const sandboxes = new Sandboxes({
   fallback: sandbox,

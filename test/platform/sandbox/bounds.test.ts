@@ -114,9 +114,9 @@ describeIf(HOST.able, NO_SANDBOX)("a command", () => {
   test("may change a large older file", async () => {
     const workspace = await createWorkspace();
     // More than other tests write meanwhile: what the file system grows by may be the growth of an older file.
-    execFileSync("fallocate", ["--length", "800M", join(workspace.folder, "large")]);
+    execFileSync("fallocate", ["--length", "2G", join(workspace.folder, "large")]);
     const { ending } = await runScript("echo more >> large; sleep 1.5", workspace, {
-      bounds: { workspaceBytes: 400 * MIB },
+      bounds: { workspaceBytes: 1200 * MIB },
     });
     expect(ending).toEqual({ type: "ran", exitCode: 0 });
   });
