@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -58,6 +59,8 @@ async function machineWithToken(): Promise<LoopbackServer> {
 
 const { log, warnings } = recordWarnings();
 let stage: TestEnvironment;
+/** Not in the home folder: a sandbox contains nothing of that. */
+let workspace: string;
 let metadata: LoopbackServer;
 beforeAll(async () => {
   metadata = await machineWithToken();
@@ -66,12 +69,14 @@ beforeAll(async () => {
     secrets: () => KEY,
     registered: { providers: await customProviders() },
   });
+  workspace = await realpath(await mkdtemp(join(tmpdir(), "holdfast-docs-")));
   vi.stubEnv("HOME", stage.home);
   vi.stubEnv("CLOUDSDK_CONFIG", stage.home);
-  await writeFile(join(stage.home, "note.txt"), NOTE);
+  await writeFile(join(workspace, "note.txt"), NOTE);
 });
 afterAll(async () => {
   await stage.close();
+  await rm(workspace, { recursive: true, force: true });
   await metadata.stop();
   vi.unstubAllEnvs();
 });
@@ -80,14 +85,14 @@ type Line = { readonly type: string; readonly [key: string]: unknown };
 
 /** Runs an agent file to its end. The scripted vendor recognizes the conversation by its prompt. */
 async function runFile(name: string, text: string, replies: readonly Reply[], ...flags: readonly string[]) {
-  const folder = join(stage.home, name.replaceAll("/", "-"));
+  const folder = join(workspace, name.replaceAll("/", "-"));
   await mkdir(folder, { recursive: true });
   const file = join(folder, "agent.toml");
   await writeFile(file, text);
   const task = `Do what ${name} says`;
   stage.model.script({ apiKey: KEY, conversations: [{ match: task, replies: [...replies] }] });
   const from = stage.model.requests.length;
-  const args = ["run", task, "--agent", file, "--workspace", stage.home, ...flags];
+  const args = ["run", task, "--agent", file, "--workspace", workspace, ...flags];
   const { code, out, err } = await runCommandLine(stage, ...args, "--json");
   const lines = out
     .trim()
@@ -206,7 +211,7 @@ describe("the agent files of docs/vendors run as printed", () => {
 
 test("the agent file of docs/mcp.md works with its two servers [MCP-08.1-2]", async () => {
   const [text = ""] = blocks(await pageOf("mcp"), "toml");
-  const library = await writeFiles(join(stage.home, "library"), { "note.txt": NOTE });
+  const library = await writeFiles(join(workspace, "library"), { "note.txt": NOTE });
   const readOnly = { inputSchema: { type: "object", properties: { words: { type: "string" } } } };
   const tracker = await HttpServer.start((request, response) => {
     const { id, method, params } = parseMessage(request);
@@ -258,7 +263,7 @@ test("the agent file of docs/openapi.md calls a server with its key [OAPI-01.1, 
     "/pets": { get: { operationId: "listPets", tags: ["pets"] }, post: { operationId: "addPet" } },
     "/pets/{petId}": { delete: { operationId: "deletePet", tags: ["pets"] } },
   });
-  await writeFile(join(stage.home, "petstore.yaml"), JSON.stringify(document));
+  await writeFile(join(workspace, "petstore.yaml"), JSON.stringify(document));
   const api = await startApi((_, response) => response.end('["Rex"]'));
   try {
     const here = text.replace("http://127.0.0.1:8080", api.url);
@@ -276,7 +281,7 @@ test("the agent file of docs/openapi.md calls a server with its key [OAPI-01.1, 
 test("the skill and the agent file of docs/skills.md: its text is read, its script is run [SKL-01.1-2, SKL-05.4, SKL-06.2-3]", async () => {
   const page = await pageOf("skills");
   const [text = ""] = blocks(page, "toml");
-  const folder = await writeFiles(join(stage.home, "skills"), {
+  const folder = await writeFiles(join(workspace, "skills"), {
     "review/SKILL.md": blocks(page, "markdown")[0] ?? "",
     "review/scripts/changed.sh": 'echo "changed: note.txt"\n',
     "review/references/rules.md": "Small functions.\n",
