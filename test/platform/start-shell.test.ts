@@ -57,8 +57,9 @@ describe("a shell that waits for its command", () => {
   });
 
   test("refuses a word that no argument can contain", async () => {
-    const { become, parentPipe } = await startShell({ cwd: "/", env: {}, stdin: "ignore" });
+    const { become, child } = await startShell({ cwd: "/", env: {}, stdin: "ignore" });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
     expect(() => become(["echo", "a\0b"], {}, [])).toThrow(StartError);
-    parentPipe.end();
+    expect(await ended).toBe(137);
   });
 });

@@ -68,8 +68,8 @@ export async function startGroup({ command, args, ...place }: GroupCommand): Pro
 
 export type StartedShell = StartedGroup & {
   /**
-   * Says which command the shell becomes when the next line is written to `parentPipe`. Throws a `StartError` for what no
-   * argument can contain.
+   * Says which command the shell becomes when the next line is written to `parentPipe`. Ends the shell and throws a `StartError`
+   * for what no argument can contain.
    *
    * @param env - Variables besides those of the shell.
    * @param closed - Descriptors of the shell that the command does not get.
@@ -90,7 +90,10 @@ export async function startShell(place: GroupPlace): Promise<StartedShell> {
       const variables = Object.entries(env).map(([name, value]) => `export ${name}=${quote(value)}; `);
       const closing = [3, ...closed].map((descriptor) => ` ${descriptor}<&-`);
       const line = `${variables.join("")}exec ${command.map(quote).join(" ")}${closing.join("")}\n`;
-      if (line.includes("\0")) throw new StartError("An argument contains a NUL character");
+      if (line.includes("\0")) {
+        for (const pipe of [group.parentPipe, ...group.extraPipes]) pipe.destroy();
+        throw new StartError("An argument contains a NUL character");
+      }
       group.parentPipe.write(line);
     },
   };

@@ -24,6 +24,7 @@ export async function takeShell(stdin: number | StdioPipe | StdioNull): Promise<
   const isUsable =
     taken !== undefined && taken.shell.child.exitCode === null && taken.shell.child.signalCode === null;
   if (isUsable) hold(taken.shell);
+  if (!isUsable) void taken?.controlGroup.remove();
   const shell = isUsable ? taken : await openShell(stdin);
   setImmediate(() => {
     next ??= prepareShell();

@@ -104,18 +104,23 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
   const marker = call === undefined ? {} : { [CALL_VARIABLE]: call };
   const { shell, controlGroup } = await takeShell(sandboxed.stdin);
   const controllers = controlGroup.limit(bounds);
-  shell.become(
-    [
-      programs.bwrap,
-      // Variables may be secrets, and other users can read the arguments of a process.
-      ...["--args", String(ARGUMENTS), "--"],
-      ...[programs.prlimit, ...buildLimitArguments(bounds, readHardLimits())],
-      ...[programs.setsid, sandboxed.command, ...sandboxed.args],
-    ],
-    // The command can read the environment of the sandbox's first process, which is bwrap's.
-    marker,
-    network === undefined ? [HOLD] : [],
-  );
+  try {
+    shell.become(
+      [
+        programs.bwrap,
+        // Variables may be secrets, and other users can read the arguments of a process.
+        ...["--args", String(ARGUMENTS), "--"],
+        ...[programs.prlimit, ...buildLimitArguments(bounds, readHardLimits())],
+        ...[programs.setsid, sandboxed.command, ...sandboxed.args],
+      ],
+      // The command can read the environment of the sandbox's first process, which is bwrap's.
+      marker,
+      network === undefined ? [HOLD] : [],
+    );
+  } catch (error) {
+    void controlGroup.remove();
+    throw error;
+  }
   const [argumentsPipe, filterPipe, statusPipe, holdPipe] = shell.extraPipes as [
     Duplex,
     Duplex,
