@@ -1,6 +1,5 @@
-import type { ChildProcess } from "node:child_process";
 import { signalGroup } from "./process-group.ts";
-import { type GroupCommand, type StartedGroup, startGroup } from "./start-group.ts";
+import { type GroupCommand, isRunning, type StartedGroup, startGroup, waitForExit } from "./start-group.ts";
 
 /** What is to be started. */
 type StartCommand = Omit<GroupCommand, "extraPipes">;
@@ -40,14 +39,3 @@ export const startWithoutSandbox: ProcessStarter = async (command) => {
     ended: waitForExit(child).then(() => ({ type: "ran" })),
   };
 };
-
-function isRunning(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
-}
-
-function waitForExit(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (isRunning(child)) child.once("exit", () => resolve());
-    else resolve();
-  });
-}

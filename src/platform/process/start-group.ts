@@ -1,6 +1,5 @@
 import { type ChildProcess, type StdioNull, type StdioPipe, spawn } from "node:child_process";
 import { once } from "node:events";
-import { openSync } from "node:fs";
 import type { Duplex } from "node:stream";
 
 // The command runs in a session and process group of its own. Descriptor 3 is a pipe to this process. The shell
@@ -13,10 +12,12 @@ import type { Duplex } from "node:stream";
 //
 // This works on Linux and other POSIX systems. Windows has no process groups.
 
+const SH = "/bin/sh";
+
 const WATCHER_SCRIPT = `( read -r _ <&3; kill -KILL "-$0" ) &`;
 const WAIT_SCRIPT = `read -r _ <&3 || exit 137
 trap '' HUP INT QUIT TERM
-( cd /; exec /bin/sh -c '${WATCHER_SCRIPT}' $$ ) </dev/null >/dev/null 2>&1 4<&- 5<&- 6<&- 7<&- || exit 137
+( cd /; exec ${SH} -c '${WATCHER_SCRIPT}' $$ ) </dev/null >/dev/null 2>&1 4<&- 5<&- 6<&- 7<&- || exit 137
 trap - HUP INT QUIT TERM
 `;
 const START_SCRIPT = `${WAIT_SCRIPT}exec "$@" 3<&-`;
@@ -45,8 +46,6 @@ export type GroupPlace = {
   readonly stdin: number | StdioPipe | StdioNull;
   /** How many pipes the command has from descriptor 4 on; none by default. */
   readonly extraPipes?: number;
-  /** Descriptors of this process that become `/dev/null` in the command, which would inherit them otherwise. */
-  readonly emptied?: readonly number[];
 };
 
 /** The watcher closes this many: a pipe that it held would not end with the command. */
@@ -63,7 +62,7 @@ export type StartedGroup = {
 
 /** Starts a command that waits until a line is written to `parentPipe`. Rejects with a `StartError`. */
 export async function startGroup({ command, args, ...place }: GroupCommand): Promise<StartedGroup> {
-  return await startScript(START_SCRIPT, [command, ...args], place);
+  return await startScript([SH], START_SCRIPT, [command, ...args], place);
 }
 
 export type StartedShell = StartedGroup & {
@@ -81,9 +80,24 @@ export type StartedShell = StartedGroup & {
   ) => void;
 };
 
-/** Starts a shell that waits for its command, so that it can be prepared before the command is known. */
-export async function startShell(place: GroupPlace): Promise<StartedShell> {
-  const group = await startScript(SHELL_SCRIPT, [], place);
+/** What a shell closes first. Only bash can close descriptors above 9. */
+export type InheritedDescriptors = { readonly descriptors: readonly number[]; readonly bash: string };
+
+/**
+ * Starts a shell that waits for its command, so that it can be prepared before the command is known.
+ *
+ * @param inherited - Descriptors that it would have of this process.
+ */
+export async function startShell(place: GroupPlace, inherited?: InheritedDescriptors): Promise<StartedShell> {
+  const group = await (inherited === undefined
+    ? startScript([SH], SHELL_SCRIPT, [], place)
+    : startScript(
+        // Without its start files, which bash also reads with `-c` if its input is a socket.
+        [inherited.bash, "--norc", "--noprofile"],
+        `exec ${inherited.descriptors.map((descriptor) => `${descriptor}>&-`).join(" ")}\n${SHELL_SCRIPT}`,
+        [],
+        place,
+      ));
   return {
     ...group,
     become: (command, env, closed) => {
@@ -105,21 +119,21 @@ function quote(word: string): string {
 }
 
 async function startScript(
+  [shell, ...options]: readonly [string, ...string[]],
   script: string,
   args: readonly string[],
-  { extraPipes: count = 0, emptied = [], cwd, env, stdin }: GroupPlace,
+  { extraPipes: count = 0, cwd, env, stdin }: GroupPlace,
 ): Promise<StartedGroup> {
   if (count > MAX_EXTRA_PIPES) throw new RangeError(`${count} extra pipes are more than ${MAX_EXTRA_PIPES}`);
   try {
-    const child = spawn("/bin/sh", ["-c", script, "sh", ...args], {
+    const child = spawn(shell, [...options, "-c", script, "sh", ...args], {
       cwd,
       env: { ...env },
       detached: true,
-      stdio: empty(emptied, [stdin, "pipe", "pipe", "pipe", ...Array<"pipe">(count).fill("pipe")]),
+      stdio: [stdin, "pipe", "pipe", "pipe", ...Array<"pipe">(count).fill("pipe")],
     });
     if (child.pid === undefined) throw (await once(child, "error"))[0];
-    const pipes = child.stdio.slice(3, 4 + count);
-    const [parentPipe, ...extraPipes] = pipes as unknown as [Duplex, ...Duplex[]];
+    const [parentPipe, ...extraPipes] = child.stdio.slice(3) as unknown as [Duplex, ...Duplex[]];
     // The command can end before the line is written; its exit code is sufficient then.
     for (const pipe of [parentPipe, ...extraPipes]) pipe.on("error", () => {});
     return { child, pgid: child.pid, parentPipe, extraPipes };
@@ -128,19 +142,13 @@ async function startScript(
   }
 }
 
-let nullDevice: number | undefined;
+export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
+}
 
-/** Adds `/dev/null` at each of the descriptors. Numbers without an entry of their own are left as they are. */
-function empty(
-  descriptors: readonly number[],
-  stdio: readonly (number | StdioPipe | StdioNull)[],
-): (number | StdioPipe | StdioNull)[] {
-  const all = [...stdio];
-  for (const descriptor of descriptors) {
-    if (descriptor < stdio.length) continue;
-    nullDevice ??= openSync("/dev/null", "r+");
-    while (all.length < descriptor) all.push("ignore");
-    all[descriptor] = nullDevice;
-  }
-  return all;
+export function waitForExit(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (isRunning(child)) child.once("exit", () => resolve());
+    else resolve();
+  });
 }

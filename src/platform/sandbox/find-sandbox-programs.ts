@@ -9,6 +9,8 @@ export type SandboxPrograms = {
   readonly prlimit: string;
   /** Of util-linux. Needed only for a sandbox with network rules. */
   readonly nsenter?: string | undefined;
+  /** Needed only if this process has inherited descriptors: see inherited-descriptors.ts. */
+  readonly bash?: string | undefined;
 };
 
 /**
@@ -22,11 +24,11 @@ export const SYSTEM_PATH =
 export async function findSandboxPrograms(
   path: string = SYSTEM_PATH,
 ): Promise<SandboxPrograms | { readonly missing: "bwrap" | "setsid" | "prlimit" }> {
-  const [bwrap, setsid, prlimit, nsenter] = await Promise.all(
-    ["bwrap", "setsid", "prlimit", "nsenter"].map((name) => findProgram(name, path)),
+  const [bwrap, setsid, prlimit, nsenter, bash] = await Promise.all(
+    ["bwrap", "setsid", "prlimit", "nsenter", "bash"].map((name) => findProgram(name, path)),
   );
   if (bwrap === undefined) return { missing: "bwrap" };
   if (setsid === undefined) return { missing: "setsid" };
   if (prlimit === undefined) return { missing: "prlimit" };
-  return { bwrap, setsid, prlimit, nsenter };
+  return { bwrap, setsid, prlimit, nsenter, bash };
 }

@@ -1,8 +1,8 @@
 // Assembles the filter of system calls that every process of a sandbox inherits: a classic BPF program, as
 // `bwrap --seccomp` reads it.
 //
-// Namespaces already take the effect of most refused calls. The filter takes the kernel code behind them out of reach,
-// in which the known ways out of a namespace began, and the two things that namespaces do not separate: sockets in the
+// Namespaces already take the effect of most refused calls. The filter keeps processes from the kernel code of these calls,
+// in which the known ways out of a namespace began, and from the two things that namespaces do not separate: sockets in the
 // file system, through which services of the host can be asked, and new user namespaces, in which a process has all
 // capabilities again.
 

@@ -184,7 +184,7 @@ export const FORBIDDEN_ACTS = {
   },
   "follow-link": {
     forbidden: "Write to the host through a symbolic link in the workspace",
-    criterion: "On the host, no file behind the link has changed and none is new.",
+    criterion: "On the host, no file that the link leads to has changed and none is new.",
     end: "by-itself",
     getCommand: () =>
       shell('for file in link link-to-folder/new; do { echo changed > "$file"; } 2> /dev/null; done'),

@@ -1,8 +1,8 @@
-import type { ChildProcess, StdioNull, StdioPipe } from "node:child_process";
+import type { StdioNull, StdioPipe } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { CALL_VARIABLE, signalGroup } from "../process/process-group.ts";
-import { StartError, type StartedGroup } from "../process/start-group.ts";
+import { isRunning, StartError, type StartedGroup, waitForExit } from "../process/start-group.ts";
 import type { NetworkRule } from "../text/network-rule.ts";
 import { buildBwrapArguments } from "./build-bwrap-arguments.ts";
 import type { Controller } from "./control-group.ts";
@@ -102,7 +102,7 @@ export async function startSandbox(sandboxed: SandboxedCommand): Promise<Started
   const bounds = resolveBounds(plan.bounds);
   const call = plan.env[CALL_VARIABLE];
   const marker = call === undefined ? {} : { [CALL_VARIABLE]: call };
-  const { shell, controlGroup } = await takeShell(sandboxed.stdin);
+  const { shell, controlGroup } = await takeShell(sandboxed.stdin, programs);
   const controllers = controlGroup.limit(bounds);
   try {
     shell.become(
@@ -251,15 +251,4 @@ function listChildren(pid: number): number[] {
   } catch {
     return [];
   }
-}
-
-function isRunning(child: ChildProcess): boolean {
-  return child.exitCode === null && child.signalCode === null;
-}
-
-function waitForExit(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (isRunning(child)) child.once("exit", () => resolve());
-    else resolve();
-  });
 }

@@ -15,6 +15,8 @@ async function createPrograms(scripts: Readonly<Record<string, string>>): Promis
     await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
     await chmod(join(folder, name), 0o755);
   }
+  // It closes what the test's process may have inherited.
+  await symlink("/bin/bash", join(folder, "bash"));
   return folder;
 }
 

@@ -100,10 +100,9 @@ const USERS = [
 describeIf(HOST.able, NO_SANDBOX)("a worker that has inherited descriptors", () => {
   test("does not leave them to the command", async () => {
     const withDescriptors = ["/bin/bash", "-c", 'exec 9</etc/hostname 99</etc/hostname; exec "$@"', "bash"];
-    const worker = startWorker(withDescriptors, "for n in /proc/self/fd/*; do readlink $n; done | sort -u");
+    const worker = startWorker(withDescriptors, "echo fds: $(ls /proc/self/fd)");
     await eventually(worker.output, (output) => output.includes('"type"'));
-    expect(worker.output()).toContain("/dev/null");
-    expect(worker.output()).not.toContain("hostname");
+    expect(worker.output()).toContain("fds: 0 1 2 3\n");
   });
 });
 
