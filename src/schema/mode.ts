@@ -156,13 +156,13 @@ export const WorkMode = z
   .discriminatedUnion("type", [InteractiveMode, AutonomousMode, PipelineMode, FanOutMode, SupervisorMode])
   .superRefine((mode, context) => {
     if (mode.type === "interactive" || mode.limits.maxCostUsd === null) return;
-    const message = findCostLimitProblem(listAgents(mode));
+    const message = findCostLimitProblem(listModeAgents(mode));
     if (message !== undefined) context.addIssue({ code: "custom", path: ["limits", "maxCostUsd"], message });
   });
 export type WorkMode = z.infer<typeof WorkMode>;
 
-/** Lists all agents of a mode. */
-function listAgents(mode: WorkMode): readonly AgentDefinition[] {
+/** Lists the agents of a mode, without their sub-agents. */
+export function listModeAgents(mode: WorkMode): readonly AgentDefinition[] {
   switch (mode.type) {
     case "interactive":
     case "autonomous":

@@ -21,18 +21,3 @@ export function mapModeAgents<Mode extends WorkMode>(
       };
   }
 }
-
-/** Lists the agents of a mode, without their sub-agents. */
-export function listModeAgents(mode: WorkMode): readonly AgentDefinitionInput[] {
-  switch (mode.type) {
-    case "interactive":
-    case "autonomous":
-      return [mode.agent];
-    case "pipeline":
-      return mode.stages.map(({ agent }) => agent);
-    case "fan-out":
-      return mode.agents;
-    case "supervisor":
-      return [mode.lead, ...mode.agents.map(({ agent }) => agent)];
-  }
-}

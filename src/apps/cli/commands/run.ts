@@ -2,6 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Prompt } from "../../../client/index.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
+import { listModeAgents } from "../../../schema/mode.ts";
 import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import { ATTACH_OPTION, type AttachFlag, buildPrompt, MENTION_HELP } from "../attachments.ts";
 import type { Context, RunAction } from "../context.ts";
@@ -12,7 +13,6 @@ import { followRun } from "../follow-run.ts";
 import { followJob, reportLeftRunning } from "../job-view.ts";
 import { readMetadata } from "../json-object.ts";
 import { openStack } from "../local-stack.ts";
-import { listModeAgents } from "../mode-agents.ts";
 import { loadMode } from "../mode-file.ts";
 import {
   addPermissionFlags,
