@@ -9,7 +9,7 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Entry } from "../../schema/record.ts";
 import type { SandboxReport, SandboxSettings } from "../../schema/sandbox.ts";
 import { ALLOW_HOST_TOOL } from "../../tools/builtin/allow-host-tool.ts";
-import type { OpenSandbox } from "../../tools/sandbox/sandboxes.ts";
+import type { OpenSandbox, SandboxUse } from "../../tools/sandbox/sandboxes.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { listEarlierResults } from "./earlier-results.ts";
 
@@ -79,7 +79,7 @@ function describeSandbox(
 const MAX_NOTES = 10;
 
 /** Returns the destinations that the user has allowed in the conversation. */
-export function listGrantedHosts(
+function listGrantedHosts(
   { network }: SandboxSettings,
   entries: readonly Pick<Entry, "message">[],
 ): readonly NetworkRule[] {
@@ -90,6 +90,17 @@ export function listGrantedHosts(
     if (destination === undefined || !asked.some((rule) => matchesNetworkRule(rule, destination))) return [];
     return [{ ...destination, includesSubdomainsOnly: false }];
   });
+}
+
+/** Opens the sandbox of a call, which reaches the hosts that the user has allowed in the conversation, too. */
+export async function openGrantedSandbox(
+  use: Omit<SandboxUse, "granted">,
+  readEntries: () => Promise<readonly Pick<Entry, "message">[]>,
+  { sandboxes }: Pick<Dependencies, "sandboxes">,
+): Promise<OpenSandbox> {
+  const { ask = [] } = use.settings.network;
+  const granted = ask.length === 0 ? [] : listGrantedHosts(use.settings, await readEntries());
+  return await sandboxes.open({ ...use, granted });
 }
 
 /** The sandbox of an agent's tools: its own settings, or else the worker's. */

@@ -16,7 +16,7 @@ import { assertNotStalled, withHeartbeat } from "../step/heartbeat.ts";
 import { withLiveOutput } from "../step/live-output.ts";
 import { buildIdempotencyKey, getCurrentStep } from "../step/step.ts";
 import { runStoredStep, type StepResult, storeStep } from "../step/stored-step.ts";
-import { getToolSandbox, listGrantedHosts } from "./call-sandbox.ts";
+import { getToolSandbox, openGrantedSandbox } from "./call-sandbox.ts";
 import { createCallSignal } from "./call-signal.ts";
 import { fetchSecrets, listDefinitionSecrets } from "./definition-secrets.ts";
 import { listEarlierResults } from "./earlier-results.ts";
@@ -63,12 +63,8 @@ function getToolName({ tool }: ToolInput): string {
 async function runReader(tool: Tool, input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
   const step = getCurrentStep(input, dependencies.process);
   const call = await readCall(input, dependencies);
-  const made = await buildStepResult(
-    input,
-    call,
-    await runTool(tool, call, input, undefined, dependencies),
-    dependencies,
-  );
+  const answer = await runTool(tool, call, input, undefined, dependencies);
+  const made = await buildStepResult(input, call, answer, dependencies);
   return await storeStep(step, input, made, dependencies);
 }
 
@@ -191,11 +187,9 @@ async function runTool(
       workspace,
       sandbox: settings,
       openSandbox: async () => {
-        const asks = settings.network.ask !== undefined && settings.network.ask.length > 0;
-        const granted = asks ? listGrantedHosts(settings, await readEntries()) : [];
-        const isReadOnly = tool.replay === "pure";
         const readable = await findSkillFolders(definition, workspace);
-        return await dependencies.sandboxes.open({ settings, workspace, isReadOnly, granted, readable });
+        const use = { settings, workspace, isReadOnly: tool.replay === "pure", readable };
+        return await openGrantedSandbox(use, readEntries, dependencies);
       },
       loopId: input.loopId,
       timeoutMs: getTimeLimit(tool, definition),

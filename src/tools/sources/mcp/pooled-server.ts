@@ -6,6 +6,7 @@ import type { ConnectionEvents, McpConnection, Progress, RequestOptions } from "
 import { findErrorReason, McpError } from "./mcp-error.ts";
 import type { PooledServerOptions, ServerListing } from "./pooled-server-options.ts";
 import { requestWithDeadline } from "./request-with-deadline.ts";
+import { observeSandbox } from "./sandbox-watch.ts";
 import { Semaphore } from "./semaphore.ts";
 import { ServerBackOff } from "./server-back-off.ts";
 import { type PendingCall as Asked, ServerRequests } from "./server-requests.ts";
@@ -127,15 +128,8 @@ export class PooledServer {
           return await this.#attempt(options, work, pendingCall);
         }
       };
-      const { sandbox } = this.#options;
-      const { signal, onSandbox } = options;
-      return await this.#semaphore.run(
-        signal,
-        async () =>
-          await (sandbox === undefined || onSandbox === undefined
-            ? attempt()
-            : sandbox.observe(attempt, onSandbox)),
-      );
+      const observed = async () => await observeSandbox(this.#options.sandbox, attempt, options.onSandbox);
+      return await this.#semaphore.run(options.signal, observed);
     } catch (error) {
       throw this.#toMcpError(error, options.signal);
     } finally {

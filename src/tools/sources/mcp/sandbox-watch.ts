@@ -51,3 +51,12 @@ export class SandboxWatch {
     }
   }
 }
+
+/** Runs a call of a server that may have no sandbox, for a caller that may not ask what happens in it. */
+export async function observeSandbox<Result>(
+  watch: SandboxWatch | undefined,
+  work: () => Promise<Result>,
+  report: ((report: SandboxReport) => void) | undefined,
+): Promise<Result> {
+  return await (watch === undefined || report === undefined ? work() : watch.observe(work, report));
+}
