@@ -120,6 +120,9 @@ const compaction = describeKey(
   "One of [[compaction.instances]], or a table like [compaction].",
 );
 
+/** The sections of one agent's own table. */
+const AgentSections = { ...Sections, tools, skills, compaction };
+
 const AgentInstance = z.strictObject({
   id: describeKey(
     withExpected(z.string().min(1), "a name of its own"),
@@ -140,10 +143,7 @@ const AgentInstance = z.strictObject({
   fallbacks,
   workspace,
   sub_agents: subAgentNames,
-  ...Sections,
-  tools,
-  skills,
-  compaction,
+  ...AgentSections,
 });
 
 const SubAgentInstance = z.strictObject({
@@ -170,10 +170,7 @@ const SubAgentInstance = z.strictObject({
   ...buildShape(SAMPLING_FIELDS),
   workspace,
   sub_agents: subAgentNames,
-  ...Sections,
-  tools,
-  skills,
-  compaction,
+  ...AgentSections,
 });
 
 const ProviderInstance = z.strictObject({
