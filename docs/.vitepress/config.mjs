@@ -10,6 +10,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const UNLISTED = ["docs/contributing/conformance.md"];
 /** Not searched: a list of former names. */
 const UNSEARCHED = /(?:^|\/)renames\.md$/;
+/** Some file systems do not distinguish it from `docs/security.md`, whose page is `security`. */
+const REPORTING = { source: "SECURITY.md", page: "reporting.md" };
 /** Files that pages link to, and that are no pages. */
 const linkedFiles = new Set();
 
@@ -84,6 +86,7 @@ function listOtherFolders() {
 
 /** Pages of `docs` are at the root of the site, and a README is the page of its folder. */
 function rewritePath(id) {
+  if (id === REPORTING.source) return REPORTING.page;
   return id.replace(/^docs\//, "").replace(/(^|\/)README\.md$/, "$1index.md");
 }
 
@@ -114,6 +117,7 @@ function rewriteLinks(tokens, env) {
 
 /** Returns the source of a page by its path on the site. */
 function findSource(page) {
+  if (page === REPORTING.page) return REPORTING.source;
   const names = [page, page.replace(/index\.md$/, "README.md")];
   return (
     [...names.map((name) => `docs/${name}`), ...names].find((name) => existsSync(join(ROOT, name))) ?? page
