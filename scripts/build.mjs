@@ -14,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
+import { minify } from "terser";
 import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
 import { BUNDLED_PACKAGES, BUNDLES, GRAMMARS } from "./bundled-packages.mjs";
 import { writeDeclarations } from "./declarations.mjs";
@@ -22,7 +23,7 @@ import { removeBlanks } from "./remove-blanks.mjs";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 
-/** The options of esbuild for modules. Names stay, because stack traces show them. */
+/** The options of esbuild for modules. */
 const SHORT = {
   format: "esm",
   target: "es2022",
@@ -30,6 +31,15 @@ const SHORT = {
   minifySyntax: true,
   minifyWhitespace: true,
   lineLimit: 500,
+};
+
+/** The options of terser, which shortens local names. Those of functions and classes stay, because stack traces show them. */
+const SHORT_NAMES = {
+  module: true,
+  ecma: 2022,
+  compress: false,
+  mangle: { toplevel: false, module: false, keep_fnames: true, keep_classnames: true },
+  format: { ecma: 2022, max_line_len: 500 },
 };
 
 /** Files of dist that have no source of the same name. */
@@ -65,14 +75,15 @@ function copyDataFiles() {
 }
 
 /**
- * Removes comments and blanks from the compiled modules: the declarations and the sources have them too. Lines stay short, so
- * that a stack trace points at a few statements. A module of types alone is removed: nothing imports it.
+ * Removes comments and blanks from the compiled modules, and shortens local names: the declarations and the sources have them
+ * too. Lines stay short, so that a stack trace points at a few statements. A module of types alone is removed: nothing imports it.
  */
 async function shortenModules() {
   for (const file of readdirSync("dist", { recursive: true })) {
     if (!file.endsWith(".js") || file === "workflow-bundle.js") continue;
     const code = readFileSync(join("dist", file), "utf8");
-    const { code: short } = await transform(code, SHORT);
+    const { code: withoutBlanks } = await transform(code, SHORT);
+    const { code: short } = await minify(withoutBlanks, SHORT_NAMES);
     if (short === "") rmSync(join("dist", file));
     else if (short !== code) writeFileSync(join("dist", file), short);
   }
