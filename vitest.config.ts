@@ -88,6 +88,7 @@ export default defineConfig(({ mode }) => ({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,
+    expect: { poll: { timeout: 60_000 } },
     env: {
       // Tests run on a host that cannot make a sandbox, too. Those of the sandbox state another.
       HOLDFAST_SANDBOX: "off",

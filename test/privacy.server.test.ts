@@ -10,13 +10,13 @@ import type { DevServer } from "../src/devserver/dev-server.ts";
 import { startDevServer } from "../src/devserver/start-server.ts";
 import { createLogger } from "../src/platform/log.ts";
 import { openHub } from "../src/store/stream/open-hub.ts";
-import { eventually } from "../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../src/testing/model-server/server.ts";
 import { createTestAgent } from "../src/testing/test-agent.ts";
 import { defineTool } from "../src/tools/tool.ts";
 import { createWorker } from "../src/worker.ts";
 import { createKeyEnvironment } from "./codec/key-environment.ts";
 import { containsText } from "./support/encoded-text.ts";
+import { eventually } from "./support/eventually.ts";
 import { thoroughTest } from "./support/test-depth.ts";
 
 /** One word for each source of text: a word that is found shows where it leaked. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import xterm from "@xterm/headless";
 import { resolveBuiltFile } from "../../src/testing/built-file.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** The terminal's program of util-linux, which gives another program a terminal. */
 export const hasPseudoTerminal = process.platform === "linux" && existsSync("/usr/bin/script");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { main } from "../../src/apps/cli/program.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { formatConnectionOptions } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { main } from "../../src/apps/cli/program.ts";
 import { isLoopback, resolveToken } from "../../src/apps/cli/serve-token.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { createTerminal } from "./terminal.ts";
 
 let home: string;

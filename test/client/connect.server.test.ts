@@ -39,15 +39,11 @@ async function bareNamespace(): Promise<string> {
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   });
   await expect
-    .poll(
-      () =>
-        connection.workflowService.describeNamespace({ namespace }).then(
-          () => true,
-          () => false,
-        ),
-      {
-        timeout: 15_000,
-      },
+    .poll(() =>
+      connection.workflowService.describeNamespace({ namespace }).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
   await connection.close();

@@ -7,7 +7,7 @@ import { formatCursor, parseCursor } from "../../src/client/read/event-cursor.ts
 import type { SessionEvent } from "../../src/client/read/session-events.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
 import { LocalHub } from "../../src/store/stream/local-hub.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { BackgroundReader, Timeline, type TurnPlan } from "./timeline.ts";
 
 let dir: string;

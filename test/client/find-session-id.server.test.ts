@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { createTestAgent } from "../../src/testing/test-agent.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";

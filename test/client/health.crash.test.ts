@@ -22,9 +22,7 @@ testIf(process.platform === "linux", NO_PROC)(
     const taskQueue = `killed-${randomUUID()}`;
     const worker = await startWorkerProcess({ address, namespace, home, taskQueue });
     const holdfast = await connect({ address, namespace, home, taskQueue });
-    await expect
-      .poll(() => countPollers(holdfast), { timeout: 15_000 })
-      .toEqual({ workflow: 1, activity: 1 });
+    await expect.poll(() => countPollers(holdfast)).toEqual({ workflow: 1, activity: 1 });
     await worker.kill("SIGKILL");
     expect(await countPollers(holdfast)).toEqual({ workflow: 0, activity: 0 });
     await holdfast.close();

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { createPng } from "../support/media.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createJobName, createMembers, readConversation } from "../workflows/support/job-agents.ts";

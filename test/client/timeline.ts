@@ -3,7 +3,7 @@ import { type SessionEvent, streamSessionEvents } from "../../src/client/read/se
 import type { EventBody } from "../../src/schema/loop-event.ts";
 import type { LocalHub } from "../../src/store/stream/local-hub.ts";
 import type { Delta, DeltaBody } from "../../src/store/stream/stream-hub.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { answer, delta, EditableTranscript, NO_USAGE } from "./editable-transcript.ts";
 
 /** A turn of a timeline: chunks of each attempt at its answer, and the output of its calls. */

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createTestAgent } from "../../src/testing/test-agent.ts";
 import { runHoldfast } from "../cli/terminal.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { startMachine, type TestMachine } from "./support/test-machine.ts";
 

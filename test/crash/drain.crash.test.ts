@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
 import { listToolProcesses } from "./support/tool-processes.ts";

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { SessionEvent } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { connectClient } from "../workflows/support/test-client.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";

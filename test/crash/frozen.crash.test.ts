@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openCampaignEnvironment } from "./support/campaign.ts";
 
@@ -24,14 +24,14 @@ thoroughTest(
       during: async ({ keep, runs, killLog }) => {
         const debug = { HOLDFAST_LOG: "debug" };
         const asleep = await keep(["store:before:1"], { HOLDFAST_KILL_SIGNAL: "SIGSTOP", ...debug });
-        await eventually(() => readFileSync(killLog, "utf8").includes('"stopped"'), { timeoutMs: 30_000 });
+        await eventually(() => readFileSync(killLog, "utf8").includes('"stopped"'));
         await keep([], debug);
         const asked = (session: string) =>
           stage()
             .vendorLog.of(session)
             .filter(({ type }) => type === "asked").length;
         // The others stream slowly: their steps are claimed, and nothing is stored yet.
-        await eventually(() => runs.every(({ session }) => asked(session) === 2), { timeoutMs: 30_000 });
+        await eventually(() => runs.every(({ session }) => asked(session) === 2));
         asleep.keeper.signal("SIGCONT");
         await eventually(() => refusals(asleep.log) > 0, { what: "a refusal of a late write" });
         refused = refusals(asleep.log);

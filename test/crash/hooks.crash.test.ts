@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { readProcess } from "../../src/platform/process/process-table.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { startApplicationWorker } from "./support/application-worker.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
@@ -45,7 +45,7 @@ thoroughTest(
     await first.kill("SIGKILL");
     await eventually(async () => (await readProcess(Number(pid))) === undefined);
     await stage.startWorker();
-    await eventually(() => lines("killed.asked").length === 2, { timeoutMs: 15_000 });
+    await eventually(() => lines("killed.asked").length === 2);
     stage.release("killed");
     expect(await session.readResult()).toMatchObject({ text: "Fine." });
     expect(lines("killed.asked")[1]?.split(" ")[1]).toBe(id);
@@ -93,7 +93,7 @@ thoroughTest.each(["before-turn", "after-turn"] as const)(
     first.kill("SIGKILL");
     await once(first, "exit");
     await startApplicationWorker(stage);
-    await eventually(() => stage.countRuns(point) === 2, { timeoutMs: 15_000 });
+    await eventually(() => stage.countRuns(point) === 2);
     stage.release(point);
     expect(await session.readResult()).toMatchObject({ text: "Fine." });
     const ids = lines(`${point}.runs`);

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { KILL_POINTS, type KillPoint } from "../../src/platform/kill-point.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
 import { superviseArmedWorker } from "./support/supervised-worker.ts";
 

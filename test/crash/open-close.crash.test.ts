@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createMembers, readConversation } from "../workflows/support/job-agents.ts";
 import { connectClient } from "../workflows/support/test-client.ts";

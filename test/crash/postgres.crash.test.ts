@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   findPostgresBinaries,
   NO_POSTGRES,
@@ -49,7 +49,6 @@ describeIf(findPostgresBinaries() !== undefined, NO_POSTGRES)("runs whose store 
       await first.kill("SIGKILL");
       const second = await stage.startWorker();
       await eventually(() => stage.countRuns("again") === 2, {
-        timeoutMs: 15_000,
         what: "the second execution",
       });
       for (const label of ["once", "again"]) stage.release(label);
@@ -85,7 +84,7 @@ describeIf(findPostgresBinaries() !== undefined, NO_POSTGRES)("runs whose store 
       // One outage is longer than an operation waits by itself.
       for (const awayMs of [200, 11_000, 500]) {
         const before = ran().length;
-        await eventually(() => ran().length > before || ran().length === 8 * turns, { timeoutMs: 30_000 });
+        await eventually(() => ran().length > before || ran().length === 8 * turns);
         await server.kill();
         await sleep(awayMs);
         await server.start();

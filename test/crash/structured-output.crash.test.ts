@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
 import { startProxy } from "./support/stalling-proxy.ts";

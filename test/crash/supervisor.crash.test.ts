@@ -33,7 +33,7 @@ thoroughTest(
     await team.start();
     await stage.model.waitForHold("scout");
     await stage.model.waitForHold("writer");
-    await expect.poll(() => team.countRequests().length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => team.countRequests().length).toBe(2);
     await first.kill("SIGKILL");
     stage.model.release("scout");
     stage.model.release("writer");

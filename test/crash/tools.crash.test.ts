@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import {
   type CrashEnvironment,
@@ -77,9 +77,7 @@ thoroughTest(
     await stage.printed("printed by unsafe");
     await first.kill("SIGKILL");
     await stage.startWorker();
-    await eventually(() => stage.countRuns("idempotent") === 2 && stage.countRuns("pure") === 2, {
-      timeoutMs: 15_000,
-    });
+    await eventually(() => stage.countRuns("idempotent") === 2 && stage.countRuns("pure") === 2);
     for (const label of ["unsafe", "idempotent", "pure"]) stage.release(label);
     expect(await session.readResult()).toMatchObject({ text: "Done." });
     expect([stage.countRuns("unsafe"), stage.countRuns("idempotent"), stage.countRuns("pure")]).toEqual([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import type { WorkerProcess } from "../../src/testing/worker-process.ts";
 import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createAgentTree, createTaskCall, listChildSessions } from "../workflows/support/agent-tree.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";
@@ -117,7 +117,7 @@ thoroughTest(
     worker = await stage.startWorker();
     // The second worker has reported one end to the caller, and has executed no step of the caller's own.
     stage.model.release("early");
-    await eventually(async () => (await root.readStatus()).running.length === 1, { timeoutMs: 30_000 });
+    await eventually(async () => (await root.readStatus()).running.length === 1);
     await worker.kill("SIGKILL");
     stage.model.release("late");
     worker = await stage.startWorker();

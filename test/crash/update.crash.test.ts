@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { updateDefinitionUpdate } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import {
   type CrashEnvironment,

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { resolveBuiltFile } from "../../src/testing/built-file.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
+import { eventually } from "../support/eventually.ts";
 // @ts-expect-error: a plain module, which the campaign reads too.
 import { isNormalTaskFailure } from "../support/normal-task-failures.mjs";
 import { thoroughTest } from "../support/test-depth.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
 import { lockTranscript } from "./support/transcript-lock.ts";

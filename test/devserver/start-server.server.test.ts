@@ -199,8 +199,8 @@ thoroughTest.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
     const { child, address, home } = await owner("");
     expect(await isListening("127.0.0.1", portOf(address))).toBe(true);
     child.kill(signal);
-    await expect.poll(() => isListening("127.0.0.1", portOf(address)), { timeout: 15_000 }).toBe(false);
-    await expect.poll(() => existsSync(home), { timeout: 15_000 }).toBe(false);
+    await expect.poll(() => isListening("127.0.0.1", portOf(address))).toBe(false);
+    await expect.poll(() => existsSync(home)).toBe(false);
   },
 );
 
@@ -210,8 +210,8 @@ thoroughTest.each([
 ])("the server ends when its owner ends by %s", async (_name, ending) => {
   const { child, address, home } = await owner(ending);
   child.stdin?.write("now\n");
-  await expect.poll(() => isListening("127.0.0.1", portOf(address)), { timeout: 15_000 }).toBe(false);
-  await expect.poll(() => existsSync(home), { timeout: 15_000 }).toBe(false);
+  await expect.poll(() => isListening("127.0.0.1", portOf(address))).toBe(false);
+  await expect.poll(() => existsSync(home)).toBe(false);
 });
 
 thoroughTest("missing search attributes are found and registered once", async () => {
@@ -224,16 +224,12 @@ thoroughTest("missing search attributes are found and registered once", async ()
     workflowExecutionRetentionPeriod: { seconds: 86_400 as unknown as never },
   });
   await expect
-    .poll(() => findReadinessProblem({ address: server.address, namespace }, 5_000), { timeout: 30_000 })
+    .poll(() => findReadinessProblem({ address: server.address, namespace }, 5_000))
     .toBeUndefined();
   expect(await findMissingSearchAttributes(connection, namespace)).toEqual(Object.keys(SEARCH_ATTRIBUTES));
   await expect
-    .poll(() => registerSearchAttributes(connection, namespace).catch((error: unknown) => error), {
-      timeout: 30_000,
-    })
+    .poll(() => registerSearchAttributes(connection, namespace).catch((error: unknown) => error))
     .toBeInstanceOf(Array);
-  await expect
-    .poll(() => findMissingSearchAttributes(connection, namespace), { timeout: 30_000 })
-    .toEqual([]);
+  await expect.poll(() => findMissingSearchAttributes(connection, namespace)).toEqual([]);
   expect(await registerSearchAttributes(connection, namespace)).toEqual([]);
 });

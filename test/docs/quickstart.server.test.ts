@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { describeIf } from "../support/skipping.ts";
 import { isThorough, thoroughTest } from "../support/test-depth.ts";
 import { readPage } from "./support/doc-programs.ts";
@@ -63,7 +63,7 @@ describeIf(hasPrivateNetwork, NO_PRIVATE_NETWORK)("the quickstart", () => {
             }
             // The second invoice is on its way.
             if (step.commands.startsWith("kill -9"))
-              await eventually(() => readSaved("invoices.txt").includes("Ben"), { timeoutMs: 60_000 });
+              await eventually(() => readSaved("invoices.txt").includes("Ben"));
             printed = (await shell?.run(step.commands)) ?? "";
         }
       }

@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { afterAll, expect } from "vitest";
 import { z } from "zod";
-import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { Connection } from "@temporalio/client";
 import { expect, test } from "vitest";
 import { RETRY_UNTIL_CLOSED } from "../../src/platform/retry-until-closed.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** Opens a connection to a port where a listener hangs up on every client, and counts them. */
 async function connectToNobody() {

@@ -324,7 +324,7 @@ thoroughTest("a worker that has ended has closed its stores, and not those that 
   // thread, whose connection no collection ends.
   const collectGarbage = () => (runInNewContext("gc") as () => void)();
   setFlagsFromString("--expose-gc");
-  await expect.poll(listOpen, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(listOpen).toEqual([]);
   rmSync(home, { recursive: true, force: true });
 });
 

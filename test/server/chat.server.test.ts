@@ -7,7 +7,7 @@ import {
 } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { connectClient } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";

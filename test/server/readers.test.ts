@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { Holdfast, SessionEvent } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   agentEnd,
   agentStart,

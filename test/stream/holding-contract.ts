@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { HoldingHub } from "../../src/store/stream/holding-hub.ts";
 import type { Delta } from "../../src/store/stream/stream-hub.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { createDelta, readNext } from "./hub-contract.ts";
 
 /** A place of live output for one test. */

@@ -3,7 +3,7 @@ import { resolveEncryption } from "../../src/platform/encryption/resolve-encrypt
 import { createEncryptedLineCodec } from "../../src/store/stream/encrypted-line-codec.ts";
 import type { LineCodec } from "../../src/store/stream/line-codec.ts";
 import type { Delta, StreamHub } from "../../src/store/stream/stream-hub.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** A hub for one test. `reopen` opens the same location again, as another process would, optionally with keys. */
 export type HubFixture = {

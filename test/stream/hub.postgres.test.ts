@@ -4,8 +4,8 @@ import { createEncryptedLineCodec } from "../../src/store/stream/encrypted-line-
 import { HoldingHub } from "../../src/store/stream/holding-hub.ts";
 import type { LineCodec } from "../../src/store/stream/line-codec.ts";
 import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { containsText } from "../support/encoded-text.ts";
+import { eventually } from "../support/eventually.ts";
 import { findPostgresBinaries, NO_POSTGRES, startPostgres } from "../support/postgres.ts";
 import { describeIf, testIf } from "../support/skipping.ts";
 import { thoroughDescribe, thoroughTest } from "../support/test-depth.ts";

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findFreePort } from "../../src/devserver/find-free-port.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "./eventually.ts";
 
 const CLI = resolve(import.meta.dirname, "../../dist/apps/cli/main.js");
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { findFreePort } from "../../src/devserver/find-free-port.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "./eventually.ts";
 
 const run = promisify(execFile);
 

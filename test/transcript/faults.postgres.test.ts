@@ -9,8 +9,8 @@ import { Database } from "../../src/store/postgres/database.ts";
 import { parseDatabaseTarget } from "../../src/store/postgres/database-target.ts";
 import type { Statement, Work } from "../../src/store/postgres/transaction.ts";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { type CuttingProxy, cutOnce, startCuttingProxy } from "../support/cutting-proxy.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   findPostgresBinaries,
   NO_POSTGRES,

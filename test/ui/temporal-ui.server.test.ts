@@ -8,12 +8,12 @@ import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { buildListUrl, buildSetupScript, buildViewLinks } from "../../src/apps/cli/temporal-ui.ts";
 import { connect, type Holdfast, type Session } from "../../src/client/index.ts";
 import { omitUndefined } from "../../src/platform/text/omit-undefined.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import type { ModelScript } from "../../src/testing/model-server/script.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { createTestAgent } from "../../src/testing/test-agent.ts";
 import { createWorker, type HoldfastWorker } from "../../src/worker.ts";
 import { BROWSER, launchBrowser, NO_BROWSER } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { describeIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 

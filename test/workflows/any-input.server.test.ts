@@ -81,9 +81,7 @@ thoroughTest(
       agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
     });
     const handle = await session.start("Go");
-    await expect
-      .poll(async () => (await session.readStatus()).status, { timeout: 30_000 })
-      .toBe("needs-approval");
+    await expect.poll(async () => (await session.readStatus()).status).toBe("needs-approval");
     const values = [
       ...fc.sample(json, { numRuns: RUNS, seed: 16 }),
       deep(3000),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createMembers, readConversation } from "./support/job-agents.ts";
 import { connectClient } from "./support/test-client.ts";

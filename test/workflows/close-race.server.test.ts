@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { BlockingTranscript } from "./support/blocking-transcript.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";

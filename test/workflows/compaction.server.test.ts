@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { compactSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { connectClient, runCommandLine } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";

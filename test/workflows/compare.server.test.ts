@@ -69,7 +69,7 @@ describe("holdfast compare", () => {
       streams,
     );
     await stage.model.waitForHold("interrupted");
-    await expect.poll(() => said.err, { timeout: 10_000 }).toContain("branch 2 ended: answered");
+    await expect.poll(() => said.err).toContain("branch 2 ended: answered");
     const [, session = ""] = /session (\S+)/.exec(said.err) ?? [];
     const { out: status } = await runCommandLine(stage, "status", session);
     expect(status).toMatch(/^branch 1 +agent-1 · test-model · running .* · \S+\.branch-1-[0-9a-f]{8}$/m);

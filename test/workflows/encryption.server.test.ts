@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type ConnectOptions, connect } from "../../src/client/connection/connect.ts";
 import type { Holdfast } from "../../src/client/holdfast.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { createWorker } from "../../src/worker.ts";
 import { createKeyEnvironment } from "../codec/key-environment.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EvaluationStrategyRequest } from "../../src/hooks/evaluation-strategy.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { listTexts } from "./support/list-texts.ts";
 import { connectClient } from "./support/test-client.ts";

@@ -106,9 +106,7 @@ describe("several branches from one position", () => {
         { prompt: "B", agent: session.definition },
       ]);
       await gates.get("stay").arrived;
-      await expect
-        .poll(async () => (await two.status()).branches?.[1]?.status, { timeout: 10_000 })
-        .toBe("answered");
+      await expect.poll(async () => (await two.status()).branches?.[1]?.status).toBe("answered");
       expect(await two.stop(1)).toBe(false);
       expect(await two.stop(0, "enough")).toBe(true);
       const ended = await two.result();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { isRunNotFound } from "../../src/client/client-errors.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { runCommandLine } from "./support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";

@@ -1,8 +1,8 @@
 import { WithStartWorkflowOperation } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import type { agent } from "../../src/workflows/agent.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import type { TestSession } from "./support/test-session.ts";

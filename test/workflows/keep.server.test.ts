@@ -13,7 +13,7 @@ import {
   sessionToJson,
 } from "../../src/client/index.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
 import { Gates } from "./support/gates.ts";

@@ -2,13 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import {
   createStdioServer,
   createTemporaryFolder,
   MISBEHAVING_SERVER,
   resolveOfficialServer,
 } from "../mcp/support/mcp-servers.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import { recordWarnings } from "./support/warnings.ts";

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { approveUpdate } from "../../src/workflows/messages.ts";
 import { createDocument, startApi } from "../openapi/sample-api.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
 import { recordWarnings } from "./support/warnings.ts";

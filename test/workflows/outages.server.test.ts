@@ -7,8 +7,8 @@ import { readStartTime } from "../../src/platform/process/process-group.ts";
 import type { Step } from "../../src/store/transcript/step.ts";
 import { StoreError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { SessionStatus } from "../../src/client/index.ts";
 import type { VendorWait } from "../../src/conversation/step-wait.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
 import { connectClient, runCommandLine } from "./support/test-client.ts";

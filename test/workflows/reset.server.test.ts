@@ -91,18 +91,18 @@ describe("a run that an operator resets is a fork of the record", () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.start("First", { mode: "interactive" });
     await session.waitForRequest(0);
-    await expect.poll(async () => (await session.readStatus()).status, { timeout: 10_000 }).toBe("waiting");
+    await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
     await holdfast.session(session.id).prompt("Second");
     await expect
       .poll(async () => (await stage.transcript.readLoops(session.id))[1]?.status)
       .toBe("completed");
     const before = await said(session, "main");
     await resetTo(stage, session, await asked(session, "call-model"));
-    await expect.poll(() => session.listRequests().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => session.listRequests().length).toBeGreaterThanOrEqual(3);
     await expect
-      .poll(async () => (await stage.transcript.readSession(session.id))?.headBranch, { timeout: 10_000 })
+      .poll(async () => (await stage.transcript.readSession(session.id))?.headBranch)
       .toMatch(/^fork-/);
-    await expect.poll(async () => (await session.readStatus()).status, { timeout: 10_000 }).toBe("waiting");
+    await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
     await session.handle.terminate();
     expect(await said(session, "main")).toEqual(before);
     expect((await said(session)).slice(0, 2)).toEqual(["First", "One."]);
@@ -119,7 +119,7 @@ describe("a run that an operator resets is a fork of the record", () => {
     });
     await session.start("Go");
     await gates.get("slow").arrived;
-    await expect.poll(async () => (await said(session)).length, { timeout: 5000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(async () => (await said(session)).length).toBeGreaterThanOrEqual(3);
     const calls = (await listActivities(session)).filter(({ type }) => type === "hold");
     expect(calls).toHaveLength(2);
     gates.get("slow").open();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
-import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";

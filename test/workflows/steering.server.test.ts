@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal, queueModeSignal, steerSignal } from "../../src/workflows/messages.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Holdfast } from "../../src/client/index.ts";
 import { readProcess } from "../../src/platform/process/process-table.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { defineTool } from "../../src/tools/tool.ts";
+import { eventually } from "../support/eventually.ts";
 import { isThorough } from "../support/test-depth.ts";
 import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
 import { createMembers } from "./support/job-agents.ts";
@@ -392,7 +392,7 @@ describe.each(STOP_METHODS)("%s", (_, stop) => {
       expect(await listOpenDescendants(stage, id)).toEqual([]);
       const open = () =>
         asks.flatMap((one) => one.listRequests()).filter(({ outcome }) => outcome === "open");
-      await eventually(() => open().length === 0, { timeoutMs: 1_000, what: "the end of all requests" });
+      await eventually(() => open().length === 0, { timeoutMs: LIMIT_MS, what: "the end of all requests" });
       for (const session of closed) await expectClosed(session);
       behind?.();
     },

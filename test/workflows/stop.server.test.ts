@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readProcess } from "../../src/platform/process/process-table.ts";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { watchLiveOutput } from "./support/live-output.ts";
 import { isWaitingForVendor, STOP_METHODS } from "./support/stopping.ts";

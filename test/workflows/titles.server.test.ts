@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { eventually } from "../../src/testing/eventually.ts";
 import type { Matcher, ScriptedConversation } from "../../src/testing/model-server/script.ts";
 import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
 import { connectClient, runCommandLine } from "./support/test-client.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
+import { eventually } from "../support/eventually.ts";
 import { Gates } from "./support/gates.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 

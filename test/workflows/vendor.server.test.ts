@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../src/testing/eventually.ts";
 import type { FaultRule } from "../../src/testing/model-server/fault.ts";
+import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 import { recordWarnings } from "./support/warnings.ts";

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { DATABASE_URL } from "../../../src/config/database-url.ts";
 import type { StepRecord } from "../../../src/store/transcript/step.ts";
-import { eventually } from "../../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import {
   startWorkerProcess,
   type WorkerProcess,
   type WorkerProcessOptions,
 } from "../../../src/testing/worker-process.ts";
+import { eventually } from "../../support/eventually.ts";
 import {
   openTestEnvironment,
   TEST_KEY,

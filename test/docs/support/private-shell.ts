@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { eventually } from "../../../src/testing/eventually.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** A network of its own has all ports free, so that commands with fixed ports do not meet those of other tests. */
 export const hasPrivateNetwork = spawnSync("unshare", ["-rn", "ip", "link", "set", "lo", "up"]).status === 0;
@@ -44,7 +44,7 @@ export class PrivateShell {
   /** Ends the shell and its background jobs, which are in its process group. */
   async stop(): Promise<void> {
     this.#signal("SIGTERM");
-    await eventually(() => !this.#signal(0), { what: "the end of the background jobs", timeoutMs: 60_000 });
+    await eventually(() => !this.#signal(0), { what: "the end of the background jobs" });
   }
 
   #signal(signal: NodeJS.Signals | 0): boolean {

@@ -6,10 +6,10 @@ import {
   Worker,
   type WorkerOptions,
 } from "@temporalio/worker";
-import { eventually } from "../../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import type { HoldfastPluginOptions } from "../../../src/worker/plugin.ts";
 import { holdfastPlugin } from "../../../src/worker/plugin.ts";
+import { eventually } from "../../support/eventually.ts";
 import { silenceTemporal, TEST_KEY, type TestEnvironment } from "../../workflows/support/test-environment.ts";
 
 export const WORKFLOWS = resolveHere("workflows.ts");

@@ -1,7 +1,7 @@
 import type { SessionRecord } from "../../../src/store/transcript/session.ts";
-import { eventually } from "../../../src/testing/eventually.ts";
 import type { Reply } from "../../../src/testing/model-server/reply.ts";
 import type { TestAgentOptions } from "../../../src/testing/test-agent.ts";
+import { eventually } from "../../support/eventually.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 import type { TestSession } from "./test-session.ts";
 

@@ -2,7 +2,6 @@ import type { WorkflowHandle } from "@temporalio/client";
 import type { AgentDefinitionInput } from "../../../src/schema/definition.ts";
 import type { EventBody, LoopEvent } from "../../../src/schema/loop-event.ts";
 import type { Entry } from "../../../src/schema/record.ts";
-import { eventually } from "../../../src/testing/eventually.ts";
 import type { RecordedRequest } from "../../../src/testing/model-server/ledger.ts";
 import type { ScriptedConversation } from "../../../src/testing/model-server/script.ts";
 import { createTestAgent, type TestAgentOptions } from "../../../src/testing/test-agent.ts";
@@ -10,6 +9,7 @@ import type { agent } from "../../../src/workflows/agent.ts";
 import { statusQuery } from "../../../src/workflows/messages.ts";
 import type { StartRequest } from "../../../src/workflows/run-input.ts";
 import type { RunResult } from "../../../src/workflows/run-result.ts";
+import { eventually } from "../../support/eventually.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
 export type SessionOptions = Pick<ScriptedConversation, "replies" | "faults"> & {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { resolveBuiltFile } from "../../../../src/testing/built-file.ts";
-import { eventually } from "../../../../src/testing/eventually.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { copyTranscript, countAnswers } from "./stored-answers.ts";
 import type { StoredAnswers } from "./vendor.ts";
 
