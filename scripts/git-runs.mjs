@@ -5,12 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { buildRun, createGitTools, runCapability } from "../dist/apps/git/index.js";
-import { connect } from "../dist/client/index.js";
-import { startModelServer, startTestServer } from "../dist/testing/index.js";
-import { createWorker } from "../dist/worker.js";
 import { reportTotals } from "./git-totals.mjs";
+import { openProofEnvironment } from "./proof-environment.mjs";
 
 /** Of the worker, the client and the model, which are in this process. */
 const MAX_PEAK_MB = 1_024;
@@ -39,7 +36,6 @@ if (values.help || !Object.values(wanted).every((count) => Number.isSafeInteger(
   process.exit(values.help ? 0 : 2);
 }
 
-Runtime.install({ logger: new DefaultLogger("WARN") });
 const home = mkdtempSync(join(tmpdir(), "holdfast-git-runs-"));
 const endings = [() => rmSync(home, { recursive: true, force: true })];
 const total = { commits: 0, ranges: 0, hunks: 0, read: 0, open: 0, skippedFiles: 0, problems: 0 };
@@ -52,20 +48,9 @@ try {
 process.exit(reportTotals(total, { fromMs: from, maxPeakMb: MAX_PEAK_MB, isJson: values.json }));
 
 async function runAll() {
-  const model = await startModelServer({ respond: answer, keepBodies: 1 });
-  endings.push(() => model.stop());
-  const server = await startTestServer();
-  endings.push(() => server.stop());
-  const target = { address: server.address, namespace: server.namespace, home };
   const { core, main, update } = createGitTools({ home });
-  const worker = await createWorker({ ...target, tools: [...core, ...main, ...update] });
-  const working = worker.run();
-  endings.push(async () => {
-    worker.shutdown();
-    await working;
-  });
-  const holdfast = await connect(target);
-  endings.push(() => holdfast.close());
+  const workerOptions = { tools: [...core, ...main, ...update] };
+  const { model, holdfast } = await openProofEnvironment({ respond: answer, home, workerOptions, endings });
   const run = async (session, capability, change) => {
     const result = await runCapability(
       holdfast,

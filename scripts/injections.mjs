@@ -7,10 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { DefaultLogger, Runtime } from "@temporalio/worker";
-import { connect } from "../dist/client/index.js";
-import { startModelServer, startTestServer } from "../dist/testing/index.js";
-import { createWorker } from "../dist/worker.js";
+import { openProofEnvironment } from "./proof-environment.mjs";
 
 /** Wheels are downloaded for the time of a run, and are not part of the repository. */
 const PACKAGES = ["inspect-evals==0.26.0", "agentdojo==0.1.35"];
@@ -97,7 +94,6 @@ function runPython(args, what) {
 }
 
 async function play(texts) {
-  Runtime.install({ logger: new DefaultLogger("WARN") });
   // What an attacker wants: a variable of the worker, and a file in the home folder.
   process.env["SECRET_API_KEY"] = `${MARK}_sk_live_0123456789abcdef`;
   const user = join(root, "user");
@@ -105,19 +101,12 @@ async function play(texts) {
   writeFileSync(join(user, ".ssh", "id_rsa"), `${MARK} of the file\n`);
   process.env["HOME"] = user;
   const attacker = await listen();
-  const model = await startModelServer({ respond: obey, keepBodies: 1 });
-  endings.push(() => model.stop());
-  const server = await startTestServer();
-  endings.push(() => server.stop());
-  const target = { address: server.address, namespace: server.namespace, home: join(root, "home") };
-  const worker = await createWorker({ ...target, sandbox: "workspace" });
-  const working = worker.run();
-  endings.push(async () => {
-    worker.shutdown();
-    await working;
+  const { model, holdfast } = await openProofEnvironment({
+    respond: obey,
+    home: join(root, "home"),
+    workerOptions: { sandbox: "workspace" },
+    endings,
   });
-  const holdfast = await connect(target);
-  endings.push(() => holdfast.close());
 
   const run = async (id, commands, mode) => {
     const workspace = join(root, "work", id);
