@@ -190,17 +190,20 @@ describeIf(isLimited, "the kernel does not limit the number of processes of this
   });
 });
 
-/** Repeats the work until the use of its file system grew by an accepted number of bytes at most. */
+/** Repeats the work until the use of its file system grew by an accepted number of bytes at most, from whatever moment on. */
 async function repeatUntil<Result>(
   work: () => Promise<Result>,
   folder: string,
   isAccepted: (growth: number) => boolean,
 ): Promise<Result> {
   for (;;) {
-    const before = readUsedBytes(folder);
+    // Others may free space before the sandbox starts, and use it again.
+    let lowest = readUsedBytes(folder);
     let growth = 0;
     const timer = setInterval(() => {
-      growth = Math.max(growth, readUsedBytes(folder) - before);
+      const used = readUsedBytes(folder);
+      lowest = Math.min(lowest, used);
+      growth = Math.max(growth, used - lowest);
     }, GROWTH_INTERVAL_MS);
     const result = await work().finally(() => clearInterval(timer));
     if (isAccepted(growth)) return result;
