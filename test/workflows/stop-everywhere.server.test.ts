@@ -24,8 +24,12 @@ import { TestEvaluation } from "./support/test-evaluation.ts";
 import { type SessionOptions, TestSession } from "./support/test-session.ts";
 import { TestTeam } from "./support/test-team.ts";
 
-/** Whatever a run is doing, it ends within this time after a request to stop it. */
+/**
+ * Whatever a run is doing, it ends within this time after a request to stop it. `npm run stop-times` measures that, with nothing
+ * beside it: what other tests do at the same time is no property of a stop.
+ */
 const LIMIT_MS = 10_000;
+const isTimed = process.env["HOLDFAST_STOP_TIMES"] === "1";
 
 /** Sessions whose loops nothing closes, by the prefixes of their names: their runs do not end. */
 const deaf = new Set<string>();
@@ -378,14 +382,18 @@ const QUICK_PLACES = 1;
 
 describe.each(STOP_METHODS)("%s", (_, stop) => {
   test.concurrent.each(isThorough ? PLACES : PLACES.slice(0, QUICK_PLACES))(
-    "in %s ends the run within ten seconds, with everything that it has started [LOOP-10, X-01, ABT-01.1-3]",
+    "in %s ends the run, with everything that it has started [LOOP-10, X-01, ABT-01.1-3]",
     async (_place, arrange) => {
       const { id, status = "stopped", closed = [id], asks, behind } = await arrange(await scene());
       const handle = stage.client.workflow.getHandle(id);
       await stop({ handle });
       // The wait may take longer: the server's clock measures the time.
       await handle.result();
-      expect(await measureStopMs(stage, id)).toBeLessThan(LIMIT_MS);
+      const tookMs = await measureStopMs(stage, id);
+      if (isTimed) {
+        console.info(`${id}: ${tookMs.toFixed(0)} ms`);
+        expect(tookMs).toBeLessThan(LIMIT_MS);
+      }
       const described = await handle.describe();
       expect(described.status.name).toBe("COMPLETED");
       expect(described.searchAttributes).toMatchObject({ HoldfastStatus: [status] });
