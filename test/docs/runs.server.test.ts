@@ -15,8 +15,10 @@ import {
 } from "../mcp/support/http-server.ts";
 import { resolveOfficialServer } from "../mcp/support/mcp-servers.ts";
 import { createDocument, startApi } from "../openapi/sample-api.ts";
+import { HOST, NO_SANDBOX } from "../platform/sandbox/host.ts";
 import { LoopbackServer } from "../providers/loopback-server.ts";
 import { writeFiles } from "../skills/skill-folders.ts";
+import { testIf } from "../support/skipping.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
@@ -209,53 +211,58 @@ describe("the agent files of docs/vendors run as printed", () => {
   );
 });
 
-test("the agent file of docs/mcp.md works with its two servers [MCP-08.1-2]", async () => {
-  const [text = ""] = blocks(await pageOf("mcp"), "toml");
-  const library = await writeFiles(join(workspace, "library"), { "note.txt": NOTE });
-  const readOnly = { inputSchema: { type: "object", properties: { words: { type: "string" } } } };
-  const tracker = await HttpServer.start((request, response) => {
-    const { id, method, params } = parseMessage(request);
-    if (request.headers.authorization !== `Bearer ${KEY}`) return response.writeHead(401).end();
-    if (method === "tools/list") {
-      const tools = ["search_issues", "get_issue", "delete_issue"].map((name) => ({ name, ...readOnly }));
-      return writeJson(response, { jsonrpc: "2.0", id, result: { tools } });
+testIf(HOST.able, NO_SANDBOX)(
+  "the agent file of docs/mcp.md works with its two servers [MCP-08.1-2]",
+  async () => {
+    const [text = ""] = blocks(await pageOf("mcp"), "toml");
+    const library = await writeFiles(join(workspace, "library"), { "note.txt": NOTE });
+    const readOnly = { inputSchema: { type: "object", properties: { words: { type: "string" } } } };
+    const tracker = await HttpServer.start((request, response) => {
+      const { id, method, params } = parseMessage(request);
+      if (request.headers.authorization !== `Bearer ${KEY}`) return response.writeHead(401).end();
+      if (method === "tools/list") {
+        const tools = ["search_issues", "get_issue", "delete_issue"].map((name) => ({ name, ...readOnly }));
+        return writeJson(response, { jsonrpc: "2.0", id, result: { tools } });
+      }
+      if (method === "tools/call")
+        return writeJson(response, createTextResult(id, `asked ${JSON.stringify(params)}`));
+      return answerHandshake(request, response);
+    });
+    try {
+      const here = text
+        .replace('"npx"', JSON.stringify(process.execPath))
+        .replace(
+          '"-y", "@modelcontextprotocol/server-filesystem"',
+          JSON.stringify(resolveOfficialServer("filesystem")),
+        )
+        .replaceAll("/srv/library", library)
+        // The server is installed in this repository, which may be in the folder for temporary files.
+        .replace("writable = [", `readable = ${JSON.stringify([process.cwd()])}, writable = [`)
+        .replace("https://mcp.example.com", tracker.origin);
+      const replies: Reply[] = [
+        call("files__read_text_file", { path: join(library, "note.txt") }),
+        call("tracker__search_issues", { words: "door" }),
+        { text: "One, about the door." },
+      ];
+      const ran = await runFile("mcp", here, replies, "--base-url", stage.model.anthropicBaseUrl);
+      expect(ran).toMatchObject(answered("One, about the door."));
+      expect(textsOf(ran.results)).toEqual([
+        NOTE,
+        expect.stringContaining('"name":"search_issues","arguments":{"words":"door"}'),
+      ]);
+      const offered = ((ran.requests[0]?.body?.["tools"] ?? []) as { name: string }[]).map(
+        ({ name }) => name,
+      );
+      expect(offered).toEqual(
+        expect.arrayContaining(["files__write_file", "tracker__search_issues", "tracker__get_issue"]),
+      );
+      expect(offered).not.toContain("files__move_file");
+      expect(offered).not.toContain("tracker__delete_issue");
+    } finally {
+      await tracker.close();
     }
-    if (method === "tools/call")
-      return writeJson(response, createTextResult(id, `asked ${JSON.stringify(params)}`));
-    return answerHandshake(request, response);
-  });
-  try {
-    const here = text
-      .replace('"npx"', JSON.stringify(process.execPath))
-      .replace(
-        '"-y", "@modelcontextprotocol/server-filesystem"',
-        JSON.stringify(resolveOfficialServer("filesystem")),
-      )
-      .replaceAll("/srv/library", library)
-      // The server is installed in this repository, which may be in the folder for temporary files.
-      .replace("writable = [", `readable = ${JSON.stringify([process.cwd()])}, writable = [`)
-      .replace("https://mcp.example.com", tracker.origin);
-    const replies: Reply[] = [
-      call("files__read_text_file", { path: join(library, "note.txt") }),
-      call("tracker__search_issues", { words: "door" }),
-      { text: "One, about the door." },
-    ];
-    const ran = await runFile("mcp", here, replies, "--base-url", stage.model.anthropicBaseUrl);
-    expect(ran).toMatchObject(answered("One, about the door."));
-    expect(textsOf(ran.results)).toEqual([
-      NOTE,
-      expect.stringContaining('"name":"search_issues","arguments":{"words":"door"}'),
-    ]);
-    const offered = ((ran.requests[0]?.body?.["tools"] ?? []) as { name: string }[]).map(({ name }) => name);
-    expect(offered).toEqual(
-      expect.arrayContaining(["files__write_file", "tracker__search_issues", "tracker__get_issue"]),
-    );
-    expect(offered).not.toContain("files__move_file");
-    expect(offered).not.toContain("tracker__delete_issue");
-  } finally {
-    await tracker.close();
-  }
-});
+  },
+);
 
 test("the agent file of docs/openapi.md calls a server with its key [OAPI-01.1, OAPI-01.3, OAPI-05.1]", async () => {
   const [text = ""] = blocks(await pageOf("openapi"), "toml");
