@@ -97,11 +97,7 @@ thoroughTest("replay detects a change in the driver: an activity of another name
 thoroughTest(
   "replay detects a change in the machine, by exactly those runs that the change affects",
   async () => {
-    const bundle = changedBundle(
-      "machine",
-      /case\s*"parallel":\s*return \w+;/,
-      'case "parallel": return 1;',
-    );
+    const bundle = changedBundle("machine", /case\s*"parallel":\s*return \w+;/, 'case "parallel": return 1;');
     const { names } = await mismatches(bundle);
     expect(names).toContain("tools");
     expect(names).not.toContain("one-turn");
