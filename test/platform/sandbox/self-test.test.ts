@@ -110,6 +110,18 @@ describeSandbox("the self-test of a sandbox", () => {
     expect([summarize(acts, "not-tried"), ok]).toEqual([[], false]);
     expect(acts[0]?.detail).toContain("/no/such/program");
   });
+
+  test("is quick", async () => {
+    const times: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const start = performance.now();
+      await runSelfTest({ plan: PLAN, programs: PROGRAMS });
+      times.push(performance.now() - start);
+    }
+    // Half a second on an idle machine with two processors; other tests run at the same time.
+    console.info(`self-test: ${times.map((time) => `${time.toFixed(0)} ms`).join(", ")}`);
+    expect(Math.min(...times)).toBeLessThan(4000);
+  });
 });
 
 /** Starts an attempt without any sandbox, as mode "off" does. */
