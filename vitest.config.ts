@@ -72,8 +72,8 @@ export default defineConfig(({ mode }) => ({
         maxForks: FORKS,
         // Each process loads a module once, not once per file.
         isolate: false,
-        // Properties make much short-lived garbage, and most other code runs too seldom to be interpreted first.
-        execArgv: ["--max-semi-space-size=64", "--always-sparkplug"],
+        // Properties make much short-lived garbage.
+        execArgv: ["--max-semi-space-size=64"],
       },
     },
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
