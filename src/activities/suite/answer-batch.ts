@@ -101,8 +101,7 @@ export class AnswerBatch {
     const { number, cell: id } = cell;
     if (record === undefined) {
       // The machine would ask again, for an output that matches, say. The answer is stored, and is not paid again.
-      await suites.setCellKind(this.#run.id, number, "agent");
-      await suites.releaseCell(id);
+      await suites.giveRunToCell(this.#run.id, number);
       return LEFT;
     }
     const { closing, loopId } = record;
