@@ -1,13 +1,10 @@
 // Compares the statistics of evaluations with SciPy and statsmodels: npm run statistics-oracle -- [--tables N] [--record]
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { PACKAGES, startPython } from "./statistics-python.mjs";
 import { computeTable, createTable, expandTable, measureDistance } from "./statistics-tables.mjs";
 
-const PACKAGES = ["scipy==1.17.1", "statsmodels==0.15.0", "numpy==2.4.6", "pandas==3.1.1"];
 /** The largest distance that counts as equal: relative above 1, absolute below. */
 const TOLERANCE = 1e-9;
 const RECORDED_TABLES = 20;
@@ -60,7 +57,7 @@ const distributions = {
 };
 const total = { tables: 0, comparisons: 0, worst: 0, failed: 0 };
 const recorded = [];
-await compareAll(installPackages());
+await compareAll();
 if (values.record) {
   writeFileSync(RECORD, `${JSON.stringify({ packages: PACKAGES, tables: recorded })}\n`);
   process.stderr.write(`statistics-oracle: recorded ${recorded.length} tables in ${RECORD}\n`);
@@ -68,55 +65,16 @@ if (values.record) {
 console.log(JSON.stringify(total));
 process.exitCode = total.failed === 0 && total.tables === tables ? 0 : 1;
 
-/** Returns the Python of an environment with the packages. The name has their versions, so that other versions get another. */
-function installPackages() {
-  const cache = process.env.HOLDFAST_CACHE || join(homedir(), ".cache", "holdfast");
-  const environment = join(cache, `statistics-oracle-${PACKAGES.join("-").replaceAll("==", "-")}`);
-  const python = join(environment, "bin", "python");
-  const stamp = join(environment, "complete");
-  if (existsSync(stamp)) return python;
-  process.stderr.write(`statistics-oracle: installing ${PACKAGES.join(", ")} in ${environment}\n`);
-  mkdirSync(cache, { recursive: true });
-  rmSync(environment, { recursive: true, force: true });
-  run(values.python, ["-m", "venv", environment]);
-  run(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PACKAGES]);
-  const draft = `${stamp}.${process.pid}`;
-  writeFileSync(draft, "");
-  renameSync(draft, stamp);
-  return python;
-}
-
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { stdio: ["ignore", 2, 2] });
-  if (status === 0) return;
-  console.error(
-    `statistics-oracle: ${command} ${args.join(" ")} failed: ${error?.message ?? `exit code ${status}`}`,
-  );
-  process.exit(2);
-}
-
-/** Sends one table after the other, each when the answer to the one before it is there. */
-async function compareAll(python) {
-  const script = join(import.meta.dirname, "statistics-oracle.py");
-  const child = spawn(python, [script], { stdio: ["pipe", "pipe", "inherit"] });
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  // Python ended: its error is on standard error, and the missing answer below ends this program.
-  child.stdin.on("error", () => {});
+async function compareAll() {
+  const python = startPython("statistics-oracle.py", values.python);
   for (let index = 0; index < tables; index++) {
     const table = createTable(statistics, firstSeed + index);
     const expanded = expandTable(statistics, table);
-    child.stdin.write(`${JSON.stringify(expanded)}\n`);
-    const { value: line, done } = await answers.next();
-    if (done) {
-      console.error(`statistics-oracle: Python ended at the table with the seed ${table.seed}.`);
-      process.exit(2);
-    }
-    // Python prints NaN and Infinity, which JSON does not have.
-    const expected = JSON.parse(line.replaceAll(/-?(NaN|Infinity)/g, "null"));
+    const expected = await python.ask(expanded);
     if (recorded.length < RECORDED_TABLES) recorded.push({ ...table, expected });
     compare(table.seed, computeTable(statistics, distributions, expanded), expected);
   }
-  child.stdin.end();
+  python.end();
 }
 
 function compare(seed, actual, expected) {
