@@ -24,7 +24,8 @@ function computeByTable(one: readonly string[], other: readonly string[]): numbe
   return previous.at(-1) as number;
 }
 
-const text = (maxLength: number) => fc.array(fc.constantFrom("a", "b", "c", "😀"), { maxLength });
+const text = (maxLength: number) =>
+  fc.array(fc.constantFrom("a", "b", "c", "😀"), { maxLength, size: "max" });
 
 describe("the edit distance", () => {
   test("is that of the definition, also for texts of several blocks", () => {
