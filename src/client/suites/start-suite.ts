@@ -125,7 +125,11 @@ async function storeScorers({ scorers }: LoadedSuite, transcript: Transcript): P
   );
 }
 
-type Sharing = Pick<RunSuiteOptions, "fresh" | "cells"> & { readonly run: string };
+type Sharing = {
+  readonly fresh: boolean;
+  readonly cells: RunSuiteOptions["cells"] | undefined;
+  readonly run: string;
+};
 
 async function storeConfigurations(
   { configurations, versions = {} }: LoadedSuite,
