@@ -6,16 +6,19 @@ import type { Problem } from "./problem.ts";
 import type { SourceFile } from "./source/source-file.ts";
 import type { Path } from "./source/source-node.ts";
 
+/** What creates problems at the places of a value. */
+export type ProblemPlace = Pick<SourceFile, "createProblem">;
+
 /** Describes what a schema rejects in a file: each problem with its place, and an unknown key with the one that was meant. */
 export function describeSchemaIssues(
-  error: z.ZodError,
-  source: SourceFile,
+  issues: readonly z.core.$ZodIssue[],
+  source: ProblemPlace,
   schema: z.ZodType,
 ): readonly Problem[] {
-  return error.issues.flatMap(findMeantIssues).flatMap((issue) => toProblems(issue, source, schema));
+  return issues.flatMap(findMeantIssues).flatMap((issue) => toProblems(issue, source, schema));
 }
 
-function toProblems(issue: z.core.$ZodIssue, source: SourceFile, schema: z.ZodType): readonly Problem[] {
+function toProblems(issue: z.core.$ZodIssue, source: ProblemPlace, schema: z.ZodType): readonly Problem[] {
   const path = issue.path as Path;
   if (issue.code !== "unrecognized_keys") {
     const { message } = issue;
@@ -27,7 +30,7 @@ function toProblems(issue: z.core.$ZodIssue, source: SourceFile, schema: z.ZodTy
 
 /** Creates the problem of a key that its table does not have. @param suggestion - What to write instead, if that is certain. */
 export function createUnknownKeyProblem(
-  source: SourceFile,
+  source: ProblemPlace,
   path: Path,
   known: readonly string[],
   suggestion?: string,

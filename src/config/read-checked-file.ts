@@ -52,5 +52,5 @@ export function readCheckedFile<Schema extends z.ZodType>(
   const { source } = read;
   const parsed = schema.safeParse(source.value, { error: formatExpected });
   if (parsed.success) return { ok: true, value: parsed.data };
-  return { ok: false, problems: sortProblems(describeSchemaIssues(parsed.error, source, schema)) };
+  return { ok: false, problems: sortProblems(describeSchemaIssues(parsed.error.issues, source, schema)) };
 }
