@@ -29,7 +29,7 @@ export function* readCells(run: string, page: CellPage): Work<readonly CellRow[]
   const rows = yield* all<Row>(
     `SELECT cells.number, cells.case_number, cells.configuration, cells.repetition, cells.cell, cells.kind, cells.state,
        ${RESULT_COLUMNS}
-     FROM suite_cells AS cells LEFT JOIN suite_results AS result ON result.cell = cells.cell
+     FROM suite_cells AS cells LEFT JOIN suite_results AS result ON result.ref = cells.result
      WHERE ${where} ORDER BY cells.number LIMIT ?`,
     ...values,
     page.limit,
@@ -40,7 +40,7 @@ export function* readCells(run: string, page: CellPage): Work<readonly CellRow[]
     ...toPlannedCell(row),
     state: row.state,
     ...(row.result_state === null ? {} : { result: toCellResult(row) }),
-    scores: scores.get(row.cell) ?? {},
+    scores: scores.get(row.number) ?? {},
   }));
 }
 
@@ -58,34 +58,34 @@ function buildConditions(run: string, page: CellPage): { where: string; values: 
   };
 }
 
-/** Reads the scores of a page that ends with the cell `last`, by cell and scorer. */
+/** Reads the scores of a page that ends with the cell `last`, by number and scorer. */
 function* readScores(
   run: string,
   page: CellPage,
   last: number,
-): Work<ReadonlyMap<string, Readonly<Record<string, Score>>>> {
+): Work<ReadonlyMap<number, Readonly<Record<string, Score>>>> {
   const scorers = (yield* readScorers(run)) ?? [];
-  const scores = new Map<string, Record<string, Score>>();
+  const scores = new Map<number, Record<string, Score>>();
   if (scorers.length === 0) return scores;
   const { where, values } = buildConditions(run, page);
-  const rows = yield* all<ScoreRow>(
-    `SELECT score.cell, score.scorer, score.class, score.value, score.passed, score.detail
-     FROM suite_cells AS cells JOIN suite_scores AS score ON score.cell = cells.cell
+  const rows = yield* all<ScoreRow & { number: number }>(
+    `SELECT cells.number, score.result, score.scorer, score.class, score.value, score.passed, score.detail
+     FROM suite_cells AS cells JOIN suite_scores AS score ON score.result = cells.result
      WHERE ${where} AND cells.number <= ? AND score.scorer IN (${scorers.map(() => "?").join(", ")})`,
     ...values,
     last,
     ...scorers,
   );
   for (const row of rows) {
-    const own = scores.get(row.cell) ?? {};
+    const own = scores.get(row.number) ?? {};
     own[row.scorer] = toScore(row);
-    scores.set(row.cell, own);
+    scores.set(row.number, own);
   }
   return scores;
 }
 
 /** The cells that one read counts: some milliseconds. */
-const COUNT_PAGE = 25_000;
+const COUNT_PAGE = 10_000;
 
 /** The counts of a page of cells, and where the next page begins: absent at the end. */
 export type CountedPage = { readonly counts: CellCounts; readonly next?: number };
