@@ -60,12 +60,16 @@ export function* markReusedCells(run: string, after: number): Work<number | unde
        WHERE cells.run = ? AND cells.number > ? AND cells.number <= ? AND cells.state = 'pending'
          AND results.state = 'finished'
        GROUP BY cells.number, results.ref, results.cost_usd ${scores.having}
-     ) AS found WHERE suite_cells.run = ? AND suite_cells.number = found.number`,
+     ) AS found
+     WHERE suite_cells.run = ? AND suite_cells.number > ? AND suite_cells.number <= ?
+       AND suite_cells.number = found.number`,
     ...scorers,
     run,
     after,
     page.last,
     run,
+    after,
+    page.last,
   );
   return page.last;
 }
