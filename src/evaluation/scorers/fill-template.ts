@@ -3,7 +3,7 @@ import { getOwn } from "../../platform/text/json.ts";
 import type { ScoreSubject } from "../../schema/score-subject.ts";
 
 /** A filled template, or the name of a value that the cell does not have. */
-export type FilledTemplate =
+type FilledTemplate =
   | { readonly type: "filled"; readonly text: string }
   | { readonly type: "missing"; readonly name: string };
 
@@ -44,6 +44,6 @@ function getValue(
 }
 
 /** Returns the first fenced block of an answer, or the whole answer if it has none. */
-export function findCode(answer: string): string {
+function findCode(answer: string): string {
   return findFencedBlocks(answer)[0]?.text ?? answer;
 }

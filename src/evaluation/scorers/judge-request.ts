@@ -9,7 +9,7 @@ export type JudgeRequest = {
   readonly text: string;
 };
 
-export type JudgedCell = Pick<ScoreSubject, "answer" | "expected"> & {
+type JudgedCell = Pick<ScoreSubject, "answer" | "expected"> & {
   /** The user's messages of the case. */
   readonly input: readonly string[];
 };

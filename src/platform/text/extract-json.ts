@@ -44,7 +44,7 @@ function parse(text: string): ParseResult {
 }
 
 /** A fenced block of Markdown; the language is empty if the block names none. */
-export type FencedBlock = { readonly language: string; readonly text: string };
+type FencedBlock = { readonly language: string; readonly text: string };
 
 function isJson({ language }: FencedBlock): boolean {
   return /^json/i.test(language);

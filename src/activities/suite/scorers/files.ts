@@ -9,7 +9,7 @@ import { COMPUTE_TIMEOUT_MS } from "./plain.ts";
 import type { ScorerContext } from "./scorer-context.ts";
 
 /** A larger file is not as expected: nothing that a suite states as text is so large. */
-export const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 1024 * 1024;
 
 type ExpectedFile = ScorerOf<"files">["files"][string];
 

@@ -16,7 +16,7 @@ import type { ScoredCell, ScorerContext, ScorerDependencies } from "./scorer-con
 /** A scorer, and the digest by which its scores are stored. */
 export type DigestedScorer = { readonly digest: string; readonly scorer: Scorer };
 
-export const MAX_EXPLANATION_CHARS = 500;
+const MAX_EXPLANATION_CHARS = 500;
 
 /** What is read of an explanation to find secrets in it, in characters. */
 const READ_CHARS = 64 * 1024;
