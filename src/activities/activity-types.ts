@@ -13,6 +13,18 @@ import type { LoopDigest, ToolDigest } from "../core/machine/state/digest.ts";
 import type { TaskReport } from "../core/machine/state/task.ts";
 import type { StepActivities, StepInput } from "../core/machine/steps.ts";
 import type { TaskInput } from "../core/machine/task.ts";
+import type {
+  AnswerCellsInput,
+  AnsweredCells,
+  EndSuiteInput,
+  FinishCellsInput,
+  FinishedCells,
+  PrepareCellsInput,
+  PreparedCells,
+  SuiteTotals,
+  TakeCellsInput,
+  TakenCells,
+} from "../core/suite/suite-parts.ts";
 import type { AgentDefinitionInput } from "../schema/definition.ts";
 
 // The payloads that cross history. The inputs are commands without the fields that only the driver needs.
@@ -140,6 +152,11 @@ type ActivitySignatures = Omit<StepActivities, "open-loop"> & {
   readonly "prepare-judge": (input: PrepareJudgeCommand) => Promise<JudgeDigest>;
   readonly "select-branch": (input: SelectBranchCommand) => Promise<SelectedBranchDigest>;
   readonly "apply-retention": (input: RetentionInput) => Promise<RetentionDigest>;
+  readonly "take-cells": (input: TakeCellsInput) => Promise<TakenCells>;
+  readonly "answer-cells": (input: AnswerCellsInput) => Promise<AnsweredCells>;
+  readonly "prepare-cells": (input: PrepareCellsInput) => Promise<PreparedCells>;
+  readonly "finish-cells": (input: FinishCellsInput) => Promise<FinishedCells>;
+  readonly "end-suite": (input: EndSuiteInput) => Promise<SuiteTotals>;
   readonly "prepare-agent": (input: PrepareAgentInput) => Promise<PreparedAgent>;
   readonly "store-message": (input: StoreMessageInput) => Promise<StoredMessage>;
   readonly "call-tool": ToolActivity;

@@ -1,6 +1,7 @@
 import type { ZodType, z } from "zod";
 import type { Health, HealthOptions } from "./connection/check-health.ts";
 import type { ClientLink } from "./connection/client-link.ts";
+import { Evaluations } from "./holdfast-evaluations.ts";
 import { Jobs } from "./holdfast-jobs.ts";
 import { Sessions } from "./holdfast-sessions.ts";
 import { resolveSessionId } from "./resolve-session-id.ts";
@@ -20,6 +21,8 @@ export class Holdfast {
   readonly taskQueue: string;
   /** Agents that work together on a task. */
   readonly jobs: Jobs;
+  /** Runs of suites: many cases, configurations and repetitions. */
+  readonly evaluations: Evaluations;
   /** How long sessions are retained. */
   readonly retention: Retention;
   /** Agents that start on a schedule. */
@@ -35,6 +38,7 @@ export class Holdfast {
     this.namespace = link.namespace;
     this.taskQueue = link.taskQueue;
     this.jobs = new Jobs(link);
+    this.evaluations = new Evaluations(link);
     this.retention = new Retention(link);
     this.schedules = new Schedules(link);
     this.sessions = new Sessions(link);

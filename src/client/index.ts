@@ -113,6 +113,7 @@ export type { Health, HealthOptions } from "./connection/check-health.ts";
 export { type ConnectOptions, connect } from "./connection/connect.ts";
 export { Holdfast } from "./holdfast.ts";
 export { HoldfastError, type HoldfastErrorCode, type HoldfastErrorFacts } from "./holdfast-error.ts";
+export type { Evaluations, ListSuiteRunsOptions, PruneAnswersOptions } from "./holdfast-evaluations.ts";
 export type { Jobs } from "./holdfast-jobs.ts";
 export type { CreateSessionOptions, ResumeOptions, Sessions } from "./holdfast-sessions.ts";
 export {

@@ -278,6 +278,18 @@ export const AgentDefinition = z
       .optional()
       .describe("Model Context Protocol servers whose tools it has; see docs/mcp.md. Names are unique."),
     skills: SkillSettings.optional().describe("Folders of skills that it may read; none by default."),
+    answers: z
+      .strictObject({
+        repetition: z
+          .number()
+          .int()
+          .nonnegative()
+          .describe("Requests with the same repetition share their answers; others are asked again."),
+      })
+      .optional()
+      .describe(
+        "Takes answers to requests that were made before from the store of answers. A run of a suite sets it; absent, every request is sent.",
+      ),
     pinned: PinnedSources.optional().describe(
       "What its tool sources offered when the loop was opened. Holdfast sets it then, and overwrites an author's value.",
     ),

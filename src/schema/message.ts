@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { childLoopId, loopId, toolCallId, toolName, turnIndex } from "./common-fields.ts";
+import { childLoopId, loopId, sessionId, toolCallId, toolName, turnIndex } from "./common-fields.ts";
 import { SandboxReport } from "./sandbox.ts";
 
 // The parts of a conversation. Field names are camelCase; the readers of foreign files also accept the
@@ -184,6 +184,10 @@ export const AssistantMessage = z.object({
     .describe(
       "The tokens of the longest of several requests for this answer: prices depend on the length of one request.",
     ),
+  storedFrom: z
+    .object({ session: sessionId, timestamp: timestamp.describe("When it was made: Unix milliseconds.") })
+    .optional()
+    .describe("Where the answer was paid, if it was taken from the store of answers."),
   turnId: TurnId.optional().describe("Where the message belongs."),
 });
 export type AssistantMessage = z.infer<typeof AssistantMessage>;

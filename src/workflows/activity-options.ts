@@ -77,6 +77,17 @@ export function buildWriteOptions(summary: string): ActivityOptions {
   };
 }
 
+/** People who wait at the same workers come before a suite: 5 is the lowest of the server's priorities. */
+export const SUITE_PRIORITY = { priorityKey: 5 } as const;
+
+/** Cells that are asked together take as long as their slowest answer after the activity has begun its last one. */
+const CELLS_TIMEOUT = "2 hours";
+
+/** Returns the options of activities that ask or score many cells. A repetition does what is left. */
+export function buildCellsOptions(summary: string): ActivityOptions {
+  return { ...buildWriteOptions(summary), startToCloseTimeout: CELLS_TIMEOUT, priority: SUITE_PRIORITY };
+}
+
 /**
  * Returns the options of local activities that only store a text. Their retries wait in timers, so that a workflow task
  * of the application does not stay open while the store is unavailable.

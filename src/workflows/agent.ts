@@ -5,6 +5,7 @@ import { next } from "../core/machine/next.ts";
 import { buildInitialState } from "../core/machine/start.ts";
 import type { CallToolCommand, RecordCommand } from "../core/machine/state/activity-command.ts";
 import type { CallToolsCommand, Command } from "../core/machine/state/command.ts";
+import type { InboundMessage } from "../core/machine/state/inbound-message.ts";
 import type { State } from "../core/machine/state/state.ts";
 import { isStep, type RetryableCommand, STEPS } from "../core/machine/steps.ts";
 import { buildTaskMessage } from "../core/machine/task.ts";
@@ -56,6 +57,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
     report({ type: "stop-requested", reason: "the workflow was cancelled" }),
   );
   report({ type: "started" });
+  for (const message of listFollowUps(input)) report({ type: "followed-up", message });
   registerPromptHandler(() => state, report);
 
   for (;;) {
@@ -199,6 +201,12 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
       if (!isReached) report({ type: "timer-fired" });
     }
   }
+}
+
+/** Lists the messages that are queued from the start. A run that continues has them in its state. */
+function listFollowUps(input: RunInput): readonly InboundMessage[] {
+  const given = "resume" in input ? [] : (input.followUps ?? []);
+  return given.flatMap((one) => toInboundMessage(one, Date.now()) ?? []);
 }
 
 /** What the timeline displays for the timer of a wait. */

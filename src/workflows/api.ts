@@ -20,6 +20,8 @@ export {
   fanOut,
   pipeline,
   retention,
+  suite,
+  suiteShard,
   supervisor,
   wakeJob,
 } from "./index.ts";

@@ -5,5 +5,7 @@ export type { EvaluationRequest, EvaluationResult } from "./evaluation-input.ts"
 export { fanOut } from "./fan-out.ts";
 export { pipeline } from "./pipeline.ts";
 export { retention } from "./retention.ts";
+export { suite } from "./suite.ts";
+export { suiteShard } from "./suite-shard.ts";
 export { supervisor } from "./supervisor.ts";
 export { wakeJob } from "./wake-job.ts";

@@ -1,9 +1,11 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
 import type { ToolListChange } from "../core/machine/state/run-event.ts";
 import type { RunStatus } from "../core/machine/status.ts";
+import type { SuiteProgress } from "../core/suite/suite-dashboard.ts";
 import type { QueueMode } from "../schema/definition.ts";
 import type { Limits } from "../schema/limits.ts";
 import type { MessageMetadata } from "../schema/message.ts";
+import type { SuiteControl } from "../schema/suite.ts";
 
 // The signals, updates and queries of a run. Tests pin the wire names.
 
@@ -110,8 +112,16 @@ export const updateDefinitionUpdate = defineUpdate<DefinitionUpdateResult, [Defi
 
 export const statusQuery = defineQuery<RunStatus>("status");
 
+/** Changes how a suite works; the store has the same values. */
+export const controlSuiteSignal = defineSignal<[Partial<SuiteControl>]>("controlSuite");
+export const suiteStatusQuery = defineQuery<SuiteProgress>("status");
+
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";
+
+/** The names of the workflow types that run a suite, and a part of its cells. */
+export const SUITE_WORKFLOW = "suite";
+export const SHARD_WORKFLOW = "suiteShard";
 
 /** The names of all workflow types. A worker of an application cannot have others of these names. */
 export const WORKFLOW_NAMES: readonly string[] = [
@@ -121,6 +131,8 @@ export const WORKFLOW_NAMES: readonly string[] = [
   "fanOut",
   "pipeline",
   "retention",
+  SUITE_WORKFLOW,
+  SHARD_WORKFLOW,
   "supervisor",
   "wakeJob",
 ];

@@ -72,6 +72,7 @@ const continuation = fields({
 
 const run = fields({
   prompt: looseMessage,
+  followUps: optional(list(message)),
   definition: optional(object),
   definitionHash: optional(text),
   continuation: optional(continuation),
@@ -145,10 +146,37 @@ const supervisor = fields({
   maxAgents: optional(number),
 });
 
+const suiteState = oneOf("running", "paused", "stopping");
+const suite = fields({
+  control: fields({ state: suiteState, concurrency: number, maxCostUsd: amount }),
+  settings,
+});
+const suiteShard = fields({
+  run: filledText,
+  kind: oneOf("answer", "agent"),
+  after: number,
+  to: number,
+  concurrency: number,
+  nanoUsd: amount,
+  state: suiteState,
+  settings,
+});
+
 const retention = fields({ policy: object, dryRun: optional(flag) });
 const wakeJob = fields({ job: filledText, message: looseMessage });
 
-const REQUESTS = { run, evaluation, pipeline, fanOut, autonomous, supervisor, retention, wakeJob };
+const REQUESTS = {
+  run,
+  evaluation,
+  pipeline,
+  fanOut,
+  autonomous,
+  supervisor,
+  suite,
+  suiteShard,
+  retention,
+  wakeJob,
+};
 
 /** Fields that only a run itself sets, when it continues as new. */
 const OWN_FIELDS = ["resume", "carried", "cursor", "done"] as const;

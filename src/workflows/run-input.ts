@@ -60,6 +60,8 @@ export function getRedaction({ redactContent }: Pick<RunSettings, "redactContent
 export type StartRequest = {
   /** If absent, messages that arrive with the start are stored in the session's inbox, and the run ends. */
   readonly prompt?: MessageInput;
+  /** Messages that are queued from the start, each for when the run would otherwise stop. */
+  readonly followUps?: readonly MessageInput[];
   readonly definition?: AgentDefinition;
   /** The hash of a stored definition, in place of the definition. */
   readonly definitionHash?: string;

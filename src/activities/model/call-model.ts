@@ -34,6 +34,7 @@ import { logAnswer } from "./log-answer.ts";
 import { logRetry } from "./log-retry.ts";
 import { askWithFallbacks, type FallbackAnswer, isOnLastAttempt } from "./model-fallback.ts";
 import { isPlain, shapeContext } from "./shape-context.ts";
+import { askOrReadAnswer } from "./stored-answers.ts";
 import { buildOutputPlan } from "./structured-output.ts";
 import { WaitReporter } from "./wait-reporter.ts";
 
@@ -143,8 +144,13 @@ async function ask(
         cacheKey: deriveCacheKey(session),
       });
       const again = () => publish({ type: "attempt" });
-      again();
-      return await askOnce(asked.model, request, dependencies, options, again);
+      const send = async () => {
+        again();
+        return await askOnce(asked.model, request, dependencies, options, again);
+      };
+      if (definition.answers === undefined) return await send();
+      const scope = { ...definition.answers, session };
+      return await askOrReadAnswer(request(), scope, dependencies.transcript.suites, send);
     },
     estimateSize: async (asked) =>
       estimateRequestSize(asked, await contextFor(asked), tools, input.view.ranges),

@@ -3,7 +3,7 @@ import type { WorkMode } from "../../schema/mode.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 
 /** What a workflow of Holdfast does. `message` only delivers a message to an idle session. */
-export type RunKind = "session" | "message" | "evaluation" | "exploration" | WorkMode["type"];
+export type RunKind = "session" | "message" | "evaluation" | "exploration" | "suite" | WorkMode["type"];
 
 /**
  * Builds the memo of a workflow: what it is, and the agent and the model with which it begins. A memo has no text of a

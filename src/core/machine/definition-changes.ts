@@ -64,6 +64,7 @@ export const TAKES_EFFECT = {
   steeringMode: TURN,
   followUpMode: TURN,
   skills: CACHED,
+  answers: TURN,
 } as const satisfies Record<Field, Row>;
 
 const FIELDS = Object.keys(TAKES_EFFECT) as readonly Field[];

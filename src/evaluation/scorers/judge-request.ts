@@ -3,7 +3,7 @@ import type { ScorerOf } from "../../schema/scorer.ts";
 
 /** What a judge is asked. */
 export type JudgeRequest = {
-  /** The system prompt. */
+  /** Follows the system prompt of the judge's definition. */
   readonly instructions: string;
   /** What is to be judged: data only. */
   readonly text: string;
@@ -14,15 +14,14 @@ type JudgedCell = Pick<ScoreSubject, "answer" | "expected"> & {
   readonly input: readonly string[];
 };
 
-/** @param own - The system prompt of the judge's definition; a blank one counts as none. */
+/** Builds the question for a judge. What is to be graded is in elements that no text in them can close. */
 export function buildJudgeRequest(
   { rubric, instructions }: Pick<ScorerOf<"judge">, "rubric" | "instructions">,
   cell: JudgedCell,
-  own: string,
 ): JudgeRequest {
   const suffix = chooseSuffix([...cell.input, cell.answer, toText(cell.expected)]);
   return {
-    instructions: [own, instructions ?? "", buildRubric(rubric, suffix)]
+    instructions: [instructions ?? "", buildRubric(rubric, suffix)]
       .filter((part) => part.trim() !== "")
       .join("\n\n"),
     text: [

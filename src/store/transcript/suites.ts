@@ -195,6 +195,8 @@ export interface SuiteStore {
   /** Extends all claims of an owner. */
   renewClaims(owner: string, untilMs: number): Promise<void>;
   releaseClaims(owner: string): Promise<void>;
+  /** Makes a pending cell of a run one that has a run of its own, and gives its claim back. */
+  giveRunToCell(run: string, number: number): Promise<void>;
 
   /** Stores a result, unless the cell has a finished one, and scores, and updates the run's row for the cell. */
   finishCell(finished: FinishedCell): Promise<void>;

@@ -10,8 +10,8 @@ export async function scoreByJudge(
 ): Promise<Score> {
   const definition = await definitions.read(scorer.judge);
   const { answer, expected } = cell.subject;
-  const judged = { answer, expected, input: cell.case.messages };
-  const request = buildJudgeRequest(scorer, judged, definition.systemPrompt);
-  const { text, costUsd } = await ask(definition, request, cell.repetition);
+  const judged = { answer, expected, input: cell.value.messages };
+  const request = buildJudgeRequest(scorer, judged);
+  const { text, costUsd } = await ask(definition, request);
   return { ...readVerdict(scorer, text), costUsd };
 }

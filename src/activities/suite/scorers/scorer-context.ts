@@ -1,17 +1,15 @@
-import type { JudgeRequest } from "../../../evaluation/scorers/judge-request.ts";
 import type { Mask } from "../../../models/secret-masks.ts";
-import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { AgentMessage } from "../../../schema/message.ts";
 import type { SandboxSettings } from "../../../schema/sandbox.ts";
 import type { ScoreSubject } from "../../../schema/score-subject.ts";
 import type { SuiteCase } from "../../../schema/suite.ts";
 import type { Dependencies } from "../../dependencies.ts";
+import type { AskJudge } from "../judge-answers.ts";
 
 /** A cell that is to be scored. */
 export type ScoredCell = {
   readonly subject: ScoreSubject;
-  readonly case: Pick<SuiteCase, "messages">;
-  readonly repetition: number;
+  readonly value: Pick<SuiteCase, "messages">;
   /** All messages of the cell. */
   readonly messages: readonly AgentMessage[];
   /** The folder in which the cell has worked; absent for a cell without one. Absolute. */
@@ -22,19 +20,9 @@ export type ScoredCell = {
   readonly sandbox?: SandboxSettings | undefined;
 };
 
-/** Asks a judge. The caller may answer from the store: the same request and repetition have the same answer. */
-export type AskJudge = (
-  definition: AgentDefinition,
-  request: JudgeRequest,
-  repetition: number,
-) => Promise<{
-  readonly text: string;
-  /** `null` if the price is unknown. */
-  readonly costUsd: number | null;
-}>;
-
 /** What scorers use of the worker, and the judges. */
 export type ScorerDependencies = Pick<Dependencies, "scorers" | "definitions" | "sandboxes" | "secrets"> & {
+  /** Asks a judge, whose answer may come from the store. Its system prompt is that of the definition, then the instructions. */
   readonly ask: AskJudge;
 };
 

@@ -17,7 +17,6 @@ export const JUDGE_HASH = "judge-hash";
 
 const judge = AgentDefinition.parse({
   name: "judge",
-  systemPrompt: "You are strict.",
   model: {
     provider: "test",
     id: "judge",
@@ -58,8 +57,7 @@ export async function score(
 ): Promise<readonly Score[]> {
   const scored = await scoreCell(
     {
-      case: { messages: ["What is it?"] },
-      repetition: 0,
+      value: { messages: ["What is it?"] },
       messages: [],
       ...cell,
       subject: createSubject(cell.subject),

@@ -14,23 +14,23 @@ const SCORER = {
 
 /** Scores an answer by a judge that replies with a text. */
 async function judge(reply: string, subject: { answer?: string; expected?: unknown } = {}) {
-  const asked: { request: JudgeRequest; repetition: number }[] = [];
+  const asked: JudgeRequest[] = [];
   const [scored] = await score(
     [SCORER],
-    { subject, case: { messages: ["First question", "Second question"] }, repetition: 7 },
+    { subject, value: { messages: ["First question", "Second question"] } },
     {
-      ask: async (definition, request, repetition) => {
+      ask: async (definition, request) => {
         expect(definition.name).toBe("judge");
-        asked.push({ request, repetition });
+        asked.push(request);
         return { text: reply, costUsd: 0.01 };
       },
     },
   );
-  return { scored, request: asked[0]?.request as JudgeRequest, repetition: asked[0]?.repetition };
+  return { scored, request: asked[0] as JudgeRequest };
 }
 
 test("the score is the fraction of the points, with their reasons and cost", async () => {
-  const { scored, repetition } = await judge(
+  const { scored } = await judge(
     'Well:\n```json\n{"points": {"right": 1.5, "short": true, "more": 9}, "explanation": "Half right."}\n```',
   );
   expect(scored).toEqual({
@@ -40,7 +40,6 @@ test("the score is the fraction of the points, with their reasons and cost", asy
     explanation: "Half right.",
     costUsd: 0.01,
   });
-  expect(repetition).toBe(7);
 });
 
 test("all points are 1, and none is 0", async () => {
@@ -64,9 +63,9 @@ test.each([
   expect((await judge(reply)).scored).toMatchObject({ class: "unreadable", value: null, costUsd: 0.01 });
 });
 
-test("the judge reads its own prompt, the instructions, the rubric, the case, the expected value and the answer", async () => {
+test("the judge reads the instructions, the rubric, the case, the expected value and the answer", async () => {
   const { request } = await judge("", { answer: "It is 4.", expected: ["4", "four"] });
-  expect(request.instructions).toMatch(/^You are strict\.\n\nBe brief\.\n\nGrade an answer/);
+  expect(request.instructions).toMatch(/^Be brief\.\n\nGrade an answer/);
   expect(request.instructions).toContain("- right (worth 3): Is right\n- short (worth 1): Is short");
   expect(request.text).toBe(
     '<task>\nFirst question\n</task>\n\n<task>\nSecond question\n</task>\n\n<expected>\n[\n  "4",\n  "four"\n]\n</expected>\n\n' +

@@ -1,0 +1,65 @@
+import { toNanoUsd } from "../../core/budget/amounts.ts";
+import type { TakeCellsInput, TakenCells } from "../../core/suite/suite-parts.ts";
+import { countLanes } from "../../core/suite/suite-progress.ts";
+import type { CellKind } from "../../schema/suite.ts";
+import type { CellCounts, PlannedCell, SuiteRunRecord } from "../../store/transcript/suites.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { toFailure } from "../step/failure.ts";
+import { readSuiteRun } from "./suite-run.ts";
+
+/**
+ * The most cells of a part. A part of runs of their own has some 4 KB of history for each; a history of 2,000 events is
+ * read quickly when a worker takes over.
+ */
+const MAX_CELLS: Record<CellKind, number> = { answer: 1000, agent: 100 };
+
+/** Takes the next pending cells for a part: those of one kind that follow each other. */
+export async function takeCells(
+  { run, after }: TakeCellsInput,
+  { transcript }: Pick<Dependencies, "transcript">,
+): Promise<TakenCells> {
+  try {
+    const record = await readSuiteRun(run, transcript);
+    const { suites } = transcript;
+    const counts = await suites.countCells(run);
+    const pending = await suites.readPending(run, after, MAX_CELLS.answer);
+    const cells = selectPart(pending, record, counts);
+    const last = cells.at(-1);
+    const tooMany = findTooManyFailures(record, counts);
+    return {
+      control: record.control,
+      spentNanoUsd: toNanoUsd(counts.paidUsd),
+      counts: { pending: counts.pending, finished: counts.finished, failed: counts.failed },
+      ...(last === undefined
+        ? {}
+        : { range: { kind: last.kind, after, to: last.number, cells: cells.length } }),
+      ...(tooMany === undefined ? {} : { tooMany }),
+    };
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+/** Selects cells so that what is pending is divided among the parts that work side by side. */
+function selectPart(
+  pending: readonly PlannedCell[],
+  { control }: SuiteRunRecord,
+  counts: CellCounts,
+): readonly PlannedCell[] {
+  const kind = pending[0]?.kind;
+  if (kind === undefined) return [];
+  const share = Math.ceil(counts.pending / countLanes(control));
+  const part = pending.slice(0, Math.max(1, Math.min(MAX_CELLS[kind], share)));
+  const end = part.findIndex((cell) => cell.kind !== kind);
+  return end < 0 ? part : part.slice(0, end);
+}
+
+function findTooManyFailures(
+  { plan }: SuiteRunRecord,
+  { failures }: CellCounts,
+): TakenCells["tooMany"] | undefined {
+  const { stopAfterFailures } = plan;
+  if (stopAfterFailures === null) return undefined;
+  const found = Object.entries(failures).find(([, count]) => count >= stopAfterFailures);
+  return found === undefined ? undefined : { class: found[0], failures: found[1] };
+}

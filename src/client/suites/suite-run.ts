@@ -1,0 +1,248 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { SuiteControl } from "../../schema/suite.ts";
+import type {
+  CellCounts,
+  CellRow,
+  CellState,
+  NumberedCase,
+  SuiteRunRecord,
+} from "../../store/transcript/suites.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { controlSuiteSignal, stopSignal } from "../../workflows/messages.ts";
+import type { SuiteResult } from "../../workflows/suite-input.ts";
+import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { launchSuite } from "./start-suite.ts";
+
+/** How far a run of a suite has come. */
+export type SuiteRunStatus = SuiteRunRecord & CellCounts;
+
+/** A cell of a run: its case, its configuration, its result and its scores. */
+export type SuiteCell = Omit<CellRow, "scores"> & {
+  readonly caseId: string;
+  /** The name of the configuration. */
+  readonly configurationName: string;
+  /** In the order of the run's scorers; absent scores are not there yet. */
+  readonly scores: readonly { readonly name: string; readonly score: CellRow["scores"][string] }[];
+};
+
+/** Which cells are read. */
+export type ReadCellsOptions = {
+  readonly configuration?: string;
+  readonly caseId?: string;
+  readonly state?: CellState;
+};
+
+const PAGE_CELLS = 500;
+const WATCH_INTERVAL_MS = 1000;
+
+/** One run of a suite. */
+export class SuiteRun {
+  readonly id: string;
+  readonly #link: ClientLink;
+
+  /** @internal */
+  constructor(link: ClientLink, id: string) {
+    this.#link = link;
+    this.id = id;
+  }
+
+  /** Reads how far the run has come. */
+  async status(): Promise<SuiteRunStatus> {
+    const { suites } = await this.#openTranscript();
+    const record = await this.#readRecord();
+    return { ...record, ...(await suites.countCells(this.id)) };
+  }
+
+  /** Yields the status each second until the run has ended. */
+  async *watch(
+    options: { readonly signal?: AbortSignal; readonly intervalMs?: number } = {},
+  ): AsyncGenerator<SuiteRunStatus> {
+    const { signal, intervalMs = WATCH_INTERVAL_MS } = options;
+    for (;;) {
+      const status = await this.status();
+      yield status;
+      if (hasEnded(status)) return;
+      await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
+      if (signal?.aborted === true) return;
+    }
+  }
+
+  /**
+   * Waits until no cell is pending, or the run was stopped.
+   *
+   * @throws {HoldfastError} If the run itself has failed.
+   */
+  async result(options: { readonly signal?: AbortSignal } = {}): Promise<SuiteResult> {
+    const { awaitResult } = await import("../runs/await-result.ts");
+    const result: unknown = await awaitResult(this.#link, this.id, options);
+    return result as SuiteResult;
+  }
+
+  /** Begins no further cell until the run is resumed. Cells in flight end. */
+  async pause(): Promise<SuiteRunRecord> {
+    return await this.change({ state: "paused" });
+  }
+
+  /** Continues a run that is paused, was stopped, or whose workflow is gone. */
+  async resume(): Promise<SuiteRunRecord> {
+    const { suites } = await this.#openTranscript();
+    const { status } = await this.#readRecord();
+    if (status === "planning")
+      throw new HoldfastError(
+        "input-invalid",
+        `The cells of run ${this.id} were never stored completely: start the suite again. Cells that are finished are reused.`,
+        { session: this.id },
+      );
+    const record = await this.change({ state: "running" });
+    await suites.setStatus(this.id, { status: "running", atMs: Date.now() });
+    await launchSuite(this.#link, record);
+    return await this.#readRecord();
+  }
+
+  /** Stops the cells in flight, which stay pending. Returns whether the run was open. */
+  async stop(reason?: string): Promise<boolean> {
+    await this.#readRecord();
+    try {
+      await this.#link.client.workflow.getHandle(this.id).signal(stopSignal, ...omitEmpty(reason));
+      return true;
+    } catch (error) {
+      if (hasRunEnded(error)) return false;
+      throw toHoldfastError(error, this.#link, this.id);
+    }
+  }
+
+  /** Changes the concurrency, the budget or the state, also while cells are asked. */
+  async change(change: Partial<SuiteControl>): Promise<SuiteRunRecord> {
+    const { suites } = await this.#openTranscript();
+    const record = await suites.controlRun(this.id, change);
+    if (record === undefined) throw createUnknownRunError(this.id);
+    if (change.state === "paused" && record.status === "running")
+      await suites.setStatus(this.id, { status: "paused", atMs: Date.now() });
+    if (change.state === "running" && record.status === "paused")
+      await suites.setStatus(this.id, { status: "running", atMs: Date.now() });
+    await this.#signal(change);
+    return await this.#readRecord();
+  }
+
+  /** Makes failed cells pending again, of one class if given, and resumes the run. Returns their number. */
+  async retryFailed(failureClass?: string): Promise<number> {
+    const { suites } = await this.#openTranscript();
+    await this.#readRecord();
+    const retried = await suites.retryFailed(this.id, failureClass);
+    if (retried > 0) await this.resume();
+    return retried;
+  }
+
+  /** Yields the cells in their order, page by page. */
+  async *cells(options: ReadCellsOptions = {}): AsyncGenerator<SuiteCell> {
+    const { suites } = await this.#openTranscript();
+    const record = await this.#readRecord();
+    const configuration = this.#findConfiguration(record, options.configuration);
+    const { state, caseId } = options;
+    const names = record.plan.scorers.map(({ name, type }) => name ?? type);
+    const cases = new CaseReader(this.id, suites);
+    for (let after = -1; ; ) {
+      const page = await suites.readCells(this.id, {
+        after,
+        limit: PAGE_CELLS,
+        ...omitUndefined({ configuration, state }),
+      });
+      for (const row of page) {
+        const id = await cases.readId(row.caseNumber);
+        if (caseId !== undefined && caseId !== id) continue;
+        yield {
+          ...row,
+          caseId: id,
+          configurationName: record.plan.configurations[row.configuration]!.name,
+          scores: record.scorers.flatMap((digest, at) => {
+            const score = row.scores[digest];
+            return score === undefined ? [] : [{ name: names[at]!, score }];
+          }),
+        };
+      }
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE_CELLS) return;
+      after = last.number;
+    }
+  }
+
+  /** Deletes the run, which must have ended. Its cells' sessions and answers stay. */
+  async delete(): Promise<void> {
+    const { suites } = await this.#openTranscript();
+    const record = await this.#readRecord();
+    if (!hasEnded(record) && record.status !== "planning")
+      throw new HoldfastError(
+        "session-busy",
+        `Run ${this.id} has not ended. Stop it with \`holdfast eval stop ${this.id}\`, then delete it.`,
+        { session: this.id },
+      );
+    while (!(await suites.deleteRunPage(this.id, 2000)).done);
+  }
+
+  #findConfiguration({ plan }: SuiteRunRecord, name: string | undefined): number | undefined {
+    if (name === undefined) return undefined;
+    const index = plan.configurations.findIndex((one) => one.name === name);
+    if (index >= 0) return index;
+    const names = plan.configurations.map((one) => one.name).join(", ");
+    throw new HoldfastError("input-invalid", `Run ${this.id} has no configuration ${name}; it has ${names}.`);
+  }
+
+  async #signal(change: Partial<SuiteControl>): Promise<void> {
+    try {
+      await this.#link.client.workflow.getHandle(this.id).signal(controlSuiteSignal, change);
+    } catch (error) {
+      if (!hasRunEnded(error)) throw toHoldfastError(error, this.#link, this.id);
+    }
+  }
+
+  async #readRecord(): Promise<SuiteRunRecord> {
+    const { suites } = await this.#openTranscript();
+    const record = await suites.readRun(this.id);
+    if (record === undefined) throw createUnknownRunError(this.id);
+    return record;
+  }
+
+  #openTranscript(): Promise<Transcript> {
+    return this.#link.storage.openTranscript();
+  }
+}
+
+/** Returns whether nothing of a run will change unless a user resumes it. */
+export function hasEnded({ status }: Pick<SuiteRunRecord, "status">): boolean {
+  return status === "ended" || status === "stopped" || status === "failed";
+}
+
+function createUnknownRunError(id: string): HoldfastError {
+  return new HoldfastError(
+    "session-unknown",
+    `There is no suite run ${id} in this store. \`holdfast eval list\` shows those that there are.`,
+    { session: id },
+  );
+}
+
+function omitEmpty(reason: string | undefined): [] | [string] {
+  return reason === undefined ? [] : [reason];
+}
+
+/** Reads the ids of cases that are needed in order. */
+class CaseReader {
+  readonly #run: string;
+  readonly #suites: Transcript["suites"];
+  #page: ReadonlyMap<number, NumberedCase> = new Map();
+
+  constructor(run: string, suites: Transcript["suites"]) {
+    this.#run = run;
+    this.#suites = suites;
+  }
+
+  async readId(number: number): Promise<string> {
+    if (!this.#page.has(number)) {
+      const page = await this.#suites.readCases(this.#run, number, PAGE_CELLS);
+      this.#page = new Map(page.map((one) => [one.number, one]));
+    }
+    return this.#page.get(number)?.value.id ?? String(number);
+  }
+}

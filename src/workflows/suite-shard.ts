@@ -1,0 +1,215 @@
+import {
+  CancellationScope,
+  condition,
+  isCancellation,
+  scheduleActivity,
+  setHandler,
+  sleep,
+} from "@temporalio/workflow";
+import type { Activities } from "../activities/activity-types.ts";
+import type { Amounts } from "../core/budget/account-state.ts";
+import { DEPTH } from "../core/job/job.ts";
+import type { PartEnd } from "../core/machine/task.ts";
+import type { AnsweredCells, EndedCell, PartEndReason, PreparedCell } from "../core/suite/suite-parts.ts";
+import { omitUndefined } from "../platform/text/omit-undefined.ts";
+import type { SuiteControl } from "../schema/suite.ts";
+import { buildCellsOptions, buildWriteOptions, SUITE_PRIORITY } from "./activity-options.ts";
+import { controlSuiteSignal } from "./messages.ts";
+import { runPart } from "./part.ts";
+import { checkRequest } from "./request-shapes.ts";
+import type { StartRequest } from "./run-input.ts";
+import type { ShardRequest } from "./suite-input.ts";
+
+/** How long a shard waits for a cell that another run is working on before it looks again; each time twice as long. */
+const FIRST_JOIN_MS = 2000;
+const LONGEST_JOIN_MS = 60_000;
+
+/** Cells that are prepared together: their ids and hashes are in the history. */
+const PAGE_CELLS = 50;
+
+/** Asks and scores cells of one kind that follow each other. Returns how far it has come. */
+export async function suiteShard(request: ShardRequest): Promise<AnsweredCells> {
+  checkRequest(request, "suiteShard");
+  let control: Pick<SuiteControl, "state" | "concurrency"> = request;
+  setHandler(controlSuiteSignal, (change) => {
+    control = { ...control, ...omitUndefined(change ?? {}) };
+  });
+  return request.kind === "answer"
+    ? await answerCells(request, () => control)
+    : await new AgentCells(request, () => control).run();
+}
+
+type ReadControl = () => Pick<SuiteControl, "state" | "concurrency">;
+
+/** Has cells of one answer asked, many of them by one activity. */
+async function answerCells(request: ShardRequest, read: ReadControl): Promise<AnsweredCells> {
+  const { run, to } = request;
+  let { after, nanoUsd } = request;
+  let cells = 0;
+  for (;;) {
+    const { concurrency, state } = read();
+    if (state !== "running") return { reason: toReason(state), cells, after };
+    const input = { run, after, to, concurrency, nanoUsd };
+    const options = buildCellsOptions(`cells ${after + 1} to ${to}`);
+    const done = await scheduleActivity<Awaited<ReturnType<Activities["answer-cells"]>>>(
+      "answer-cells",
+      [input],
+      options,
+    );
+    cells += done.cells;
+    after = done.after;
+    if (nanoUsd !== null) nanoUsd = Math.max(0, nanoUsd - (done.spentNanoUsd ?? nanoUsd));
+    if (done.reason !== "done" || after >= to) return { reason: done.reason, cells, after };
+  }
+}
+
+function toReason(state: SuiteControl["state"]): PartEndReason {
+  return state === "paused" ? "paused" : "stopped";
+}
+
+/** Runs cells as agents of their own, with a window of those that work side by side. */
+class AgentCells {
+  readonly #request: ShardRequest;
+  readonly #read: ReadControl;
+  readonly #ended: EndedCell[] = [];
+  #inFlight = 0;
+  #isFinishing = false;
+  #cells = 0;
+  #freeNanoUsd: number | null;
+  #isOverBudget = false;
+
+  constructor(request: ShardRequest, read: ReadControl) {
+    this.#request = request;
+    this.#read = read;
+    this.#freeNanoUsd = request.nanoUsd;
+  }
+
+  async run(): Promise<AnsweredCells> {
+    const { run, to } = this.#request;
+    let { after } = this.#request;
+    try {
+      while (after < to && this.#mayBegin()) {
+        const input = { run, after, to, limit: PAGE_CELLS };
+        const page = await scheduleActivity<Awaited<ReturnType<Activities["prepare-cells"]>>>(
+          "prepare-cells",
+          [input],
+          { ...buildWriteOptions(`cells after ${after}`), priority: SUITE_PRIORITY },
+        );
+        this.#cells += page.ended;
+        for (const cell of page.cells) {
+          await condition(() => !this.#mayBegin() || this.#inFlight < this.#read().concurrency);
+          if (!this.#mayBegin()) break;
+          void this.#runCell(cell);
+        }
+        after = page.after;
+      }
+    } catch (error) {
+      if (!isCancellation(error)) throw error;
+    }
+    return await CancellationScope.nonCancellable(async () => {
+      await condition(() => this.#inFlight === 0 && this.#ended.length === 0 && !this.#isFinishing);
+      const reason = this.#isOverBudget ? "budget" : after >= to ? "done" : toReason(this.#read().state);
+      return { reason, cells: this.#cells, after };
+    });
+  }
+
+  #mayBegin(): boolean {
+    return (
+      this.#read().state === "running" &&
+      !this.#isOverBudget &&
+      !CancellationScope.current().consideredCancelled
+    );
+  }
+
+  async #runCell(cell: PreparedCell): Promise<void> {
+    const share = this.#reserve();
+    if (share === undefined) return;
+    this.#inFlight += 1;
+    const startedAtMs = Date.now();
+    const { number, session, attempt } = cell;
+    try {
+      const end = await runPart(session, this.#buildRequest(cell, share), cell.summary);
+      this.#settle(share, end);
+      if (end.type === "lost" && end.cause === "taken") await this.#join(cell);
+      else {
+        const lost = end.type === "lost" ? { lost: end.reason } : {};
+        this.#ended.push({ number, session, attempt, durationMs: Date.now() - startedAtMs, ...lost });
+      }
+    } catch (error) {
+      this.#settle(share, undefined);
+      // A cell that could not be started stays pending.
+      if (!isCancellation(error)) {
+        const lost = error instanceof Error ? error.message : String(error);
+        this.#ended.push({ number, session, attempt, durationMs: Date.now() - startedAtMs, lost });
+      }
+    }
+    this.#inFlight -= 1;
+    void this.#finish();
+  }
+
+  #buildRequest(cell: PreparedCell, nanoUsd: number | null): StartRequest {
+    const [first, ...others] = cell.messages;
+    return {
+      definitionHash: cell.definitionHash,
+      ...(first === undefined ? {} : { prompt: { ...first, id: `${cell.session}-1` } }),
+      ...(others.length === 0
+        ? {}
+        : { followUps: others.map((one, at) => ({ ...one, id: `${cell.session}-${at + 2}` })) }),
+      ...(cell.continues === true ? { continuation: { kind: { type: "default" as const } } } : {}),
+      share: { turns: null, tokens: null, nanoUsd, children: null, deadlineMs: null, depth: DEPTH },
+      settings: this.#request.settings,
+    };
+  }
+
+  /** Another run of a suite works on the cell: waits for its result. */
+  async #join({ number, session, attempt }: PreparedCell): Promise<void> {
+    for (let waitMs = FIRST_JOIN_MS; this.#mayBegin(); waitMs = Math.min(waitMs * 2, LONGEST_JOIN_MS)) {
+      await sleep(waitMs);
+      const cells = [{ number, session, attempt, durationMs: 0, isJoined: true as const }];
+      const joined = await this.#score(cells);
+      if (joined > 0) return;
+    }
+  }
+
+  /** Scores ended cells, one activity at a time: those that end meanwhile are the next ones. */
+  async #finish(): Promise<void> {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
+    await CancellationScope.nonCancellable(async () => {
+      while (this.#ended.length > 0) {
+        await this.#score(this.#ended.splice(0, PAGE_CELLS));
+      }
+    });
+    this.#isFinishing = false;
+  }
+
+  /** Returns how many of the cells have a result now. */
+  async #score(ended: readonly EndedCell[]): Promise<number> {
+    const { cells } = await scheduleActivity<Awaited<ReturnType<Activities["finish-cells"]>>>(
+      "finish-cells",
+      [{ run: this.#request.run, cells: ended }],
+      buildCellsOptions(`${ended.length} ended cells`),
+    );
+    this.#cells += cells;
+    return cells;
+  }
+
+  /** Reserves an equal share of what is free for each cell that may still begin beside it. */
+  #reserve(): number | null | undefined {
+    if (this.#freeNanoUsd === null) return null;
+    const lanes = Math.max(1, this.#read().concurrency - this.#inFlight);
+    const share = Math.floor(this.#freeNanoUsd / lanes);
+    if (share <= 0) {
+      this.#isOverBudget = true;
+      return undefined;
+    }
+    this.#freeNanoUsd -= share;
+    return share;
+  }
+
+  #settle(share: number | null, end: PartEnd | undefined): void {
+    if (share === null || this.#freeNanoUsd === null) return;
+    const used: Amounts | undefined = end?.report?.used;
+    this.#freeNanoUsd += Math.max(0, share - (used?.nanoUsd ?? (end === undefined ? 0 : share)));
+  }
+}
