@@ -25,7 +25,7 @@ function compareValues(plan: SuitePlan, before: Values, after: Values): RunCompa
       id,
       row:
         value === null
-          ? createRow({ caseNumber, state: "failed" })
+          ? createScoredRow(plan, caseNumber, 0, { state: "failed" })
           : createScoredRow(plan, caseNumber, value),
     }));
   for (const { id, row } of createRows(before)) builder.addA(row, id);
