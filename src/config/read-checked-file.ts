@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
-import { findNearestName } from "../platform/text/nearest-name.ts";
-import { omitUndefined } from "../platform/text/omit-undefined.ts";
-import { findMeantIssues, formatExpected, listKeys } from "../schema/check.ts";
+import { formatExpected } from "../schema/check.ts";
+import { describeSchemaIssues } from "./describe-schema-issues.ts";
 import { type Problem, sortProblems } from "./problem.ts";
 import { describeReadError, readTextFile } from "./read-text.ts";
-import { readSource, type SourceFile } from "./source/source-file.ts";
+import { readSource } from "./source/source-file.ts";
 import type { SourceFormat } from "./source/source-format.ts";
-import type { Path } from "./source/source-node.ts";
 
 /** How a file of an application is read. */
 export type CheckedFileOptions<Schema extends z.ZodType> = {
@@ -54,27 +52,5 @@ export function readCheckedFile<Schema extends z.ZodType>(
   const { source } = read;
   const parsed = schema.safeParse(source.value, { error: formatExpected });
   if (parsed.success) return { ok: true, value: parsed.data };
-  const issues = parsed.error.issues.flatMap(findMeantIssues);
-  return { ok: false, problems: sortProblems(issues.flatMap((issue) => toProblems(issue, source, schema))) };
-}
-
-function toProblems(issue: z.core.$ZodIssue, source: SourceFile, schema: z.ZodType): readonly Problem[] {
-  const path = issue.path as Path;
-  if (issue.code !== "unrecognized_keys") {
-    const { message } = issue;
-    return [source.createProblem(path, { kind: "invalid-field", severity: "error", message })];
-  }
-  const known = listKeys(schema, issue.path);
-  return issue.keys.map((key) => {
-    const nearest = findNearestName(key, known);
-    const hint = nearest === undefined ? `known here: ${known.join(", ")}` : `did you mean "${nearest}"?`;
-    return source.createProblem([...path, key], {
-      kind: "unknown-key",
-      severity: "error",
-      path: "key",
-      expected: known.join(", "),
-      ...omitUndefined({ nearest }),
-      message: `unknown key; ${hint}`,
-    });
-  });
+  return { ok: false, problems: sortProblems(describeSchemaIssues(parsed.error.issues, source, schema)) };
 }

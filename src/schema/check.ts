@@ -84,12 +84,17 @@ export function formatExpected(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_union":
       return formatUnionIssue(issue, came);
     case "invalid_key":
-      return "has a key that is not allowed";
+      return `has a key that is not allowed${formatKeyIssue(issue)}`;
     case "invalid_element":
       return "has a member that is not allowed";
     default:
       return undefined;
   }
+}
+
+function formatKeyIssue({ issues }: Raw<"invalid_key">): string {
+  const [message] = issues.map((issue) => issue.message).filter((text) => text.startsWith("must "));
+  return message === undefined ? "" : `: it ${message}`;
 }
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -36,8 +36,18 @@ const flags = z
   .default("")
   .describe("The flags of the regular expression: `i`, `m`, `s`, `u`.");
 
-/** The answer is equal to the expected text: 1 or 0. */
-const ExactScorer = z.strictObject({ type: z.literal("exact"), name, expected, ignoreCase, trim });
+/** The answer is equal to the expected text, or begins with it: 1 or 0. */
+const ExactScorer = z.strictObject({
+  type: z.literal("exact"),
+  name,
+  expected,
+  ignoreCase,
+  trim,
+  match: z
+    .enum(["whole", "prefix"])
+    .default("whole")
+    .describe("`whole`: the answer is the expected text. `prefix`: it begins with the expected text."),
+});
 
 /** The answer contains the expected text: 1 or 0. */
 const IncludesScorer = z.strictObject({
@@ -46,6 +56,18 @@ const IncludesScorer = z.strictObject({
   expected,
   ignoreCase,
   match: z.enum(["any", "all"]).default("any").describe("Whether one of several texts suffices."),
+  normalize: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Compares both texts in lower case, without ASCII punctuation and the articles a, an and the, and with single spaces.",
+    ),
+  eitherWay: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Whether it also counts that the expected text contains the answer; an empty text is then equal only to an empty one.",
+    ),
 });
 
 /** The answer matches a regular expression: 1 or 0. */

@@ -4,11 +4,11 @@ import { Scorer } from "./scorer.ts";
 // A suite: cases, configurations and repetitions, of which each combination is a cell. Here is what a run of it stores; how
 // a file describes it is in config/suite-file.
 
-const MAX_MESSAGES = 100;
-const MAX_NAME_CHARS = 200;
+export const MAX_MESSAGES = 100;
+export const MAX_NAME_CHARS = 200;
 
 /** A path in the workspace: relative, with forward slashes, and not above it. */
-const CasePath = z
+export const CasePath = z
   .string()
   .min(1)
   .max(1024)
