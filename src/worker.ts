@@ -37,6 +37,7 @@ export type {
 } from "./hooks/hook-point.ts";
 export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/hook-registry.ts";
 export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
+export type { ScorerAnswer, ScorerFunction, ScorerRequest } from "./hooks/scorer-function.ts";
 export type {
   ModelDelta,
   ModelRequest,
@@ -65,6 +66,7 @@ export type { CacheConfig, ModelConfig, Protocol, ThinkingLevel } from "./schema
 export type { StructuredOutput } from "./schema/output.ts";
 export type { Entry } from "./schema/record.ts";
 export type { SandboxMode, SandboxSettingsInput } from "./schema/sandbox.ts";
+export type { ScoredCall, ScoreSubject } from "./schema/score-subject.ts";
 export type { ToolDefinition } from "./schema/tool.ts";
 export type { PinnedSources, PinnedTool, ToolSourceKind } from "./schema/tool-source.ts";
 export type { VendorLimits, WorkerLimits } from "./schema/vendor-limits.ts";

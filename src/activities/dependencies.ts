@@ -5,6 +5,7 @@ import type { FilterRegistry } from "../hooks/filters.ts";
 import type { HookRegistry } from "../hooks/hook-registry.ts";
 import type { NamedRegistry } from "../hooks/named-registry.ts";
 import type { Reducer } from "../hooks/reducer.ts";
+import type { ScorerFunction } from "../hooks/scorer-function.ts";
 import type { Outages } from "../models/outages.ts";
 import type { ProviderRegistry } from "../models/provider-registry.ts";
 import type { SecretSource } from "../models/secrets.ts";
@@ -32,6 +33,7 @@ export type Dependencies = {
   readonly compactions: NamedRegistry<CompactionStrategy>;
   readonly reducers: NamedRegistry<Reducer>;
   readonly evaluations: NamedRegistry<EvaluationStrategyFunction>;
+  readonly scorers: NamedRegistry<ScorerFunction>;
   readonly secrets: SecretSource;
   readonly outages: Outages;
   readonly definitions: Definitions;

@@ -15,6 +15,7 @@ export type Registry = Pick<
   | "compactions"
   | "reducers"
   | "evaluationStrategies"
+  | "scorers"
 >;
 
 /** The tools of every worker that does not set `builtInTools`, and their aliases. */

@@ -212,6 +212,7 @@ function createRegistries(options: AgentHostOptions, log: Logger) {
       BUILT_IN_EVALUATIONS,
       log,
     ),
+    scorers: new NamedRegistry("scorer", options.scorers),
   };
 }
 

@@ -6,6 +6,7 @@ import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts
 import type { InputFilter } from "../hooks/filters.ts";
 import type { HookFunctions, HookPolicy } from "../hooks/hook-registry.ts";
 import type { Reducer } from "../hooks/reducer.ts";
+import type { ScorerFunction } from "../hooks/scorer-function.ts";
 import type { Provider } from "../models/provider.ts";
 import type { SecretSource } from "../models/secrets.ts";
 import type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
@@ -80,6 +81,11 @@ export type HoldfastWorkerOptions = {
   readonly reducers?: Readonly<Record<string, Reducer>>;
   /** Strategies that choose a branch of an evaluation, by the names that evaluations use. */
   readonly evaluationStrategies?: Readonly<Record<string, EvaluationStrategyFunction>>;
+  /**
+   * Scorers of cells, by the names that suites use in `type: custom`. A scorer that throws, or takes 4 minutes, gives the cell a
+   * failed score and nothing else.
+   */
+  readonly scorers?: Readonly<Record<string, ScorerFunction>>;
   /** Tool sources besides the built-in ones (docs/tools.md); a source replaces the built-in source of its kind. */
   readonly sources?: readonly ToolSource[];
   /** Your own vendors; a provider replaces the built-in adapter of its protocol. */

@@ -95,6 +95,7 @@ function worker() {
     reducers: new NamedRegistry("reducer"),
     compactions: new NamedRegistry("compaction strategy"),
     evaluations: new NamedRegistry("evaluation strategy"),
+    scorers: new NamedRegistry("scorer"),
     secrets: () => "sk-test",
     definitions: new Definitions(transcript),
     conversations: new Conversations(transcript),

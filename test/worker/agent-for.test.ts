@@ -66,5 +66,6 @@ test("the type checker rejects every other name", () => {
   ({ model, subAgents: [{ name: "payer", agent: { model, tools: ["chrage"] } }] }) satisfies Agent;
   expectTypeOf<RegisteredName<typeof registry, "reducers">>().toEqualTypeOf<"cheapest">();
   expectTypeOf<RegisteredName<typeof registry, "evaluationStrategies">>().toEqualTypeOf<never>();
+  expectTypeOf<RegisteredName<typeof registry, "scorers">>().toEqualTypeOf<never>();
   expectTypeOf(define("charge").name).toEqualTypeOf<"charge">();
 });

@@ -41,6 +41,7 @@ export type TestEnvironmentOptions = {
     | "compactions"
     | "reducers"
     | "evaluationStrategies"
+    | "scorers"
     | "sources"
     | "providers"
     | "limits"
