@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import { opening, step } from "./sample-writes.ts";
+import { cells, failure, finished, newRun, plan, sampleCase, score } from "./sample-suites.ts";
+import { answer, opening, step } from "./sample-writes.ts";
 
 export const MARKER = "HOLLYHOCK";
 
@@ -21,7 +22,25 @@ const createMessage = (text: string) => ({
   timestamp: 1,
 });
 
-/** Writes a loop whose every text is the marker. */
+/** Writes a run of a suite whose every text is the marker. */
+async function writeMarkedSuite({ suites }: Transcript, run: string): Promise<void> {
+  const scorers = [{ type: "exact" as const, expected: MARKER, ignoreCase: false, trim: true }];
+  await suites.createRun(newRun({ id: run, plan: plan({ scorers }) }));
+  await suites.addCases(run, [sampleCase(0, MARKER)]);
+  const cell = (number: number) => ({ ...finished(number), run, cell: `${run}-${number}` });
+  await suites.addCells(
+    run,
+    cells(2).map((one) => ({ ...one, cell: cell(one.number).cell })),
+  );
+  await suites.startRun(run, 1);
+  const explained = score(0, { explanation: MARKER, points: { [MARKER]: 1 } });
+  await suites.finishCell({ ...cell(0), scores: [{ scorer: "exact-1", score: explained }] });
+  await suites.finishCell({ ...cell(1), result: failure({ message: MARKER }), scores: [] });
+  await suites.putAnswer({ key: run, message: answer(MARKER), session: run, atMs: 1 });
+  await suites.setStatus(run, { status: "stopped", reason: MARKER, atMs: 2 });
+}
+
+/** Writes a loop, and a run of a suite, whose every text is the marker. */
 export async function writeMarkedSession(transcript: Transcript, session = "s"): Promise<string> {
   const definition = { name: "a", systemPrompt: MARKER } as unknown as AgentDefinition;
   const hash = await transcript.saveDefinition(definition);
@@ -50,6 +69,7 @@ export async function writeMarkedSession(transcript: Transcript, session = "s"):
     },
     [{ id: `i-${session}`, text: MARKER, metadata: { of: MARKER }, atMs: 1 }],
   );
+  await writeMarkedSuite(transcript, session);
   return loopId;
 }
 
@@ -61,6 +81,10 @@ export async function readAll(transcript: Transcript, session = "s"): Promise<st
     loops,
     await Promise.all(loops.map(({ loopId }) => transcript.readEvents(loopId, 0))),
     await Promise.all(loops.map(({ definitionHash }) => transcript.readDefinition(definitionHash))),
+    await transcript.suites.readRun(session),
+    await transcript.suites.readCases(session, 0, 9),
+    await transcript.suites.readCells(session, { after: -1, limit: 9 }),
+    await transcript.suites.readAnswers([session], 1),
   ]);
 }
 

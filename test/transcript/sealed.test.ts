@@ -84,6 +84,8 @@ test("every text and binary column of the store is classified as private or not 
   // Add a new column here, or to ENCRYPTED_TABLES.
   expect(columns.filter((column) => !secret.includes(column))).toMatchInlineSnapshot(`
     [
+      "answers.key",
+      "answers.session",
       "branches.session",
       "branches.id",
       "branches.run",
@@ -148,6 +150,31 @@ test("every text and binary column of the store is classified as private or not 
       "steps.branch",
       "steps.workflow",
       "steps.displaced",
+      "suite_cases.run",
+      "suite_cells.run",
+      "suite_cells.cell",
+      "suite_cells.kind",
+      "suite_cells.state",
+      "suite_cells.failure",
+      "suite_claims.cell",
+      "suite_claims.owner",
+      "suite_results.cell",
+      "suite_results.state",
+      "suite_results.session",
+      "suite_results.loop_id",
+      "suite_results.branch",
+      "suite_results.outcome",
+      "suite_results.usage",
+      "suite_runs.id",
+      "suite_runs.name",
+      "suite_runs.scorers",
+      "suite_runs.control_state",
+      "suite_runs.status",
+      "suite_scores.cell",
+      "suite_scores.scorer",
+      "suite_scores.class",
+      "suite_tags.tag",
+      "suite_tags.run",
       "text_owners.hash",
       "text_owners.owner",
       "unaccepted_definitions.hash",
@@ -218,6 +245,12 @@ describe("a store with keys [TMP-09.4]", () => {
     expect((await catchStoreError(transcript.readDefinition(loop!.definitionHash))).message).toMatch(
       /cannot decrypt it/,
     );
+    tamper(
+      `UPDATE suite_cases SET value = (SELECT value FROM suite_cases AS c WHERE c.run <> suite_cases.run LIMIT 1)`,
+    );
+    expect((await catchStoreError(transcript.suites.readCases("s", 0, 9))).message).toMatch(
+      /suite_cases\.value.*it was moved/,
+    );
     tamper(`UPDATE steps SET result = (SELECT result FROM steps AS o WHERE o.run <> steps.run LIMIT 1)`);
     const again = write(
       { loopId, branch: "main", base: 1 },
@@ -232,7 +265,7 @@ describe("a store with keys [TMP-09.4]", () => {
     const sql = new SqliteConnection(bench.path);
     sql.exec("INSERT INTO evaluations (id, session, opened, started_at_ms) VALUES ('e', 's', '{}', 1)");
     const exported = ENCRYPTED_TABLES.filter(
-      ([table]) => !["definitions", "contents", "snapshots", "events"].includes(table),
+      ([table]) => !/^(definitions|contents|snapshots|events|answers|suite_.*)$/.test(table),
     );
     for (const [table, { key, columns }] of exported) {
       for (const column of columns) {

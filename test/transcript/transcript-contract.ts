@@ -3,8 +3,10 @@ import type { AgentDefinition } from "../../src/schema/definition.ts";
 import { FencedError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { thoroughTest } from "../support/test-depth.ts";
+import { testAnswerContract } from "./answer-contract.ts";
 import { testArchiveContract } from "./archive-contract.ts";
 import { testBranchContract } from "./branch-contract.ts";
+import { testCellClaimContract } from "./cell-claim-contract.ts";
 import { testDetachedForksContract } from "./detached-forks-contract.ts";
 import { testEvaluationContract } from "./evaluation-contract.ts";
 import { testFollowingContract } from "./following-contract.ts";
@@ -26,6 +28,7 @@ import {
   write,
 } from "./sample-writes.ts";
 import { testStepContract } from "./step-contract.ts";
+import { testSuiteContract } from "./suite-contract.ts";
 import { testTitleContract } from "./title-contract.ts";
 
 /** A store for one test. `reopen` opens the data of `transcript` again, as another process does. */
@@ -61,6 +64,9 @@ export function testTranscriptContract(
     testArchiveContract(make);
     testPartsContract(make, random);
     testTitleContract(make);
+    testSuiteContract(make);
+    testCellClaimContract(make);
+    testAnswerContract(make);
     testProperties(make, random);
     testForkProperties(make, random);
   });

@@ -16,6 +16,8 @@ export type Step = StepKey & {
   readonly process: string;
   /** The Temporal activity id, used to fail the activity if the process dies; absent for a local activity. */
   readonly activityId?: string | undefined;
+  /** The run is not one of Temporal's: if the process dies, nothing there waits for it. */
+  readonly hasNoWorkflow?: true | undefined;
 };
 
 /** An earlier execution without a result: its process died, or it was fenced off. */

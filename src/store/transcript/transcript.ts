@@ -17,6 +17,7 @@ import type { FollowSessionRequest, RotateSessionRequest, RotateSessionResult } 
 import type { NewSnapshot, WorkspaceSnapshot } from "./snapshot.ts";
 import type { ClaimResult, LostExecution, Step, StepKey, StepRecord } from "./step.ts";
 import type { Outbox, SessionDefinition, StoreResult, StoreWrite, WriteTarget } from "./store-write.ts";
+import type { SuiteStore } from "./suites.ts";
 import type { DeadProcessWork, WorkerProcess } from "./worker-process.ts";
 
 // The transcript: a tree of branches that are only appended to.
@@ -150,6 +151,8 @@ export interface Transcript {
 
   /** Operations on whole sessions. */
   readonly archive: Archive;
+  /** Runs of suites, and the answers that their cells share. */
+  readonly suites: SuiteStore;
 
   close(): Promise<void>;
 }

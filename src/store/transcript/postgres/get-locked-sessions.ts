@@ -52,7 +52,30 @@ const SESSIONS: Sessions = {
   rekey: () => [],
   registerProcess: () => [],
   unregisterProcess: () => [],
+  createSuiteRun: ({ id }) => [formatRunLock(id)],
+  addSuiteCases: (run) => [formatRunLock(run)],
+  addSuiteCells: (run) => [formatRunLock(run)],
+  markReusedCells: (run) => [formatRunLock(run)],
+  startSuiteRun: (run) => [formatRunLock(run)],
+  controlSuiteRun: (run) => [formatRunLock(run)],
+  setSuiteStatus: (run) => [formatRunLock(run)],
+  retryFailedCells: (run) => [formatRunLock(run)],
+  deleteSuiteRunPage: (run) => [formatRunLock(run)],
+  // A claim is taken by one statement.
+  claimCells: () => [],
+  renewClaims: () => [],
+  releaseClaims: () => [],
+  finishCell: ({ cell }) => [formatCellLock(cell)],
+  recordAnsweredCell: ({ cell, opening }) => [formatCellLock(cell), opening.step.session],
+  addScores: (_run, _number, cell) => [formatCellLock(cell)],
+  touchAnswers: () => [],
+  putAnswer: () => [],
+  pruneAnswers: () => [],
 };
+
+const formatRunLock = (run: string) => `suite-run/${run}`;
+/** The results of a cell are shared by runs. Cells of one run do not wait for each other. */
+const formatCellLock = (cell: string) => `suite-cell/${cell}`;
 
 /** Lists the sessions of lines. Events contain only their loop; no other process writes to a loop that is being imported. */
 function listSessions(lines: readonly BodyLine[]): readonly string[] {

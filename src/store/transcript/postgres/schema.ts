@@ -1,4 +1,5 @@
 import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
+import { ADD_SUITES } from "./suite-schema.ts";
 
 /**
  * The tables: those of the SQLite transcript, with the same names.
@@ -272,4 +273,4 @@ ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTENDED;
 const ADD_TITLE = "ALTER TABLE sessions ADD COLUMN title TEXT";
 
 /** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
-export const MIGRATIONS: readonly string[] = ["", SCHEMA_2, ADD_TITLE];
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2, ADD_TITLE, ADD_SUITES];

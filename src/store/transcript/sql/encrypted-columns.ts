@@ -26,6 +26,11 @@ export const ENCRYPTED_COLUMNS = {
   events: { key: ["loop", "ordinal", "sequence"], columns: ["body"] },
   steps: { key: ["run", "number", "call"], columns: ["note", "result"] },
   evaluations: { key: ["id"], columns: ["opened", "warning", "closed"] },
+  suite_runs: { key: ["id"], columns: ["plan", "reason"] },
+  suite_cases: { key: ["run", "number"], columns: ["value"] },
+  suite_results: { key: ["cell"], columns: ["message"] },
+  suite_scores: { key: ["cell", "scorer"], columns: ["detail"] },
+  answers: { key: ["key"], columns: ["message"] },
 } as const satisfies Record<string, EncryptedTable>;
 
 export type EncryptedTableName = keyof typeof ENCRYPTED_COLUMNS;

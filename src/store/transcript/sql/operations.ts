@@ -2,6 +2,7 @@ import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { BodyLine } from "../../../schema/export-line.ts";
 import type { Content } from "../../../schema/message.ts";
 import type { SessionTitle } from "../../../schema/record.ts";
+import type { SuiteControl } from "../../../schema/suite.ts";
 import type { IdleSnapshot, SessionEdit } from "../archive.ts";
 import type { EvaluationClosing, EvaluationOpening } from "../evaluation.ts";
 import type { ForkRequest, RewindRequest } from "../fork.ts";
@@ -11,7 +12,17 @@ import type { FollowSessionRequest, RotateSessionRequest } from "../session-requ
 import type { NewSnapshot } from "../snapshot.ts";
 import type { Step } from "../step.ts";
 import type { Outbox, SessionDefinition, StoreWrite, WriteTarget } from "../store-write.ts";
+import type {
+  AnsweredCell,
+  FinishedCell,
+  NewSuiteRun,
+  NumberedCase,
+  PlannedCell,
+  ScoredBy,
+  StoredAnswer,
+} from "../suites.ts";
 import type { WorkerProcess } from "../worker-process.ts";
+import { type AnswerPruning, pruneAnswers, putAnswer, touchAnswers } from "./answers.ts";
 import { putContent, putText } from "./contents.ts";
 import { followSession, rotateSession } from "./create-session.ts";
 import { acceptDefinition, saveAcceptedDefinition, setDefinition } from "./definitions.ts";
@@ -25,12 +36,17 @@ import { putInbox } from "./inbox.ts";
 import { putParts } from "./message-data.ts";
 import { closeLoop, openLoop } from "./open-loop.ts";
 import { registerProcess, unregisterProcess } from "./processes.ts";
+import { recordAnsweredCell } from "./record-answered-cell.ts";
 import { type RekeyCursor, rekeyPage } from "./rekey-page.ts";
 import { fillSearchIndex } from "./search.ts";
 import { abortLoops } from "./sessions.ts";
 import { saveSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claimStep, releaseStep, setNote, setProcessGroup, storeStep } from "./step-claims.ts";
+import { addCells, markReusedCells, retryFailed } from "./suite-cells.ts";
+import { type ClaimTerms, claimCells, releaseClaims, renewClaims } from "./suite-claims.ts";
+import { addScores, finishCell } from "./suite-results.ts";
+import { addCases, controlRun, createRun, deleteRunPage, setStatus, startRun } from "./suite-runs.ts";
 import { addTextOwner, releaseTexts, sweepTexts } from "./texts.ts";
 import { setTitle } from "./titles.ts";
 
@@ -86,6 +102,25 @@ const OPERATIONS = {
   fillSearchIndex: (limit: number) => fillSearchIndex(limit),
   registerProcess: (process: WorkerProcess) => registerProcess(process),
   unregisterProcess: (processId: string) => unregisterProcess(processId),
+  createSuiteRun: (run: NewSuiteRun) => createRun(run),
+  addSuiteCases: (run: string, cases: readonly NumberedCase[]) => addCases(run, cases),
+  addSuiteCells: (run: string, cells: readonly PlannedCell[]) => addCells(run, cells),
+  markReusedCells: (run: string, after: number) => markReusedCells(run, after),
+  startSuiteRun: (run: string, atMs: number) => startRun(run, atMs),
+  controlSuiteRun: (run: string, change: Partial<SuiteControl>) => controlRun(run, change),
+  setSuiteStatus: (run: string, change: Parameters<typeof setStatus>[1]) => setStatus(run, change),
+  retryFailedCells: (run: string, failureClass?: string | undefined) => retryFailed(run, failureClass),
+  deleteSuiteRunPage: (run: string, limit: number) => deleteRunPage(run, limit),
+  claimCells: (cells: readonly PlannedCell[], claim: ClaimTerms) => claimCells(cells, claim),
+  renewClaims: (owner: string, untilMs: number) => renewClaims(owner, untilMs),
+  releaseClaims: (owner: string) => releaseClaims(owner),
+  finishCell: (finished: FinishedCell) => finishCell(finished),
+  recordAnsweredCell: (answered: AnsweredCell) => recordAnsweredCell(answered),
+  addScores: (run: string, number: number, cell: string, scores: readonly ScoredBy[]) =>
+    addScores(run, number, cell, scores),
+  touchAnswers: (keys: readonly string[], atMs: number) => touchAnswers(keys, atMs),
+  putAnswer: (answer: StoredAnswer) => putAnswer(answer),
+  pruneAnswers: (pruning: AnswerPruning) => pruneAnswers(pruning),
 };
 
 type Operations = typeof OPERATIONS;

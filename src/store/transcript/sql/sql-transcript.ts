@@ -17,6 +17,7 @@ import type { FollowSessionRequest, RotateSessionRequest, RotateSessionResult } 
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
 import type { ClaimResult, LostExecution, Step, StepKey, StepRecord } from "../step.ts";
 import type { Outbox, SessionDefinition, StoreResult, StoreWrite, WriteTarget } from "../store-write.ts";
+import type { SuiteStore } from "../suites.ts";
 import type { Transcript } from "../transcript.ts";
 import type { DeadProcessWork, WorkerProcess } from "../worker-process.ts";
 import { findBranch, readLength } from "./branches.ts";
@@ -33,15 +34,18 @@ import { findSessions, readBranches, readLoopPage, readSession, readStepPage } f
 import type { RekeyCursor, RekeyPage } from "./rekey-page.ts";
 import { readSnapshots } from "./snapshots.ts";
 import { SqlArchive } from "./sql-archive.ts";
+import { SqlSuites } from "./sql-suites.ts";
 import { findClaimHolder, readNote } from "./step-claims.ts";
 
 /** The transcript in a database, on any engine. */
 export class SqlTranscript implements Transcript {
   readonly archive: Archive;
+  readonly suites: SuiteStore;
   readonly #engine: Engine;
 
   constructor(engine: Engine) {
     this.archive = new SqlArchive(engine);
+    this.suites = new SqlSuites(engine);
     this.#engine = engine;
   }
 

@@ -141,7 +141,7 @@ function* resolveBranch(step: Step, target: WriteTarget, outbox: Outbox, row: St
 }
 
 function* takeStep(step: Step, loopId: string, atMs: number, row: StepRow | undefined): Work<number> {
-  yield* recordRun(step, atMs);
+  if (step.hasNoWorkflow !== true) yield* recordRun(step, atMs);
   const executions = (row?.executions ?? 0) + 1;
   const displaced = row === undefined ? [] : listDisplaced(row);
   yield* exec(

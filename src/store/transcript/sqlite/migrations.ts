@@ -1,6 +1,7 @@
 import { SCHEMA_2 } from "./schema.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError } from "./sqlite-faults.ts";
+import { ADD_SUITES } from "./suite-schema.ts";
 
 /** Marks a file as a transcript in its header: "Hold". */
 export const APPLICATION_ID = 0x486f6c64;
@@ -12,7 +13,7 @@ const ADD_TITLE = "ALTER TABLE sessions ADD COLUMN title TEXT";
  * Step N migrates from version N - 1 to version N. Steps are only added, never changed. Version 1 was never released:
  * its tables had other names.
  */
-export const MIGRATIONS: readonly string[] = ["", SCHEMA_2, ADD_TITLE];
+export const MIGRATIONS: readonly string[] = ["", SCHEMA_2, ADD_TITLE, ADD_SUITES];
 export const UNRELEASED_VERSION = 1;
 
 export const LATEST_VERSION = MIGRATIONS.length;
