@@ -44,6 +44,8 @@ const PLANTED = [
   ["core/e.ts", 'import "../conversation/good.ts";', "core-imports-what-is-below-it"],
   ["conversation/a.ts", 'import "node:fs";', "conversation-imports-what-is-below-it"],
   ["conversation/b.ts", 'import "../platform/good.ts";', "conversation-imports-what-is-below-it"],
+  ["evaluation/a.ts", 'import "node:fs";', "evaluation-imports-what-is-below-it"],
+  ["evaluation/b.ts", 'import "../store/good.ts";', "evaluation-imports-what-is-below-it"],
   ["workflows/a.ts", 'import { good } from "../activities/good.ts"; good;', "workflows-sees-types-only"],
   ["workflows/b.ts", 'import { good } from "../schema/good.ts"; good;', "workflows-sees-types-only"],
   ["workflows/c.ts", 'import "../conversation/good.ts";', "workflows-imports-what-is-below-it"],
@@ -98,6 +100,7 @@ const ALLOWED = [
     'import type { Good } from "../schema/good.ts"; import "./good.ts"; import "../platform/text/good.ts"; export type O = Good;',
   ],
   ["conversation/ok.ts", 'import "../schema/good.ts"; import "../core/good.ts";'],
+  ["evaluation/ok.ts", 'import "../schema/good.ts"; import "../core/good.ts";'],
   [
     "workflows/ok.ts",
     'import type { Good } from "../activities/good.ts"; import "../core/good.ts"; import "@temporalio/workflow"; export type O = Good;',
@@ -130,7 +133,7 @@ const ALLOWED = [
 ] as const;
 
 const GOOD_ROOMS = [
-  ...["platform", "platform/text", "platform/process", "schema", "core", "conversation"],
+  ...["platform", "platform/text", "platform/process", "schema", "core", "conversation", "evaluation"],
   ...[
     "store",
     "store/transcript",

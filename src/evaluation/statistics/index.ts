@@ -1,0 +1,15 @@
+export { type BcaOptions, computeBcaInterval, type Statistic } from "./bca-interval.ts";
+export { computeClusteredInterval, type MeanEstimate } from "./clustered-interval.ts";
+export type { Interval } from "./interval.ts";
+export { type McnemarResult, testMcnemar } from "./mcnemar-test.ts";
+export { computeMean } from "./mean.ts";
+export { computeMedian } from "./median.ts";
+export { adjustBenjaminiHochberg, adjustHolm } from "./multiple-tests.ts";
+export { comparePaired, type PairedComparison, type PairedOptions } from "./paired-comparison.ts";
+export { computePassAtK, computePassHatK } from "./pass-at-k.ts";
+export type { SignChanges } from "./permutation-test.ts";
+export { createRandom, type Random } from "./random.ts";
+export { type Draws, drawResamples } from "./resamples.ts";
+export { computeTInterval } from "./t-interval.ts";
+export { computeVariance } from "./variance.ts";
+export { computeWilsonInterval } from "./wilson-interval.ts";
