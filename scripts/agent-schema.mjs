@@ -1,13 +1,21 @@
-// Writes agent.schema.json for editors, and the reference of the format in docs/agents.md. Needs a build.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes agent.schema.json and suite.schema.json for editors, and the references of the formats in docs/agents.md and, if there
+// is one, docs/suites.md. Needs a build.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const importBuilt = (name) => import(join(root, "dist", "config", "agent-file", name));
-const { formatPublishedSchema } = await importBuilt("json-schema.js");
-const { insertReference } = await importBuilt("format-reference.js");
+const importBuilt = (...path) => import(join(root, "dist", "config", ...path));
+const { formatPublishedSchema } = await importBuilt("agent-file", "json-schema.js");
+const { insertReference } = await importBuilt("agent-file", "format-reference.js");
+const { formatSuiteSchema, insertSuiteReference } = await importBuilt("suite-file", "suite-schema-file.js");
 
-const page = join(root, "docs", "agents.md");
 writeFileSync(join(root, "agent.schema.json"), formatPublishedSchema());
-writeFileSync(page, insertReference(readFileSync(page, "utf8")));
+writeFileSync(join(root, "suite.schema.json"), formatSuiteSchema());
+updatePage("agents.md", insertReference);
+updatePage("suites.md", insertSuiteReference);
+
+function updatePage(name, insert) {
+  const page = join(root, "docs", name);
+  if (existsSync(page)) writeFileSync(page, insert(readFileSync(page, "utf8")));
+}

@@ -5,10 +5,10 @@ const REFERENCE_BEGIN = "<!-- reference: written by scripts/agent-schema.mjs -->
 const REFERENCE_END = "<!-- reference: end -->";
 
 /** Formats the reference in Markdown: a table for each section. A section that is allowed in several places appears once. */
-function formatReference(): string {
+function formatReference(schema: JsonSchema): string {
   const sections: string[] = [];
   const seen = new Map<string, string>();
-  describeTable("", getFileSchema(), sections, seen);
+  describeTable("", schema, sections, seen);
   return `${sections.join("\n\n")}\n`;
 }
 
@@ -23,7 +23,15 @@ function describeTable(
   for (const [key, value] of Object.entries(schema.properties ?? {})) {
     const isRequired = schema.required?.includes(key) === true;
     const path = header === "" ? key : `${header}.${key}`;
-    const members = getTableSchema(value.items);
+    const forms = value.items?.oneOf;
+    if (forms !== undefined) {
+      below.push(() => describeForms(path, value, forms, sections));
+      continue;
+    }
+    const choice =
+      header === "" ? value.anyOf?.find(({ items }) => getTableSchema(items) !== undefined) : undefined;
+    if (choice !== undefined) rows.push(formatRow(key, value, isRequired));
+    const members = getTableSchema(choice?.items ?? value.items);
     const table = members ?? getTableSchema(value) ?? (header === "" ? getTableChoice(value) : undefined);
     if (table === undefined) rows.push(formatRow(key, value, isRequired));
     else
@@ -40,6 +48,21 @@ function describeTable(
     sections.push(`Any other key: ${formatExpected(schema.additionalProperties)}.`);
   }
   for (const work of below) work();
+}
+
+/** Describes the tables of a list, which their key `type` tells apart. */
+function describeForms(
+  path: string,
+  { description = "" }: JsonSchema,
+  forms: readonly JsonSchema[],
+  sections: string[],
+): void {
+  sections.push(`### \`[[${path}]]\``, description);
+  for (const { properties: { type, ...properties } = {}, required } of forms) {
+    const form = { properties, required: required ?? [] };
+    sections.push(`#### \`type = ${JSON.stringify(type?.const)}\``, type?.description ?? "");
+    describeTable(path, form, sections, new Map());
+  }
 }
 
 type Heading = { readonly table: JsonSchema; readonly isList: boolean; readonly about: JsonSchema };
@@ -86,10 +109,10 @@ function formatCell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-/** Inserts the current reference between the marks of a page. */
-export function insertReference(page: string): string {
+/** Inserts the current reference between the marks of a page. @param schema - That of agent files by default. */
+export function insertReference(page: string, schema: JsonSchema = getFileSchema()): string {
   const begin = page.indexOf(REFERENCE_BEGIN);
   const end = page.indexOf(REFERENCE_END);
   if (begin < 0 || end < begin) throw new Error("The page does not contain the marks around the reference");
-  return `${page.slice(0, begin + REFERENCE_BEGIN.length)}\n\n${formatReference()}\n${page.slice(end)}`;
+  return `${page.slice(0, begin + REFERENCE_BEGIN.length)}\n\n${formatReference(schema)}\n${page.slice(end)}`;
 }

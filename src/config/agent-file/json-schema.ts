@@ -10,6 +10,8 @@ export type JsonSchema = {
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly JsonSchema[];
+  /** Tables that one of their keys tells apart. */
+  readonly oneOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema;
   readonly items?: JsonSchema;
@@ -32,15 +34,15 @@ export function getFileSchema(): JsonSchema {
   return cachedSchema;
 }
 
-/** Builds the schema for editors, which any JSON Schema validator accepts. */
-function buildPublishedSchema(): Record<string, unknown> {
-  const schema = z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any", reused: "ref" });
-  return { title: "An agent file of Holdfast", ...(removePrivateKeywords(schema) as object) };
-}
-
 /** Formats the published schema as the file in the package, which only programs read. */
 export function formatPublishedSchema(): string {
-  return `${JSON.stringify(buildPublishedSchema())}\n`;
+  return formatSchemaFile(AgentFile, "An agent file of Holdfast");
+}
+
+/** Formats the schema of a file's format for editors, which any JSON Schema validator accepts. */
+export function formatSchemaFile(format: z.ZodType, title: string): string {
+  const schema = z.toJSONSchema(format, { io: "input", unrepresentable: "any", reused: "ref" });
+  return `${JSON.stringify({ title, ...(removePrivateKeywords(schema) as object) })}\n`;
 }
 
 function removePrivateKeywords(value: unknown, isNames = false): unknown {

@@ -5,7 +5,7 @@ import { COMPACTION_FIELDS } from "../agent-file/fields/compaction.ts";
 import { EXECUTION_FIELDS } from "../agent-file/fields/execution.ts";
 import { MODEL_FIELDS } from "../agent-file/fields/model.ts";
 import { SAMPLING_FIELDS } from "../agent-file/fields/profile.ts";
-import type { JsonSchema } from "../agent-file/json-schema.ts";
+import { formatExpected, type JsonSchema } from "../agent-file/json-schema.ts";
 
 // The keys of [matrix]: besides `agent`, `model` and `system_prompt`, the fields of agent files that have a single value.
 
@@ -17,7 +17,7 @@ const MODEL_KEYS = ["effort", "verbosity", "service_tier", "reasoning", "thinkin
 const CANDIDATES: readonly Field[] = [
   ...SAMPLING_FIELDS.filter(({ paths }) => paths[0]![0] !== "config_id"),
   ...EXECUTION_FIELDS,
-  ...BEHAVIOR_FIELDS,
+  ...BEHAVIOR_FIELDS.filter(({ paths }) => paths[0]![0] !== "session"),
   ...COMPACTION_FIELDS,
   ...MODEL_FIELDS.filter(({ paths }) => paths[0]!.length === 1 && MODEL_KEYS.includes(paths[0]![0]!)),
 ].filter(({ schema }) => hasSingleValue(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })));
@@ -53,7 +53,9 @@ export const FOREIGN_AXES: Readonly<Record<string, string>> = {
 };
 
 function defineAxis(schema: z.ZodType, description: string): z.ZodType {
-  return describeKey(z.union([schema, z.array(schema).min(1)]), description);
+  const one = formatExpected(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema);
+  const either = withExpected(z.union([schema, z.array(schema).min(1)]), `${one}, or a list of these`);
+  return describeKey(either, description).meta({ description, expected: `${one}, or a list of these` });
 }
 
 const text = z.string().min(1);
