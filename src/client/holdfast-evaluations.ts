@@ -1,7 +1,7 @@
 import type { LoadedSuite } from "../config/suite-file/loaded-suite.ts";
+import type { RunComparison } from "../evaluation/report/run-comparison.ts";
 import type { AnswerTotals, SuiteRunRecord } from "../store/transcript/suites.ts";
 import type { ClientLink } from "./connection/client-link.ts";
-import type { RunComparison } from "./suites/compare-runs.ts";
 import { resolveSuiteRun } from "./suites/resolve-suite-run.ts";
 import type { RunSuiteOptions } from "./suites/start-suite.ts";
 import { SuiteRun } from "./suites/suite-run.ts";

@@ -28,3 +28,23 @@ export async function findCase(
     { session: run },
   );
 }
+
+/** Reads the ids of cases that are needed in order. It keeps one page. */
+export class CaseReader {
+  readonly #run: string;
+  readonly #suites: Pick<SuiteStore, "readCases">;
+  #page: ReadonlyMap<number, string> = new Map();
+
+  constructor(run: string, suites: Pick<SuiteStore, "readCases">) {
+    this.#run = run;
+    this.#suites = suites;
+  }
+
+  async readId(number: number): Promise<string> {
+    if (!this.#page.has(number)) {
+      const page = await this.#suites.readCases(this.#run, number, PAGE_CASES);
+      this.#page = new Map(page.map((one) => [one.number, one.value.id]));
+    }
+    return this.#page.get(number) ?? String(number);
+  }
+}

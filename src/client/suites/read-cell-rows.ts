@@ -1,7 +1,7 @@
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { CellRow, CellState, SuiteStore } from "../../store/transcript/suites.ts";
 
-export const PAGE_CELLS = 500;
+const PAGE_CELLS = 500;
 
 export type CellFilter = {
   /** The index of the configuration. */

@@ -2,21 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SuiteReport } from "../../evaluation/report/index.ts";
 import { getScorerName } from "../../schema/scorer.ts";
 import type { SuiteCase, SuiteControl } from "../../schema/suite.ts";
-import type {
-  CellCounts,
-  CellRow,
-  CellState,
-  NumberedCase,
-  SuiteRunRecord,
-} from "../../store/transcript/suites.ts";
+import type { CellCounts, CellRow, CellState, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { controlSuiteSignal, stopSignal } from "../../workflows/messages.ts";
 import type { SuiteResult } from "../../workflows/suite-input.ts";
 import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { findCase } from "./read-cases.ts";
-import { PAGE_CELLS, readCellRows } from "./read-cell-rows.ts";
+import { CaseReader, findCase } from "./read-cases.ts";
+import { readCellRows } from "./read-cell-rows.ts";
 import { createUnknownRunError } from "./resolve-suite-run.ts";
 import { launchSuite } from "./start-suite.ts";
 
@@ -222,24 +216,4 @@ export function hasEnded({ status }: Pick<SuiteRunRecord, "status">): boolean {
 
 function omitEmpty(reason: string | undefined): [] | [string] {
   return reason === undefined ? [] : [reason];
-}
-
-/** Reads the ids of cases that are needed in order. */
-class CaseReader {
-  readonly #run: string;
-  readonly #suites: Transcript["suites"];
-  #page: ReadonlyMap<number, NumberedCase> = new Map();
-
-  constructor(run: string, suites: Transcript["suites"]) {
-    this.#run = run;
-    this.#suites = suites;
-  }
-
-  async readId(number: number): Promise<string> {
-    if (!this.#page.has(number)) {
-      const page = await this.#suites.readCases(this.#run, number, PAGE_CELLS);
-      this.#page = new Map(page.map((one) => [one.number, one]));
-    }
-    return this.#page.get(number)?.value.id ?? String(number);
-  }
 }
