@@ -43,6 +43,8 @@ export type Dependencies = {
   readonly process: string;
   /** The workspace of runs whose definition names no folder. */
   readonly defaultWorkspace: string;
+  /** The folder in which the workspaces of a suite's cells are made. */
+  readonly cellWorkspaces: string;
   /** The tools that are activities of the worker, by name. Absent: the worker answers every activity type. */
   readonly registeredTools?: ReadonlySet<string>;
   /** The agents that workflows of the application start by name. */

@@ -18,6 +18,11 @@ import { redactAnswer, redactResult } from "./redact-content.ts";
 import { applyRetention } from "./retain/apply-retention.ts";
 import { prepareAgent, storeMessage } from "./start-agent/prepare-agent.ts";
 import { withHeartbeat } from "./step/heartbeat.ts";
+import { answerCells } from "./suite/answer-cells.ts";
+import { endSuite } from "./suite/end-suite.ts";
+import { finishCells } from "./suite/finish-cells.ts";
+import { prepareCells } from "./suite/prepare-cells.ts";
+import { takeCells } from "./suite/take-cells.ts";
 import { makeTitle } from "./title/make-title.ts";
 import { callTool } from "./tool/call-tool.ts";
 import { updateDefinition } from "./update-definition/update-definition.ts";
@@ -47,6 +52,11 @@ export function createActivities(
     "prepare-judge": (input) => withHeartbeat(getNoDetails, () => prepareJudge(input, dependencies)),
     "select-branch": (input) => withHeartbeat(getNoDetails, () => selectBranch(input, dependencies)),
     "apply-retention": (input) => applyRetention(input, dependencies),
+    "take-cells": (input) => withHeartbeat(getNoDetails, () => takeCells(input, dependencies)),
+    "answer-cells": (input) => answerCells(input, dependencies),
+    "prepare-cells": (input) => prepareCells(input, dependencies),
+    "finish-cells": (input) => finishCells(input, dependencies),
+    "end-suite": (input) => withHeartbeat(getNoDetails, () => endSuite(input, dependencies)),
     record: (input) => withHeartbeat(getNoDetails, () => recordOutbox(input, dependencies)),
     "prepare-agent": (input) => prepareAgent(input, dependencies),
     "store-message": (input) => storeMessage(input, dependencies),

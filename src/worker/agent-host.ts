@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type {
   NativeConnection,
   NativeConnectionOptions,
@@ -177,6 +179,7 @@ export async function openAgentHost(
       sandboxes: host.sandboxes,
       process: self.id,
       defaultWorkspace: options.defaultWorkspace ?? process.cwd(),
+      cellWorkspaces: options.cellWorkspaces ?? join(tmpdir(), "holdfast-cells"),
       log,
       ...more,
     });

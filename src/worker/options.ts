@@ -124,6 +124,12 @@ export type HoldfastWorkerOptions = {
   /** The workspace of runs whose definition names no folder; by default the current folder. */
   readonly defaultWorkspace?: string;
   /**
+   * The folder in which the workspaces of a suite's cells are made, each with the files of its case; by default
+   * `holdfast-cells` in the folder for temporary files. Workers on several hosts need one that they share only where cells
+   * of a lost host are to be scored on another.
+   */
+  readonly cellWorkspaces?: string;
+  /**
    * The sandbox in which processes of tools, hooks and MCP servers run, where a definition states no other: `workspace`, the
    * default, `strict`, `off`, or an object with more (docs/sandbox.md). By default `HOLDFAST_SANDBOX`.
    */

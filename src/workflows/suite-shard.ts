@@ -20,8 +20,9 @@ import { checkRequest } from "./request-shapes.ts";
 import type { StartRequest } from "./run-input.ts";
 import type { ShardRequest } from "./suite-input.ts";
 
-/** How long a shard waits for a cell that another run is working on before it looks again. */
-const JOIN_INTERVAL = "5 seconds";
+/** How long a shard waits for a cell that another run is working on before it looks again; each time twice as long. */
+const FIRST_JOIN_MS = 2000;
+const LONGEST_JOIN_MS = 60_000;
 
 /** Cells that are prepared together: their ids and hashes are in the history. */
 const PAGE_CELLS = 50;
@@ -154,9 +155,7 @@ class AgentCells {
       ...(others.length === 0
         ? {}
         : { followUps: others.map((one, at) => ({ ...one, id: `${cell.session}-${at + 2}` })) }),
-      ...(cell.continues === true
-        ? { continuation: { kind: { type: "rerun" as const, tag: new Date(Date.now()).toISOString() } } }
-        : {}),
+      ...(cell.continues === true ? { continuation: { kind: { type: "default" as const } } } : {}),
       share: { turns: null, tokens: null, nanoUsd, children: null, deadlineMs: null, depth: DEPTH },
       settings: this.#request.settings,
     };
@@ -164,8 +163,12 @@ class AgentCells {
 
   /** Another run of a suite works on the cell: waits for its result. */
   async #join({ number, session, attempt }: PreparedCell): Promise<void> {
-    await sleep(JOIN_INTERVAL);
-    this.#ended.push({ number, session, attempt, durationMs: 0, isJoined: true });
+    for (let waitMs = FIRST_JOIN_MS; this.#mayBegin(); waitMs = Math.min(waitMs * 2, LONGEST_JOIN_MS)) {
+      await sleep(waitMs);
+      const cells = [{ number, session, attempt, durationMs: 0, isJoined: true as const }];
+      const joined = await this.#score(cells);
+      if (joined > 0) return;
+    }
   }
 
   /** Scores ended cells, one activity at a time: those that end meanwhile are the next ones. */
@@ -174,16 +177,21 @@ class AgentCells {
     this.#isFinishing = true;
     await CancellationScope.nonCancellable(async () => {
       while (this.#ended.length > 0) {
-        const cells = this.#ended.splice(0, PAGE_CELLS);
-        const finished = await scheduleActivity<Awaited<ReturnType<Activities["finish-cells"]>>>(
-          "finish-cells",
-          [{ run: this.#request.run, cells }],
-          buildCellsOptions(`${cells.length} ended cells`),
-        );
-        this.#cells += finished.cells;
+        await this.#score(this.#ended.splice(0, PAGE_CELLS));
       }
     });
     this.#isFinishing = false;
+  }
+
+  /** Returns how many of the cells have a result now. */
+  async #score(ended: readonly EndedCell[]): Promise<number> {
+    const { cells } = await scheduleActivity<Awaited<ReturnType<Activities["finish-cells"]>>>(
+      "finish-cells",
+      [{ run: this.#request.run, cells: ended }],
+      buildCellsOptions(`${ended.length} ended cells`),
+    );
+    this.#cells += cells;
+    return cells;
   }
 
   /** Reserves an equal share of what is free for each cell that may still begin beside it. */

@@ -106,6 +106,7 @@ function worker() {
     }),
     process: "worker",
     defaultWorkspace: home,
+    cellWorkspaces: home,
     log: createLogger("silent"),
   });
   let ids = 0;

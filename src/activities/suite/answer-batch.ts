@@ -122,14 +122,8 @@ export class AnswerBatch {
       storedAnswers: isStored ? 1 : 0,
       endedAtMs,
     };
-    const answer = {
-      answer: getMessageText(message),
-      messages: [message],
-      calls: [],
-      result,
-      value,
-    };
-    const scores = result.state === "failed" ? [] : await this.#scoring.score(cell, answer);
+    const scored = { answer: getMessageText(message), messages: [message], calls: [], result };
+    const scores = result.state === "failed" ? [] : await this.#scoring.score(cell, value, scored);
     await suites.recordAnsweredCell({
       ...{ run: this.#run.id, number, cell: id, result, scores },
       opening: record.opening,

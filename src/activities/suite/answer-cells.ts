@@ -46,6 +46,8 @@ class CellAnswering {
   readonly #signal = Context.current().cancellationSignal;
   readonly #beginUntilMs = Date.now() + BEGIN_FOR_MS;
   #concurrency: number;
+  /** The part's share of the concurrency of the run when it began. */
+  #share: number | undefined;
   #endReason: PartEndReason | undefined;
   #spentUsd: number | null = 0;
   #results = 0;
@@ -92,6 +94,7 @@ class CellAnswering {
     const { run } = this.#input;
     const { suites } = this.#dependencies.transcript;
     const record = await readSuiteRun(run, this.#dependencies.transcript);
+    this.#share = this.#input.concurrency / record.control.concurrency;
     const batch = await AnswerBatch.open(record, cells, this.#dependencies, this.#signal);
     let left = cells;
     while (left.length > 0 && this.#mayBegin()) {
@@ -165,16 +168,6 @@ class CellAnswering {
     const { state, concurrency } = record.control;
     if (state === "paused") this.#endReason ??= "paused";
     if (state === "stopping") this.#endReason ??= "stopped";
-    // The part keeps its share of the concurrency.
-    const share = this.#input.concurrency / Math.max(1, this.#firstConcurrency(concurrency));
-    this.#concurrency = Math.max(1, Math.round(concurrency * share));
-  }
-
-  #ofAll: number | undefined;
-
-  /** The concurrency of the whole run when this part began. */
-  #firstConcurrency(now: number): number {
-    this.#ofAll ??= now;
-    return this.#ofAll;
+    if (this.#share !== undefined) this.#concurrency = Math.max(1, Math.round(concurrency * this.#share));
   }
 }

@@ -29,9 +29,12 @@ export function findUnversioned(definition: AgentDefinition, versions: CodeVersi
   return listOwnCode(definition).find((name) => versions[name] === undefined);
 }
 
-/** Digests what a case adds to its cells: what is asked, and nothing that is only compared with the answer. */
-export function digestCase({ messages, files, fork }: SuiteCase): string {
-  return hashText(formatCanonicalJson({ messages, ...omitUndefined({ files, fork }) }));
+/**
+ * Digests what a case adds to its cells: what is asked, and what scorers compare it with, because the scores of a cell belong
+ * to all runs that contain it. Where only the latter differs, the stored answers are the same.
+ */
+export function digestCase({ messages, files, fork, expected, metadata }: SuiteCase): string {
+  return hashText(formatCanonicalJson({ messages, ...omitUndefined({ files, fork, expected, metadata }) }));
 }
 
 /** Builds the id of a cell: a hash of what determines it. */

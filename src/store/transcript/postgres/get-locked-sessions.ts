@@ -65,6 +65,7 @@ const SESSIONS: Sessions = {
   claimCells: () => [],
   renewClaims: () => [],
   releaseClaims: () => [],
+  giveRunToCell: (run) => [formatRunLock(run)],
   finishCell: ({ cell }) => [formatCellLock(cell)],
   recordAnsweredCell: ({ cell, opening }) => [formatCellLock(cell), opening.step.session],
   addScores: (_run, _number, cell) => [formatCellLock(cell)],

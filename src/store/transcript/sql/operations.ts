@@ -44,7 +44,7 @@ import { saveSnapshot } from "./snapshots.ts";
 import type { Work } from "./statement.ts";
 import { claimStep, releaseStep, setNote, setProcessGroup, storeStep } from "./step-claims.ts";
 import { addCells, markReusedCells, retryFailed } from "./suite-cells.ts";
-import { type ClaimTerms, claimCells, releaseClaims, renewClaims } from "./suite-claims.ts";
+import { type ClaimTerms, claimCells, giveRunToCell, releaseClaims, renewClaims } from "./suite-claims.ts";
 import { addScores, finishCell } from "./suite-results.ts";
 import { addCases, controlRun, createRun, deleteRunPage, setStatus, startRun } from "./suite-runs.ts";
 import { addTextOwner, releaseTexts, sweepTexts } from "./texts.ts";
@@ -110,6 +110,7 @@ const OPERATIONS = {
   controlSuiteRun: (run: string, change: Partial<SuiteControl>) => controlRun(run, change),
   setSuiteStatus: (run: string, change: Parameters<typeof setStatus>[1]) => setStatus(run, change),
   retryFailedCells: (run: string, failureClass?: string | undefined) => retryFailed(run, failureClass),
+  giveRunToCell: (run: string, number: number) => giveRunToCell(run, number),
   deleteSuiteRunPage: (run: string, limit: number) => deleteRunPage(run, limit),
   claimCells: (cells: readonly PlannedCell[], claim: ClaimTerms) => claimCells(cells, claim),
   renewClaims: (owner: string, untilMs: number) => renewClaims(owner, untilMs),

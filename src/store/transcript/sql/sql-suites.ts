@@ -105,6 +105,10 @@ export class SqlSuites implements SuiteStore {
     return this.#engine.write("releaseClaims", owner);
   }
 
+  giveRunToCell(run: string, number: number): Promise<void> {
+    return this.#engine.write("giveRunToCell", run, number);
+  }
+
   finishCell(finished: FinishedCell): Promise<void> {
     return this.#engine.write("finishCell", finished);
   }

@@ -103,14 +103,14 @@ export function* failCell(
   run: string,
   number: number,
   cell: string,
-  { outcome, costUsd }: CellResult,
+  { outcome, costUsd, paidAnswers }: CellResult,
 ): Work<void> {
   yield* exec(
     `UPDATE suite_cells SET state = 'failed', failure = ?, cost_usd = ?, paid_usd = paid_usd + ?
      WHERE run = ? AND number = ? AND cell = ?`,
     outcome,
     costUsd,
-    costUsd,
+    paidAnswers === 0 ? 0 : costUsd,
     run,
     number,
     cell,

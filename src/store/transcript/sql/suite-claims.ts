@@ -59,3 +59,13 @@ export function* renewClaims(owner: string, untilMs: number): Work<void> {
 export function* releaseClaims(owner: string): Work<void> {
   yield* exec("DELETE FROM suite_claims WHERE owner = ?", owner);
 }
+
+/** Makes a cell one that has a run of its own, and gives its claim back. */
+export function* giveRunToCell(run: string, number: number): Work<void> {
+  yield* exec(
+    "DELETE FROM suite_claims WHERE cell IN (SELECT cell FROM suite_cells WHERE run = ? AND number = ?)",
+    run,
+    number,
+  );
+  yield* exec("UPDATE suite_cells SET kind = 'agent' WHERE run = ? AND number = ?", run, number);
+}

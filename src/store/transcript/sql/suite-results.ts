@@ -90,7 +90,7 @@ export function* finishCell({ run, number, cell, result, scores }: FinishedCell)
     yield* failCell(run, number, cell, result);
     return;
   }
-  yield* settleCell(run, number, cell, addCosts(result.costUsd, yield* putScores(cell, scores)));
+  yield* settleCell(run, number, cell, addCosts(getPaid(result), yield* putScores(cell, scores)));
 }
 
 /** Stores the scores that are missing, and settles the run's row. Ignored if the cell is not finished. */
@@ -175,4 +175,9 @@ export function toScore(row: ScoreRow): Score {
     ...omitUndefined({ passed: row.passed === null ? undefined : row.passed === 1 }),
     ...(detail === null ? {} : (JSON.parse(detail) as Pick<Score, "explanation" | "points" | "costUsd">)),
   };
+}
+
+/** What was paid for a result now: nothing if all of its answers were taken from the store. */
+function getPaid({ costUsd, paidAnswers }: CellResult): Cost {
+  return paidAnswers === 0 ? 0 : costUsd;
 }
