@@ -11,12 +11,14 @@ beforeAll(async () => {
   stage = await openTestEnvironment();
   folder = await mkdtemp(join(tmpdir(), "holdfast-eval-"));
   const agent = (system: string) => `
+[agent]
 system_prompt = "${system}"
 [provider]
 model = "test-model"
-api = "openai-completions"
+api = "openai_completions"
 base_url = "${stage.model.openaiBaseUrl}"
-api_key = "k"
+context_window = 100000
+max_tokens = 1000
 [tools]
 enabled = []
 `;
@@ -83,8 +85,7 @@ test("a suite is run, inspected, compared, exported and deleted from the command
   const file = join(folder, "suite.toml");
 
   const first = await holdfast("eval", "run", file, "--json");
-  expect(first.err).toBe("");
-  expect(first.code).toBe(0);
+  expect(first).toMatchObject({ code: 0, err: "" });
   const run = first.lines.find(({ type }) => type === "started")?.["run"] as string;
   const report = first.lines.at(-1)!;
   expect(report).toMatchObject({

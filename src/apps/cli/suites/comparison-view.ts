@@ -54,12 +54,8 @@ export function listComparisonNotes(comparison: RunComparison): readonly string[
   const list = (what: string, run: string, names: readonly string[]): readonly string[] =>
     names.length === 0 ? [] : [`Only the ${run} run has the ${what} ${names.join(", ")}.`];
   return [
-    ...(cases.onlyA > 0
-      ? [`${formatCount(cases.onlyA, "case")} of the first run are not in the second.`]
-      : []),
-    ...(cases.onlyB > 0
-      ? [`${formatCount(cases.onlyB, "case")} of the second run are not in the first.`]
-      : []),
+    ...describeUnmatched(cases.onlyA, "first", "second"),
+    ...describeUnmatched(cases.onlyB, "second", "first"),
     ...list("configuration", "first", configurationsOnlyA),
     ...list("configuration", "second", configurationsOnlyB),
     ...list("score", "first", scoresOnlyA),
@@ -69,5 +65,12 @@ export function listComparisonNotes(comparison: RunComparison): readonly string[
       : [
           `The scorer of ${changed.join(", ")} has changed between the runs: so may its scores for the same answers.`,
         ]),
+  ];
+}
+
+function describeUnmatched(cases: number, run: string, other: string): readonly string[] {
+  if (cases === 0) return [];
+  return [
+    `${formatCount(cases, "case")} of the ${run} run ${cases === 1 ? "is" : "are"} not in the ${other}.`,
   ];
 }
