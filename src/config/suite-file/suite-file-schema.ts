@@ -35,6 +35,7 @@ export const SUITE_FIELDS = {
   maxCostUsd: z.number().positive(),
   stopAfterFailures: integerFrom(1),
   keepWorkspaces: z.boolean(),
+  versions: z.record(shortText, shortText),
 } as const;
 
 /** A case as files and code state it. */
@@ -111,6 +112,11 @@ export const SuiteFile = z.strictObject({
     SUITE_FIELDS.keepWorkspaces,
     "Whether the workspaces of cells stay after they are scored.",
     false,
+  ),
+  versions: describeKey(
+    SUITE_FIELDS.versions,
+    "The versions of the application's own tools, tool servers, hooks and functions, by name. Runs share the cells of an agent that uses them if all of them have a version.",
+    {},
   ),
   cases: describeRequiredKey(
     z.union([text, z.array(CaseTable).min(1)]),
