@@ -1,6 +1,8 @@
 import type { LoadedSuite } from "../config/suite-file/loaded-suite.ts";
+import type { RunComparison } from "../evaluation/report/run-comparison.ts";
 import type { AnswerTotals, SuiteRunRecord } from "../store/transcript/suites.ts";
 import type { ClientLink } from "./connection/client-link.ts";
+import { resolveSuiteRun } from "./suites/resolve-suite-run.ts";
 import type { RunSuiteOptions } from "./suites/start-suite.ts";
 import { SuiteRun } from "./suites/suite-run.ts";
 
@@ -43,6 +45,23 @@ export class Evaluations {
   /** Returns a handle without checking that the run exists. */
   get(id: string): SuiteRun {
     return new SuiteRun(this.#link, id);
+  }
+
+  /**
+   * Returns the id that a user's input means: an id with or without `suite-`, the beginning of one if it is unique, or `last`.
+   */
+  async find(reference: string): Promise<string> {
+    const transcript = await this.#link.storage.openExistingTranscript();
+    return (await resolveSuiteRun(transcript?.suites, reference)).id;
+  }
+
+  /** Compares a run with an earlier one, case by case. Takes what `find` takes. */
+  async compare(earlier: string, later: string): Promise<RunComparison> {
+    const { compareRuns } = await import("./suites/compare-runs.ts");
+    const transcript = await this.#link.storage.openExistingTranscript();
+    const a = await resolveSuiteRun(transcript?.suites, earlier);
+    const b = await resolveSuiteRun(transcript?.suites, later);
+    return await compareRuns(transcript!.suites, a, b);
   }
 
   /** Lists runs, the newest first. */

@@ -19,6 +19,9 @@ export {
 export { removeContextManagement } from "../config/remove-context-management.ts";
 export type { SearchAttributeGaps } from "../config/search-attribute-gaps.ts";
 export type { SourceFormat } from "../config/source/source-format.ts";
+export { defineSuite, type SuiteInput } from "../config/suite-file/define-suite.ts";
+export { type ReadSuiteOptions, readSuite, type SuiteFileResult } from "../config/suite-file/load-suite.ts";
+export type { LoadedSuite } from "../config/suite-file/loaded-suite.ts";
 export type { ModelOptions } from "../config/vendor-models.ts";
 export {
   buildLoopChain,
@@ -52,6 +55,14 @@ export type { RunTotals } from "../core/machine/state/run-totals.ts";
 export type { NextRound, TaskReport } from "../core/machine/state/task.ts";
 export type { RunningCall, RunStatus } from "../core/machine/status.ts";
 export type { StatusCode } from "../core/machine/status-code.ts";
+export type {
+  ChangedCase,
+  ConfigurationReport,
+  ScoreComparison,
+  ScoreSummary,
+  SuiteReport,
+} from "../evaluation/report/index.ts";
+export type { RunComparison } from "../evaluation/report/run-comparison.ts";
 export type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 export type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
@@ -92,7 +103,9 @@ export type {
 } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
 export type { SandboxMode } from "../schema/sandbox.ts";
+export type { Score } from "../schema/scorer.ts";
 export type { SearchAttributeName } from "../schema/search-attributes.ts";
+export type { SuiteCase, SuiteControl } from "../schema/suite.ts";
 export type { ToolDefinition } from "../schema/tool.ts";
 export type { UserQuestion, UserValues } from "../schema/user-question.ts";
 export type { EditResult } from "../store/transcript/archive.ts";
@@ -100,6 +113,7 @@ export type { ParallelGroup } from "../store/transcript/evaluation.ts";
 export type { OpenFile } from "../store/transcript/export/import-file.ts";
 export type { BranchPosition } from "../store/transcript/fork.ts";
 export type { LoopRecord } from "../store/transcript/loop.ts";
+export type { AnswerTotals, CellResult, CellState, SuiteRunRecord } from "../store/transcript/suites.ts";
 export type {
   EvaluationRequest,
   EvaluationResult,
@@ -209,3 +223,6 @@ export type { RestoreSessionOptions } from "./sessions/restore-session.ts";
 export type { RestoreWorkspaceOptions } from "./sessions/restore-workspace.ts";
 export { Retention, type RetentionState, type SetRetentionOptions } from "./sessions/retention.ts";
 export type { RewindResult } from "./sessions/rewind-session.ts";
+export type { PlanProgress } from "./suites/plan-cells.ts";
+export type { RunSuiteOptions } from "./suites/start-suite.ts";
+export { type ReadCellsOptions, type SuiteCell, SuiteRun, type SuiteRunStatus } from "./suites/suite-run.ts";

@@ -10,6 +10,7 @@ test("pin: exit codes", () => {
     stopped: 4,
     limitReached: 5,
     awaitsPerson: 6,
+    thresholdMissed: 7,
     interrupted: 130,
   });
   expect(OUTCOME_EXIT_CODES).toEqual({

@@ -13,6 +13,8 @@ export const EXIT = {
   limitReached: 5,
   /** The agent has paused, or has handed the task over to a person. */
   awaitsPerson: 6,
+  /** A score of a suite is below `--fail-under`, or worse than in the run of `--fail-if-worse-than`. */
+  thresholdMissed: 7,
   /** The user left with Ctrl-C while something was running. */
   interrupted: 130,
 } as const;
@@ -98,6 +100,12 @@ export const EXIT_GUIDE: readonly {
     code: EXIT.awaitsPerson,
     meaning: "the agent has paused, or has handed the task over to a person",
     remedy: "Read its last answer, then prompt the session.",
+  },
+  {
+    code: EXIT.thresholdMissed,
+    meaning: "a score of a suite misses a threshold, or is worse than in an earlier run",
+    remedy:
+      "Read the lines on standard error; `holdfast eval show RUN` and `holdfast eval compare A B` show the cells.",
   },
   {
     code: EXIT.interrupted,

@@ -1,19 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import type { SuiteControl } from "../../schema/suite.ts";
-import type {
-  CellCounts,
-  CellRow,
-  CellState,
-  NumberedCase,
-  SuiteRunRecord,
-} from "../../store/transcript/suites.ts";
+import type { SuiteReport } from "../../evaluation/report/index.ts";
+import { getScorerName } from "../../schema/scorer.ts";
+import type { SuiteCase, SuiteControl } from "../../schema/suite.ts";
+import type { CellCounts, CellRow, CellState, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { controlSuiteSignal, stopSignal } from "../../workflows/messages.ts";
 import type { SuiteResult } from "../../workflows/suite-input.ts";
 import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
+import { CaseReader, findCase } from "./read-cases.ts";
+import { readCellRows } from "./read-cell-rows.ts";
+import { createUnknownRunError } from "./resolve-suite-run.ts";
 import { launchSuite } from "./start-suite.ts";
 
 /** How far a run of a suite has come. */
@@ -35,7 +33,6 @@ export type ReadCellsOptions = {
   readonly state?: CellState;
 };
 
-const PAGE_CELLS = 500;
 const WATCH_INTERVAL_MS = 1000;
 
 /** One run of a suite. */
@@ -142,31 +139,33 @@ export class SuiteRun {
     const record = await this.#readRecord();
     const configuration = this.#findConfiguration(record, options.configuration);
     const { state, caseId } = options;
-    const names = record.plan.scorers.map(({ name, type }) => name ?? type);
+    const caseNumber = caseId === undefined ? undefined : (await findCase(suites, this.id, caseId)).number;
+    const names = record.plan.scorers.map(getScorerName);
     const cases = new CaseReader(this.id, suites);
-    for (let after = -1; ; ) {
-      const page = await suites.readCells(this.id, {
-        after,
-        limit: PAGE_CELLS,
-        ...omitUndefined({ configuration, state }),
-      });
-      for (const row of page) {
-        const id = await cases.readId(row.caseNumber);
-        if (caseId !== undefined && caseId !== id) continue;
-        yield {
-          ...row,
-          caseId: id,
-          configurationName: record.plan.configurations[row.configuration]!.name,
-          scores: record.scorers.flatMap((digest, at) => {
-            const score = row.scores[digest];
-            return score === undefined ? [] : [{ name: names[at]!, score }];
-          }),
-        };
-      }
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE_CELLS) return;
-      after = last.number;
+    for await (const row of readCellRows(suites, this.id, { configuration, state, caseNumber })) {
+      yield {
+        ...row,
+        caseId: await cases.readId(row.caseNumber),
+        configurationName: record.plan.configurations[row.configuration]!.name,
+        scores: record.scorers.flatMap((digest, at) => {
+          const score = row.scores[digest];
+          return score === undefined ? [] : [{ name: names[at]!, score }];
+        }),
+      };
     }
+  }
+
+  /** Reads a case of the run by its id. */
+  async readCase(id: string): Promise<SuiteCase> {
+    const { suites } = await this.#openTranscript();
+    return (await findCase(suites, this.id, id)).value;
+  }
+
+  /** Reports the scores, costs and failures of the run's cells, also while it runs. Reads all cells. */
+  async report(): Promise<SuiteReport> {
+    const { readReport } = await import("./read-report.ts");
+    const { suites } = await this.#openTranscript();
+    return await readReport(suites, await this.#readRecord());
   }
 
   /** Deletes the run, which must have ended. Its cells' sessions and answers stay. */
@@ -215,34 +214,6 @@ export function hasEnded({ status }: Pick<SuiteRunRecord, "status">): boolean {
   return status === "ended" || status === "stopped" || status === "failed";
 }
 
-function createUnknownRunError(id: string): HoldfastError {
-  return new HoldfastError(
-    "session-unknown",
-    `There is no suite run ${id} in this store. \`holdfast eval list\` shows those that there are.`,
-    { session: id },
-  );
-}
-
 function omitEmpty(reason: string | undefined): [] | [string] {
   return reason === undefined ? [] : [reason];
-}
-
-/** Reads the ids of cases that are needed in order. */
-class CaseReader {
-  readonly #run: string;
-  readonly #suites: Transcript["suites"];
-  #page: ReadonlyMap<number, NumberedCase> = new Map();
-
-  constructor(run: string, suites: Transcript["suites"]) {
-    this.#run = run;
-    this.#suites = suites;
-  }
-
-  async readId(number: number): Promise<string> {
-    if (!this.#page.has(number)) {
-      const page = await this.#suites.readCases(this.#run, number, PAGE_CELLS);
-      this.#page = new Map(page.map((one) => [one.number, one]));
-    }
-    return this.#page.get(number)?.value.id ?? String(number);
-  }
 }
