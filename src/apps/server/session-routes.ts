@@ -1,12 +1,11 @@
 import { Hono } from "hono";
-import type { ZodType, z } from "zod";
 import type { Holdfast, Session } from "../../client/index.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { check } from "../../schema/check.ts";
 import { MAX_MESSAGE_BODY_BYTES, readJsonBody } from "./body.ts";
 import { streamEvents } from "./event-stream.ts";
 import { createDrop, describeTarget, type Env } from "./hono-env.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import { parseQuery } from "./parse-query.ts";
 import { ServerProblem } from "./problem.ts";
 import { toPrompt, toPromptParts } from "./prompt-schema.ts";
 import {
@@ -196,13 +195,6 @@ export function createSessionRoutes(
   });
 
   return routes;
-}
-
-function parseQuery<Schema extends ZodType>(schema: Schema, found: Record<string, string>): z.output<Schema> {
-  const checked = check(schema, found, "query");
-  if (checked.ok) return checked.value;
-  const { problems } = checked;
-  throw new ServerProblem("query-invalid", `The query is not valid: ${problems.join("; ")}.`, { problems });
 }
 
 function createNoAgentProblem(agents: ServedAgents): ServerProblem {
