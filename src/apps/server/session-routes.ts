@@ -26,7 +26,7 @@ import {
   StopBody,
   TitleBody,
 } from "./request-schemas.ts";
-import { overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
+import { createNoAgentProblem, overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
 
 /** The characters of a cursor; anything else is not one. */
 const CURSOR = /^[\w.-]{1,2000}$/;
@@ -195,12 +195,4 @@ export function createSessionRoutes(
   });
 
   return routes;
-}
-
-function createNoAgentProblem(agents: ServedAgents): ServerProblem {
-  const remedy =
-    agents.size === 0
-      ? 'send a definition in "agent", or start the server with --agent FILE'
-      : `specify one of ${[...agents.keys()].join(", ")} in "agent"`;
-  return new ServerProblem("body-invalid", `The request specifies no agent: ${remedy}.`);
 }
