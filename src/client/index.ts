@@ -19,7 +19,12 @@ export {
 export { removeContextManagement } from "../config/remove-context-management.ts";
 export type { SearchAttributeGaps } from "../config/search-attribute-gaps.ts";
 export type { SourceFormat } from "../config/source/source-format.ts";
-export { defineSuite, type SuiteInput } from "../config/suite-file/define-suite.ts";
+export {
+  defineSuite,
+  type ScorerInput,
+  SuiteError,
+  type SuiteInput,
+} from "../config/suite-file/define-suite.ts";
 export { type ReadSuiteOptions, readSuite, type SuiteFileResult } from "../config/suite-file/load-suite.ts";
 export type { LoadedSuite } from "../config/suite-file/loaded-suite.ts";
 export type { ModelOptions } from "../config/vendor-models.ts";

@@ -25,7 +25,8 @@ export type AppOptions = GuardOptions & {
   readonly reportError: (error: unknown) => void;
 };
 
-const ROUTES = "GET /healthz, GET /openapi.json, and under /v1 sessions, chat, evaluations; see docs/serve.md";
+const ROUTES =
+  "GET /healthz, GET /openapi.json, and under /v1 sessions, chat, evaluations; see docs/serve.md";
 
 /** Creates all routes. The checks run in this order: host, origin, token, route. */
 export function createApp(options: AppOptions): Hono<Env> {

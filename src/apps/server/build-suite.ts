@@ -1,8 +1,8 @@
 import {
   type AgentDefinitionInput,
   defineSuite,
-  type Evaluations,
   formatProblem,
+  type LoadedSuite,
   type ScorerInput,
   SuiteError,
   type SuiteInput,
@@ -11,8 +11,6 @@ import type { StartEvaluationBody } from "./evaluation-requests.ts";
 import { ServerProblem } from "./problem.ts";
 import type { AgentChoice } from "./request-schemas.ts";
 import { createNoAgentProblem, overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
-
-type Suite = Parameters<Evaluations["start"]>[0];
 
 /**
  * Builds the suite of a request, and checks all of it before anything is stored.
@@ -25,7 +23,7 @@ type Suite = Parameters<Evaluations["start"]>[0];
 export async function buildSuite(
   { configurations, scorers = [], fresh: _fresh, ...rest }: StartEvaluationBody,
   agents: ServedAgents,
-): Promise<Suite> {
+): Promise<LoadedSuite> {
   assertScorersAllowed(scorers, agents);
   const suite = define({
     ...rest,
@@ -66,7 +64,7 @@ function requireAgent(
   return agent;
 }
 
-function define(input: SuiteInput): Suite {
+function define(input: SuiteInput): LoadedSuite {
   try {
     return defineSuite(input);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JUDGE_FIELDS, PLAIN_SCORERS } from "../../schema/scorer.ts";
-import { SuiteCase, SuiteControl, SuitePlan } from "../../schema/suite.ts";
+import { MAX_CONFIGURATIONS, MAX_SCORERS, SuiteCase, SuiteControl, SuitePlan } from "../../schema/suite.ts";
 import { AgentChoice, StartBody } from "./request-schemas.ts";
 
 // The queries and bodies of requests about runs of suites. The descriptions are those of the OpenAPI document.
@@ -10,13 +10,7 @@ const control = SuiteControl.shape;
 
 const MAX_LISTED = 500;
 const limit = (what: string) =>
-  z.coerce
-    .number()
-    .int()
-    .positive()
-    .max(MAX_LISTED)
-    .default(100)
-    .describe(`The maximum number of ${what}.`);
+  z.coerce.number().int().positive().max(MAX_LISTED).default(100).describe(`The maximum number of ${what}.`);
 
 const Configuration = z.strictObject({
   name: z
@@ -64,18 +58,20 @@ export const StartEvaluationBody = z.strictObject({
   configurations: z
     .array(Configuration)
     .min(1)
-    .max(plan.configurations.maxLength ?? 1)
+    .max(MAX_CONFIGURATIONS)
     .describe("The agents that are compared."),
   repetitions: plan.repetitions.optional().describe("How often each case is repeated; once by default."),
   concurrency: concurrency.describe("The cells that are asked side by side; 20 by default."),
   maxCostUsd: maxCostUsd.describe("The budget of the run in dollars; none by default."),
   stopAfterFailures: plan.stopAfterFailures
     .optional()
-    .describe("After this many failures of the same class nothing new begins; 20 by default, `null` for no limit."),
+    .describe(
+      "After this many failures of the same class nothing new begins; 20 by default, `null` for no limit.",
+    ),
   keepWorkspaces: plan.keepWorkspaces.optional(),
   scorers: z
     .array(Scorer)
-    .max(plan.scorers.maxLength ?? 0)
+    .max(MAX_SCORERS)
     .optional()
     .describe("How answers are scored. A server that was started with agents accepts no `command`."),
   cases: z.array(Case).min(1, "must not be empty").describe("The cases."),

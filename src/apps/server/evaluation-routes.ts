@@ -1,6 +1,5 @@
 import { type Context, Hono } from "hono";
-import type { Holdfast } from "../../client/index.ts";
-import type { SuiteCell, SuiteRun } from "../../client/suites/suite-run.ts";
+import type { Holdfast, SuiteCell, SuiteRun } from "../../client/index.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { readJsonBody } from "./body.ts";
 import { buildSuite } from "./build-suite.ts";

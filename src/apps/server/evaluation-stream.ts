@@ -1,4 +1,5 @@
-import { hasEnded, type SuiteRun, type SuiteRunStatus } from "../../client/suites/suite-run.ts";
+import type { SuiteRun, SuiteRunStatus } from "../../client/index.ts";
+import { hasEnded } from "../../client/suites/suite-run.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import { isInternalError, toProblem } from "./problem.ts";
 import type { ResponseStream } from "./response-stream.ts";
