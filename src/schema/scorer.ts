@@ -298,7 +298,7 @@ export type ScoreClass = z.infer<typeof ScoreClass>;
 
 /** The score of one cell by one scorer. */
 export const Score = z.strictObject({
-  class: ScoreClass,
+  class: ScoreClass.describe("How the score came about."),
   value: z.number().nullable().describe("The score; `null` unless the class is `scored`."),
   passed: z.boolean().optional().describe("Present for scorers that tell success from failure."),
   explanation: z.string().optional().describe("Why; at most 500 characters."),
