@@ -39,8 +39,6 @@ export type RunSuiteOptions = {
   readonly signal?: AbortSignal;
 };
 
-const SIDE_BY_SIDE = 10;
-
 /** Stores what a suite asks, and starts its workflow. Nothing is asked before all of it is stored. */
 export async function startSuite(
   link: ClientLink,
@@ -55,18 +53,18 @@ export async function startSuite(
   const configurations = await storeConfigurations(suite, transcript, { fresh, cells, run: id });
   const control = parseControl({
     state: "running",
-    concurrency: Math.min(options.concurrency ?? suite.concurrency ?? SIDE_BY_SIDE, MAX_CONCURRENCY),
-    maxCostUsd: options.maxCostUsd === undefined ? (suite.maxCostUsd ?? null) : options.maxCostUsd,
+    concurrency: Math.min(options.concurrency ?? suite.concurrency, MAX_CONCURRENCY),
+    maxCostUsd: options.maxCostUsd === undefined ? suite.maxCostUsd : options.maxCostUsd,
   });
   assertPricesKnown(control, configurations);
   const plan = parsePlan({
     name: suite.name,
-    tags: suite.tags ?? [],
+    tags: [...suite.tags],
     configurations: configurations.map(({ configuration }) => configuration),
-    repetitions: suite.repetitions ?? 1,
+    repetitions: suite.repetitions,
     scorers,
-    stopAfterFailures: suite.stopAfterFailures ?? null,
-    keepWorkspaces: options.keepWorkspaces ?? suite.keepWorkspaces ?? false,
+    stopAfterFailures: suite.stopAfterFailures,
+    keepWorkspaces: options.keepWorkspaces ?? suite.keepWorkspaces,
   });
   await transcript.suites.createRun({
     id,

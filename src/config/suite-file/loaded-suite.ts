@@ -36,6 +36,8 @@ export type LoadedSuite = {
   /** `null` for no limit. */
   readonly stopAfterFailures: number | null;
   readonly keepWorkspaces: boolean;
+  /** Versions of an application's own tools, servers, hooks and functions, by name: with them, cells are shared by runs. */
+  readonly versions?: Readonly<Record<string, string>>;
   readonly scorers: readonly LoadedScorer[];
   /** Reads the cases from the first one. The iteration throws a `SuiteCaseError` at the first invalid case. */
   cases(): AsyncIterable<SuiteCase>;
