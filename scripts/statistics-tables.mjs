@@ -46,13 +46,13 @@ export function createTable(statistics, seed) {
     values,
     // The first two clusters have a value each; the others may be empty.
     clusters: values.map((_, index) => (index < 2 ? index : random.nextInt(groups))),
-    resampleSeed: random.nextInt(2 ** 32),
+    resampleSeed: random.nextInt(2 ** 21),
     differences: drawValues(
       ["normal", "eighths", "lognormal"][random.nextInt(3)],
       isExact ? drawBetween(2, MAX_EXACT) : drawBetween(12, 40),
     ),
     // Undefined: all sign changes are tried.
-    ...(isExact ? {} : { signSeed: random.nextInt(2 ** 32) }),
+    ...(isExact ? {} : { signSeed: random.nextInt(2 ** 21) }),
     attempts,
     successes: drawBetween(0, attempts),
     k: drawBetween(1, attempts),

@@ -33,6 +33,7 @@ export const SECTIONS = [
       ["Sub-agents", "/children"],
       ["Work modes", "/work-modes"],
       ["Comparing agents", "/evaluation"],
+      ["The numbers of an evaluation", "/numbers"],
     ],
   },
   {

@@ -18,6 +18,8 @@ export type ScoreSubject = {
   readonly calls: readonly ScoredCall[];
   /** `null` if a price is unknown. */
   readonly costUsd: number | null;
+  /** The turns of the cell. */
   readonly turns: number;
+  /** The time of the cell, in milliseconds. */
   readonly durationMs: number;
 };

@@ -179,8 +179,9 @@ class AgentCells {
       while (this.#ended.length > 0) {
         await this.#score(this.#ended.splice(0, PAGE_CELLS));
       }
+      // At once: a cell that ends later finds that nobody works on it.
+      this.#isFinishing = false;
     });
-    this.#isFinishing = false;
   }
 
   /** Returns how many of the cells have a result now. */

@@ -50,7 +50,7 @@ test("pin: the commands, in groups", () => {
       "retention",
     ],
     "Continue and branch": ["continue", "rerun", "branch", "fork", "rewind"],
-    "Several agents": ["compare", "explore", "job"],
+    "Several agents": ["compare", "explore", "eval", "job"],
     "Git work": ["git"],
     "Agent files, models and tools": ["init", "config", "models", "mcp", "openapi", "skills"],
     Operate: ["dev", "doctor", "worker", "serve", "ui", "backup", "restore", "rekey", "completion"],

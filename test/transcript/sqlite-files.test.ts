@@ -193,7 +193,7 @@ describe("migrations", () => {
   });
 
   test("pin: the newest version, the application id and the journal mode", async () => {
-    expect(MIGRATIONS).toHaveLength(3);
+    expect(MIGRATIONS).toHaveLength(4);
     await bench.open();
     const sql = new SqliteConnection(bench.path);
     expect(sql.get("PRAGMA application_id")).toMatchObject({ application_id: 1215261796 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { planNextAttempt } from "../../core/machine/vendor-wait.ts";
+import { estimateText } from "../../core/view/estimate.ts";
 import { fitToModel } from "../../core/view/model-input.ts";
 import { ProviderError } from "../../models/provider-error.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
@@ -27,9 +28,10 @@ export async function askForAnswer(
   dependencies: AskingDependencies,
   signal: AbortSignal,
 ): Promise<FallbackAnswer<AssistantMessage>> {
-  const { retry } = question.definition;
+  const { retry, limits } = question.definition;
   for (let attempt = 1; ; attempt++) {
-    const isLast = attempt > retry.maxRetries;
+    const isOver = limits.maxDurationMs !== null && Date.now() - question.atMs >= limits.maxDurationMs;
+    const isLast = isOver || attempt > retry.maxRetries;
     try {
       return await ask(question, dependencies, signal, isLast);
     } catch (error) {
@@ -50,7 +52,8 @@ async function ask(
   return await askWithFallbacks(definition, {
     outages: dependencies.outages,
     isLastAttempt: () => isLast,
-    estimateSize: () => 0,
+    estimateSize: ({ model, systemPrompt, maxTokens = model.maxTokens }) =>
+      estimateText(systemPrompt) + estimateText(text) + maxTokens,
     ask: async (asked) => {
       const messages = fitToModel([prompt], asked.model);
       const build = () => buildModelRequest(asked, messages, dependencies, { isRepair: false, formats: [] });

@@ -73,6 +73,8 @@ export class CellScoring {
     });
     if (asked.length === 0) return [];
     const workspace = result.session === undefined ? undefined : await this.findWorkspace(result.session);
+    const { definitionHash = "" } = plan.configurations[cell.configuration] ?? {};
+    const { sandbox } = await this.#dependencies.definitions.read(definitionHash);
     const { costUsd, turns, durationMs } = result;
     const subject = {
       answer,
@@ -84,7 +86,7 @@ export class CellScoring {
       durationMs,
     };
     return await scoreCell(
-      { scorers: asked, subject, value, messages, workspace, session: result.session ?? "" },
+      { scorers: asked, subject, value, messages, workspace, workspaces: plan.workspaces, sandbox },
       { ...this.#dependencies, ask: this.#judges.forCell(cell, result.session ?? "") },
       this.#signal,
     );

@@ -159,6 +159,10 @@ export const COMMAND_GROUPS = {
         "Try several prompts or agents in parallel from one position of a session; all branches stay, none is selected",
       load: async () => (await import("./commands/explore.ts")).configureExploreCommand,
     },
+    eval: {
+      summary: "Run suites of cases against agents, score the answers, and compare the runs",
+      load: async () => (await import("./commands/eval.ts")).configureEvalCommand,
+    },
     job: {
       summary:
         "List, inspect, stop, wake or resume jobs: agents that work together (see [mode] of an agent file)",

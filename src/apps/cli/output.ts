@@ -36,6 +36,11 @@ export function printJsonLine(stream: Output, line: string): boolean {
   return stream.write(stream.isTTY === true ? escapeJsonForTerminal(line) : line);
 }
 
+/** Prints a line of CSV byte for byte; only at a terminal, removes the characters that the terminal acts on. */
+export function printCsvLine(stream: Output, line: string): boolean {
+  return stream.isTTY === true ? print(stream, line) : stream.write(line);
+}
+
 /** Characters that JSON does not escape: C1 controls, DEL, line separators and controls of the writing direction. */
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

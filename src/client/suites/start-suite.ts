@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { LoadedSuite } from "../../config/suite-file/loaded-suite.ts";
 import { getDefinitionKind } from "../../core/suite/cell-kind.ts";
-import { digestScorer } from "../../evaluation/scorers/digest-scorer.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { Scorer } from "../../schema/scorer.ts";
 import { MAX_CONCURRENCY, SuiteControl, SuitePlan } from "../../schema/suite.ts";
+import { digestScorer } from "../../store/transcript/digest-scorer.ts";
 import type { SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { SUITE_WORKFLOW } from "../../workflows/messages.ts";

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { truncateText } from "../../platform/text/truncate-text.ts";
 import { formatExpected } from "../../schema/check.ts";
 import { AgentDefinition } from "../../schema/definition.ts";
 import { MAX_CONFIGURATIONS, MAX_NAME_CHARS } from "../../schema/suite.ts";
@@ -120,6 +121,9 @@ function createAxis(key: string, values: AxisValue | readonly AxisValue[], conte
   return { key, choices };
 }
 
+const COMPACTION_IS_OFF =
+  'compaction is off, so this is not used: state max_context_tokens in the agent file, or "compaction.max_context_tokens" before this key';
+
 function createFieldChoice(key: string, value: AxisValue, path: Path, { report }: MatrixContext): Choice {
   const field = AXIS_FIELDS.get(key)!;
   return {
@@ -127,6 +131,11 @@ function createFieldChoice(key: string, value: AxisValue, path: Path, { report }
     label: String(value),
     path,
     apply: (definition) => {
+      const [section, part] = field.target;
+      if (section === "context" && part !== "maxContextTokens" && definition.context === null) {
+        report(path, COMPACTION_IS_OFF);
+        return undefined;
+      }
       const draft = new Draft();
       Object.assign(draft.value, structuredClone(definition));
       draft.set(field.target, field.read(value), { type: "default" });
@@ -142,7 +151,6 @@ function createFieldChoice(key: string, value: AxisValue, path: Path, { report }
 }
 
 function createModelChoice(name: string, path: Path, { catalogue, report }: MatrixContext): Choice {
-  let failure: string | undefined;
   return {
     value: name,
     label: name,
@@ -156,8 +164,7 @@ function createModelChoice(name: string, path: Path, { catalogue, report }: Matr
         return { ...definition, model: isSame ? { ...model, baseUrl, apiKey, headers } : model };
       } catch (error) {
         if (!(error instanceof ModelError || error instanceof CatalogueError)) throw error;
-        if (failure === undefined) report(path, error.message);
-        failure = error.message;
+        report(path, error.message);
         return undefined;
       }
     },
@@ -175,7 +182,7 @@ function createPromptChoice(
   const prompt = readPrompt(value, folder);
   if ("message" in prompt) report(path, prompt.message);
   return {
-    value,
+    value: truncateText(value, MAX_NAME_CHARS),
     label: value.startsWith(FILE) ? value.slice(FILE.length).trim() : `#${index + 1}`,
     path,
     apply: (definition) => ("text" in prompt ? { ...definition, systemPrompt: prompt.text } : undefined),

@@ -42,19 +42,15 @@ export type ReadSuiteOptions = ReadAgentsOptions;
  * An untrusted suite may use files of its own folder only, and no modules; its agent files are untrusted too.
  */
 export async function readSuite(file: string, options: ReadSuiteOptions = {}): Promise<SuiteFileResult> {
+  let text: string;
   try {
-    return await loadSuite(readTextFile(resolve(options.cwd ?? process.cwd(), file)), {
-      ...options,
-      name: file,
-    });
+    text = readTextFile(resolve(options.cwd ?? process.cwd(), file));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined && !(error instanceof Error && error.message.startsWith("it "))) throw error;
     const message = `it cannot be read: ${describeReadError(error)}`;
-    return {
-      problems: [{ kind: "io", severity: "error", file, message, expected: "a file that can be read" }],
-    };
+    const expected = "a file that can be read";
+    return { problems: [{ kind: "io", severity: "error", file, message, expected }] };
   }
+  return loadSuite(text, { ...options, name: file });
 }
 
 const HINT = "a suite file has at least a name, `agents` and `cases`";
@@ -156,10 +152,13 @@ class SuiteLoader {
     return usable;
   }
 
+  /** Reports an error. Combinations of the matrix that have the same one report it once. */
   #report(path: Path, message: string): void {
-    this.#problems.push(
-      this.#source.createProblem(path, { kind: "invalid-field", severity: "error", message }),
+    const problem = this.#source.createProblem(path, { kind: "invalid-field", severity: "error", message });
+    const isKnown = this.#problems.some(
+      (known) => known.field === problem.field && known.message === problem.message,
     );
+    if (!isKnown) this.#problems.push(problem);
   }
 
   #loadConfigurations({ agents, matrix }: SuiteValue): readonly LoadedConfiguration[] {

@@ -3,10 +3,10 @@ import type { CellKind, SuiteCase } from "../../schema/suite.ts";
 
 /**
  * Returns how the cells of a definition are asked. One request suffices where nothing but the model takes part: no tool,
- * hook, filter, sub-agent or function of an application, and no limit that could end the run before the answer.
+ * hook, filter, sub-agent or function of an application.
  */
 export function getDefinitionKind(definition: AgentDefinition): CellKind {
-  const { tools, mcp, openapi, skills, subAgents, hooks, inputFilters, limits } = definition;
+  const { tools, mcp, openapi, skills, subAgents, hooks, inputFilters } = definition;
   const { transformContext, convertToLlm, contextTranslation, titles, snapshots } = definition;
   const hasTools =
     tools.length > 0 ||
@@ -20,7 +20,7 @@ export function getDefinitionKind(definition: AgentDefinition): CellKind {
     transformContext.length > 0 ||
     convertToLlm !== null ||
     typeof contextTranslation === "string";
-  const isPlain = titles !== "model" && snapshots === undefined && limits.maxDurationMs === null;
+  const isPlain = titles !== "model" && snapshots === undefined;
   return !hasTools && !hasFunctions && isPlain ? "answer" : "agent";
 }
 

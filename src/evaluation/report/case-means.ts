@@ -13,8 +13,12 @@ export function computeCaseMeans(series: ScoreSeries): CaseMeans {
   const means = new Map<number, number>();
   let isSingle = true;
   for (const { caseNumber, values } of groupByCase(series)) {
-    means.set(caseNumber, computeMean(values));
-    if (values.length > 1) isSingle = false;
+    if (values.length === 1) {
+      means.set(caseNumber, values[0]!);
+    } else {
+      means.set(caseNumber, computeMean(values));
+      isSingle = false;
+    }
   }
   return { means, isSingle };
 }

@@ -6,6 +6,7 @@ export { type CsvField, toCsvLine } from "./csv-line.ts";
 export type { PassRate } from "./pass-rates.ts";
 export { pairConfigurations, ReportBuilder } from "./report-builder.ts";
 export type { ReportResult, ReportRow } from "./report-row.ts";
+export type { RunComparison } from "./run-comparison.ts";
 export {
   type ComparisonOptions,
   compareScores,

@@ -28,10 +28,9 @@ export type ReportResult = {
 /**
  * Reads the values of a row by the given scorers; NaN where there is none.
  *
- * Only finished cells have values. A failed cell may have scores of an earlier attempt: they are no part of a mean.
+ * Only for finished cells. A failed cell may have scores of an earlier attempt: they are no part of a mean.
  */
-export function readValues({ state, scores }: ReportRow, scorers: readonly string[]): readonly number[] {
-  if (state !== "finished") return scorers.map(() => Number.NaN);
+export function readValues({ scores }: ReportRow, scorers: readonly string[]): readonly number[] {
   return scorers.map((digest) => scores[digest]?.value ?? Number.NaN);
 }
 

@@ -23,10 +23,10 @@ const MIN_BOOTSTRAPPED = 10;
 const MAX_BOOTSTRAPPED = 500;
 
 /**
- * The most values that a report resamples: they take about 0.4 seconds. A report with more uses t intervals, so that its time
+ * The most values that a report resamples: they take about half a second. A report with more uses t intervals, so that its time
  * does not depend on its size.
  */
-const MAX_RESAMPLED_VALUES = 3000;
+const MAX_RESAMPLED_VALUES = 2000;
 
 /** Below this, a standard error is a rounding error. */
 const SMALLEST_ERROR = 1e-12;

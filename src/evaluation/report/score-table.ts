@@ -48,7 +48,10 @@ export class ScoreTable {
   }
 }
 
-/** Returns the indices of the keys, that of the smallest first. Pages of a run are sorted already, or nearly. */
+/** Returns the indices of the keys, that of the smallest first. */
 function sortKeys(keys: readonly number[]): readonly number[] {
-  return keys.map((_, index) => index).sort((a, b) => keys[a]! - keys[b]!);
+  const order = keys.map((_, index) => index);
+  // The pages of a run are most often in order: then there is nothing to sort.
+  const isSorted = keys.every((key, index) => index === 0 || keys[index - 1]! <= key);
+  return isSorted ? order : order.sort((a, b) => keys[a]! - keys[b]!);
 }

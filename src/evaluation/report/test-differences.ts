@@ -28,10 +28,10 @@ const MAX_EXACT_PAIRS = 16;
 const SIGN_CHANGES = 9999;
 
 /**
- * The most signs that the comparisons of a report try: they take about 0.4 seconds. A report with more uses t tests, so that
+ * The most signs that the comparisons of a report try: they take about 0.3 seconds. A report with more uses t tests, so that
  * its time does not depend on its size.
  */
-const MAX_SIGNS = 12_000_000;
+const MAX_SIGNS = 8_000_000;
 
 /** Reports whether comparisons with these numbers of pairs are few enough for permutation tests. */
 export function admitsPermutations(pairs: readonly number[]): boolean {

@@ -2,7 +2,7 @@ import type { Score } from "../../schema/scorer.ts";
 import { toUnscorable } from "./outcome.ts";
 
 /** What a scorer compares with, or the score of a cell where that is missing. */
-export type Expectation<Value> =
+type Expectation<Value> =
   | { readonly type: "found"; readonly values: readonly Value[] }
   | { readonly type: "missing"; readonly score: Score };
 
@@ -31,7 +31,7 @@ export function readExpectedNumbers(own: number | undefined, ofCase: unknown): E
   return { type: "found", values };
 }
 
-export function reportMissing(explanation: string): Extract<Expectation<never>, { type: "missing" }> {
+function reportMissing(explanation: string): Extract<Expectation<never>, { type: "missing" }> {
   return { type: "missing", score: toUnscorable(explanation) };
 }
 

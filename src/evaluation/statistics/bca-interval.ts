@@ -1,10 +1,9 @@
 import { assertCount, assertValues } from "./arguments.ts";
 import { computeTail, DEFAULT_CONFIDENCE, type Interval } from "./interval.ts";
-import { computeMean, computeSum } from "./mean.ts";
+import { averageValues, computeMean, computeSum, isConstant } from "./mean.ts";
 import { readQuantile, sortNumbers } from "./median.ts";
 import { computeNormalProbability, computeNormalQuantile } from "./normal-distribution.ts";
-import { type Draws, drawResample } from "./resamples.ts";
-import { isConstant } from "./variance.ts";
+import type { Draws } from "./resamples.ts";
 
 /** One number that describes values, such as their mean. */
 export type Statistic = (values: readonly number[]) => number;
@@ -27,11 +26,14 @@ export type BcaOptions = {
  * `scipy.stats.bootstrap`.
  */
 export function computeBcaInterval(values: readonly number[], options: BcaOptions): Interval {
-  const { resamples, statistic = computeMean, confidence = DEFAULT_CONFIDENCE } = options;
+  const { resamples, statistic = averageValues, confidence = DEFAULT_CONFIDENCE } = options;
   assertValues("The values of a bootstrap interval", values, 2);
   const tail = computeTail(confidence);
+  if (isConstant(values)) {
+    const estimate = (options.statistic ?? computeMean)(values);
+    return { low: estimate, high: estimate };
+  }
   const estimate = statistic(values);
-  if (isConstant(values)) return { low: estimate, high: estimate };
   const estimates = sortNumbers(listEstimates(values, resamples, statistic));
   const bias = computeBias(estimates, estimate);
   const acceleration = computeAcceleration(values, statistic);
@@ -48,16 +50,15 @@ function listEstimates(
   resamples: BcaOptions["resamples"],
   statistic: Statistic,
 ): readonly number[] {
-  const estimate = (indices: readonly number[]) =>
-    statistic(indices.map((index) => readValue(values, index)));
-  if (!("random" in resamples)) {
-    assertCount("The number of resamples", resamples.length, 1);
-    return resamples.map(estimate);
+  if ("random" in resamples) {
+    const { random, count } = resamples;
+    assertCount("The number of resamples", count, 1);
+    return Array.from({ length: count }, () =>
+      statistic(values.map(() => values[random.nextInt(values.length)]!)),
+    );
   }
-  assertCount("The number of resamples", resamples.count, 1);
-  return Array.from({ length: resamples.count }, () =>
-    estimate(drawResample(resamples.random, values.length)),
-  );
+  assertCount("The number of resamples", resamples.length, 1);
+  return resamples.map((indices) => statistic(indices.map((index) => readValue(values, index))));
 }
 
 function readValue(values: readonly number[], index: number): number {

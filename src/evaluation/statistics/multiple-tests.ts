@@ -30,7 +30,7 @@ export function adjustBenjaminiHochberg(pValues: readonly number[]): readonly nu
   let least = 1;
   for (let rank = order.length; rank >= 1; rank--) {
     const index = order[rank - 1]!;
-    least = Math.min(least, (pValues[index]! * pValues.length) / rank);
+    least = Math.min(least, pValues[index]! * (pValues.length / rank));
     adjusted[index] = least;
   }
   return adjusted;

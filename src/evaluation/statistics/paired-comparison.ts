@@ -1,9 +1,9 @@
 import { assertValues } from "./arguments.ts";
 import { DEFAULT_CONFIDENCE, type Interval } from "./interval.ts";
-import { computeMean } from "./mean.ts";
+import { computeMean, isConstant } from "./mean.ts";
 import { computePermutationPValue, type SignChanges } from "./permutation-test.ts";
 import { computeTInterval } from "./t-interval.ts";
-import { computeVariance, isConstant } from "./variance.ts";
+import { computeVariance } from "./variance.ts";
 
 export type PairedOptions = {
   readonly permutations?: SignChanges;

@@ -2,12 +2,15 @@
 export type Random = {
   /** Returns a number from 0, which is included, to 1, which is not: 53 random bits. */
   next(): number;
-  /** Returns a whole number from 0 to `n - 1`, all equally likely. `n` is between 1 and 2^32. */
+  /** Returns a whole number from 0 to `n - 1`, all equally likely. `n` is between 1 and 2^21. */
   nextInt(n: number): number;
 };
 
 /** How many different numbers 32 bits can hold. */
 const TWO_TO_32 = 2 ** 32;
+
+/** The product of a 32-bit number and one up to this is exact in a double. */
+const MAX_BOUND = 2 ** 21;
 
 /** How many different numbers the 53 bits of a double's fraction can hold. */
 const TWO_TO_53 = 2 ** 53;
@@ -15,7 +18,8 @@ const TWO_TO_53 = 2 ** 53;
 /**
  * Creates a generator: xoshiro128** 1.1 by D. Blackman and S. Vigna, https://prng.di.unimi.it/xoshiro128starstar.c.
  *
- * It is for experiments, not for secrets.
+ * It is for experiments, not for secrets. Whole numbers are drawn as in D. Lemire, "Fast Random Integer Generation in an
+ * Interval", ACM Transactions on Modeling and Computer Simulation 29, 2019.
  *
  * @param seed - Any whole number that a double holds exactly.
  */
@@ -42,14 +46,16 @@ export function createRandomFromState(state: readonly [number, number, number, n
   return {
     next: () => ((nextWord() >>> 5) * 2 ** 26 + (nextWord() >>> 6)) / TWO_TO_53,
     nextInt: (n) => {
-      if (!(Number.isSafeInteger(n) && n >= 1 && n <= TWO_TO_32)) {
-        throw new RangeError(`A random whole number needs a bound between 1 and 2^32; it is ${n}.`);
+      if (!(Number.isSafeInteger(n) && n >= 1 && n <= MAX_BOUND)) {
+        throw new RangeError(`A random whole number needs a bound between 1 and 2^21; it is ${n}.`);
       }
-      // Words above the last multiple of n are drawn again: they would make small numbers more likely.
-      const limit = TWO_TO_32 - (TWO_TO_32 % n);
-      let word = nextWord();
-      while (word >= limit) word = nextWord();
-      return word % n;
+      let product = nextWord() * n;
+      // Each number has some products more than others have, unless the lowest 2^32 % n remainders are drawn again.
+      if (product >>> 0 < n) {
+        const threshold = TWO_TO_32 % n;
+        while (product >>> 0 < threshold) product = nextWord() * n;
+      }
+      return Math.floor(product / TWO_TO_32);
     },
   };
 }

@@ -8,10 +8,5 @@ export type Draws = { readonly random: Random; readonly count: number };
 export function drawResamples(random: Random, n: number, count: number): readonly (readonly number[])[] {
   assertCount("The number of values", n, 1);
   assertCount("The number of resamples", count, 1);
-  return Array.from({ length: count }, () => drawResample(random, n));
-}
-
-/** Draws `n` indices from 0 to `n - 1`, with replacement. */
-export function drawResample(random: Random, n: number): readonly number[] {
-  return Array.from({ length: n }, () => random.nextInt(n));
+  return Array.from({ length: count }, () => Array.from({ length: n }, () => random.nextInt(n)));
 }

@@ -12,8 +12,3 @@ export function computeVariance(values: readonly number[]): number {
 export function computeStandardError(values: readonly number[]): number {
   return Math.sqrt(computeVariance(values) / values.length);
 }
-
-/** Reports whether all values are the same, so that they say nothing about the spread. */
-export function isConstant(values: readonly number[]): boolean {
-  return values.every((value) => value === values[0]);
-}

@@ -43,15 +43,16 @@ function parse(text: string): ParseResult {
   }
 }
 
-type Block = { readonly language: string; readonly text: string };
+/** A fenced block of Markdown; the language is empty if the block names none. */
+type FencedBlock = { readonly language: string; readonly text: string };
 
-function isJson({ language }: Block): boolean {
+function isJson({ language }: FencedBlock): boolean {
   return /^json/i.test(language);
 }
 
 /** Finds the first fenced blocks. A block that is never closed ends with the text. */
-function findFencedBlocks(text: string): readonly Block[] {
-  const blocks: Block[] = [];
+export function findFencedBlocks(text: string): readonly FencedBlock[] {
+  const blocks: FencedBlock[] = [];
   let open: { fence: string; language: string; lines: string[] } | undefined;
   for (const line of text.split("\n")) {
     if (blocks.length === MAX_TRIES) return blocks;

@@ -65,6 +65,10 @@ test("a model of another vendor has its own address, and one of the same keeps t
 
 test.each<readonly [string, string]>([
   [
+    'agent = "agent.toml"\ntemperature = [0, 1]\n"delegation.max_depth" = 2\n"compaction.keep_recent_turns" = 1\n',
+    'suite.toml:8:34: error: matrix."compaction.keep_recent_turns": compaction is off, so this is not used',
+  ],
+  [
     'agent = "agent.toml"\ncompaction.max_context_tokens = [1000]\n',
     'suite.toml:6:1: error: matrix.compaction: unknown key; write the whole path as one quoted key, such as "compaction.max_context_tokens"',
   ],

@@ -33,7 +33,7 @@ export async function read(
 /** Reads a suite without problems. */
 export async function readSound(
   files: Readonly<Record<string, string>>,
-  options?: ReadSuiteOptions,
+  options?: ReadSuiteOptions & { readonly file?: string },
 ): Promise<LoadedSuite> {
   const { suite, problems } = await read(files, options);
   if (suite === undefined || problems.length > 0) throw new Error(problems.join("\n"));

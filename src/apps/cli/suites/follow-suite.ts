@@ -53,7 +53,6 @@ export async function followSuite(
   } finally {
     line.end();
     off();
-    await scores.end();
   }
 }
 

@@ -7,7 +7,7 @@ const MIN_INTERVAL_MS = 10_000;
 /** Of the time, at most one part in so many is spent on reading scores: a reading takes all cells. */
 const READING_SHARE = 20;
 
-/** Reads the scores of a run that works, in the background. */
+/** Reads the scores of a run that works, in the background. Nothing waits for a reading, and none ever rejects. */
 export class ScoreWatch {
   readonly #run: Pick<SuiteRun, "report">;
   #reading: Promise<void> | undefined;
@@ -29,11 +29,6 @@ export class ScoreWatch {
     this.#reading = this.#read(nowMs).finally(() => {
       this.#reading = undefined;
     });
-  }
-
-  /** Waits for a reading that has begun. */
-  async end(): Promise<void> {
-    await this.#reading;
   }
 
   async #read(startedAtMs: number): Promise<void> {

@@ -37,7 +37,7 @@ CREATE TABLE suite_cases (
   PRIMARY KEY (run, number)
 );
 
--- The cells of runs. What a cell has come to is in suite_results, shared by all runs that contain it.
+-- The cells of runs.
 CREATE TABLE suite_cells (
   run TEXT COLLATE "C" NOT NULL,
   number BIGINT NOT NULL,
@@ -47,6 +47,8 @@ CREATE TABLE suite_cells (
   cell TEXT COLLATE "C" NOT NULL,
   kind TEXT COLLATE "C" NOT NULL,
   state TEXT COLLATE "C" NOT NULL,
+  -- Where the result is, once the run has seen one. Cells that finish together have their results together.
+  result BIGINT,
   -- The class of the failure; null unless the state is failed.
   failure TEXT COLLATE "C",
   -- The cost of the result and of the scores; null: unknown. Repeated here, so that a count reads one table.
@@ -55,8 +57,8 @@ CREATE TABLE suite_cells (
   paid_usd DOUBLE PRECISION,
   PRIMARY KEY (run, number)
 );
-CREATE INDEX suite_cells_pending ON suite_cells (run, number) WHERE state = 'pending';
-CREATE INDEX suite_cells_failed ON suite_cells (run, number) WHERE state = 'failed';
+CREATE INDEX suite_cells_pending ON suite_cells (state, run, number) WHERE state = 'pending';
+CREATE INDEX suite_cells_failed ON suite_cells (state, run, number) WHERE state = 'failed';
 CREATE INDEX suite_cells_by_case ON suite_cells (run, case_number, number);
 
 CREATE TABLE suite_claims (
@@ -66,8 +68,10 @@ CREATE TABLE suite_claims (
 );
 CREATE INDEX suite_claims_by_owner ON suite_claims (owner);
 
+-- What cells have come to, shared by all runs that contain them.
 CREATE TABLE suite_results (
-  cell TEXT COLLATE "C" PRIMARY KEY,
+  ref BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  cell TEXT COLLATE "C" NOT NULL UNIQUE,
   state TEXT COLLATE "C" NOT NULL,
   attempt BIGINT NOT NULL,
   session TEXT COLLATE "C",
@@ -86,7 +90,7 @@ CREATE TABLE suite_results (
 );
 
 CREATE TABLE suite_scores (
-  cell TEXT COLLATE "C" NOT NULL,
+  result BIGINT NOT NULL REFERENCES suite_results (ref),
   -- The digest of the scorer.
   scorer TEXT COLLATE "C" NOT NULL,
   class TEXT COLLATE "C" NOT NULL,
@@ -96,7 +100,7 @@ CREATE TABLE suite_scores (
   cost_usd DOUBLE PRECISION,
   -- The explanation, the points and the cost as they were given: JSON.
   detail TEXT,
-  PRIMARY KEY (cell, scorer)
+  PRIMARY KEY (result, scorer)
 );
 
 -- The answers of models, by the digest of request and repetition.

@@ -29,7 +29,7 @@ export const ENCRYPTED_COLUMNS = {
   suite_runs: { key: ["id"], columns: ["plan", "reason"] },
   suite_cases: { key: ["run", "number"], columns: ["value"] },
   suite_results: { key: ["cell"], columns: ["message"] },
-  suite_scores: { key: ["cell", "scorer"], columns: ["detail"] },
+  suite_scores: { key: ["result", "scorer"], columns: ["detail"] },
   answers: { key: ["key"], columns: ["message"] },
 } as const satisfies Record<string, EncryptedTable>;
 

@@ -1,10 +1,11 @@
-import { all, exec, type StatementValue, type Work } from "./statement.ts";
+import { all, exec, type StatementValue, type Value, type Work } from "./statement.ts";
 
-// Statements about many rows. Each has one of two lengths, so that engines prepare few texts: full ones, and single ones.
+// Statements about many rows. Each has one of a few lengths, so that engines prepare few texts.
 
 /** Far below the engines' limits of values in a statement. */
 const ROWS = 50;
-const KEYS = 100;
+const KEY_COUNTS = [1, 100, 1000];
+const MAX_KEYS = 1000;
 
 /**
  * Inserts rows, with few statements.
@@ -26,16 +27,26 @@ export function* insertRows(
 
 const UNCHANGED = { text: "ON CONFLICT DO NOTHING", values: [] };
 
-/** Reads the rows of keys. `text` ends with a column: `SELECT … WHERE key`. */
-export function* readByKeys<Row>(text: string, keys: readonly string[]): Work<readonly Row[]> {
+/**
+ * Reads the rows of keys.
+ *
+ * @param text - Ends with the column of the key: `SELECT … WHERE key`.
+ * @param values - Those of the text, before the keys.
+ */
+export function* readByKeys<Row>(
+  text: string,
+  keys: readonly (string | number)[],
+  values: readonly Value[] = [],
+): Work<readonly Row[]> {
   const distinct = [...new Set(keys)];
   const rows: Row[] = [];
-  for (let at = 0; at < distinct.length; at += KEYS) {
-    const page = distinct.slice(at, at + KEYS);
-    const length = page.length === 1 ? 1 : KEYS;
+  for (let at = 0; at < distinct.length; at += MAX_KEYS) {
+    const page = distinct.slice(at, at + MAX_KEYS);
+    const length = KEY_COUNTS.find((count) => count >= page.length)!;
     // A key that is repeated finds its row once.
     const padded = Array.from({ length }, (_, index) => page[index] ?? page[0]!);
-    rows.push(...(yield* all<Row>(`${text} IN (${padded.map(() => "?").join(", ")})`, ...padded)));
+    const places = padded.map(() => "?").join(", ");
+    rows.push(...(yield* all<Row>(`${text} IN (${places})`, ...values, ...padded)));
   }
   return rows;
 }

@@ -1,6 +1,7 @@
 import { addCosts, type Cost } from "../../../core/budget/usage.ts";
 import type { Score } from "../../../schema/scorer.ts";
 import type { CellCounts, CellRow, CellState } from "../suites.ts";
+import { readByKeys } from "./many-rows.ts";
 import { all, get, type Value, type Work } from "./statement.ts";
 import { type PlannedRow, toPlannedCell } from "./suite-cells.ts";
 import { RESULT_COLUMNS, type ResultRow, type ScoreRow, toCellResult, toScore } from "./suite-results.ts";
@@ -22,25 +23,26 @@ const IS_IN_STATE: Record<CellState, string> = {
   failed: "cells.state = 'failed'",
 };
 
-type Row = PlannedRow & { state: CellState } & (ResultRow | { result_state: null });
+type Row = PlannedRow & { state: CellState; result: number | null } & (ResultRow | { result_state: null });
 
 export function* readCells(run: string, page: CellPage): Work<readonly CellRow[]> {
   const { where, values } = buildConditions(run, page);
   const rows = yield* all<Row>(
     `SELECT cells.number, cells.case_number, cells.configuration, cells.repetition, cells.cell, cells.kind, cells.state,
+       cells.result,
        ${RESULT_COLUMNS}
-     FROM suite_cells AS cells LEFT JOIN suite_results AS result ON result.cell = cells.cell
+     FROM suite_cells AS cells LEFT JOIN suite_results AS result ON result.ref = cells.result
      WHERE ${where} ORDER BY cells.number LIMIT ?`,
     ...values,
     page.limit,
   );
-  const last = rows.at(-1);
-  const scores = last === undefined ? new Map() : yield* readScores(run, page, last.number);
+  const refs = rows.flatMap(({ result }) => (result === null ? [] : [result]));
+  const scores = yield* readScores(run, refs);
   return rows.map((row) => ({
     ...toPlannedCell(row),
     state: row.state,
     ...(row.result_state === null ? {} : { result: toCellResult(row) }),
-    scores: scores.get(row.cell) ?? {},
+    scores: scores.get(row.result) ?? {},
   }));
 }
 
@@ -58,34 +60,30 @@ function buildConditions(run: string, page: CellPage): { where: string; values: 
   };
 }
 
-/** Reads the scores of a page that ends with the cell `last`, by cell and scorer. */
+/** Reads the scores of results by the run's scorers: by result and scorer. */
 function* readScores(
   run: string,
-  page: CellPage,
-  last: number,
-): Work<ReadonlyMap<string, Readonly<Record<string, Score>>>> {
-  const scorers = (yield* readScorers(run)) ?? [];
-  const scores = new Map<string, Record<string, Score>>();
+  refs: readonly number[],
+): Work<ReadonlyMap<number | null, Readonly<Record<string, Score>>>> {
+  const scores = new Map<number, Record<string, Score>>();
+  const scorers = refs.length === 0 ? [] : ((yield* readScorers(run)) ?? []);
   if (scorers.length === 0) return scores;
-  const { where, values } = buildConditions(run, page);
-  const rows = yield* all<ScoreRow>(
-    `SELECT score.cell, score.scorer, score.class, score.value, score.passed, score.detail
-     FROM suite_cells AS cells JOIN suite_scores AS score ON score.cell = cells.cell
-     WHERE ${where} AND cells.number <= ? AND score.scorer IN (${scorers.map(() => "?").join(", ")})`,
-    ...values,
-    last,
-    ...scorers,
+  const rows = yield* readByKeys<ScoreRow>(
+    `SELECT result, scorer, class, value, passed, detail FROM suite_scores
+     WHERE scorer IN (${scorers.map(() => "?").join(", ")}) AND result`,
+    refs,
+    scorers,
   );
   for (const row of rows) {
-    const own = scores.get(row.cell) ?? {};
+    const own = scores.get(row.result) ?? {};
     own[row.scorer] = toScore(row);
-    scores.set(row.cell, own);
+    scores.set(row.result, own);
   }
   return scores;
 }
 
 /** The cells that one read counts: some milliseconds. */
-const COUNT_PAGE = 25_000;
+const COUNT_PAGE = 10_000;
 
 /** The counts of a page of cells, and where the next page begins: absent at the end. */
 export type CountedPage = { readonly counts: CellCounts; readonly next?: number };

@@ -2,7 +2,7 @@ import type { Cost } from "../../../core/budget/usage.ts";
 import type { CellKind } from "../../../schema/suite.ts";
 import type { CellResult, PlannedCell } from "../suites.ts";
 import { insertRows } from "./many-rows.ts";
-import { all, exec, get, type Value, type Work } from "./statement.ts";
+import { all, exec, get, type Work } from "./statement.ts";
 import { isPlanning, readScorers } from "./suite-runs.ts";
 
 // The rows of a run's cells.
@@ -26,23 +26,6 @@ export function* addCells(run: string, cells: readonly PlannedCell[]): Work<void
   );
 }
 
-/** What the scores of a cell have to be, and what they have cost. */
-type ScoresSql = { readonly areComplete: string; readonly cost: string; readonly values: readonly Value[] };
-
-function buildScoresSql(scorers: readonly string[]): ScoresSql {
-  if (scorers.length === 0) return { areComplete: "1 = 1", cost: "0", values: [] };
-  const scores = `FROM suite_scores AS score WHERE score.cell = suite_cells.cell
-    AND score.scorer IN (${scorers.map(() => "?").join(", ")})`;
-  return {
-    areComplete: `(SELECT count(*) ${scores}) = ${scorers.length}`,
-    cost: `(SELECT CASE WHEN count(*) = count(cost_usd) THEN coalesce(sum(cost_usd), 0) END ${scores})`,
-    values: scorers,
-  };
-}
-
-const RESULT_COST =
-  "(SELECT result.cost_usd FROM suite_results AS result WHERE result.cell = suite_cells.cell)";
-
 /** The cells that one write marks: some tens of milliseconds. */
 const REUSE_PAGE = 5000;
 
@@ -60,60 +43,79 @@ export function* markReusedCells(run: string, after: number): Work<number | unde
     REUSE_PAGE,
   );
   if (page === undefined || page.last === null) return undefined;
-  const { areComplete, cost, values } = buildScoresSql((yield* readScorers(run)) ?? []);
+  const scorers = (yield* readScorers(run)) ?? [];
+  const scores =
+    scorers.length === 0
+      ? { join: "", cost: "0", having: "" }
+      : {
+          join: `JOIN suite_scores AS score ON score.result = results.ref
+            AND score.scorer IN (${scorers.map(() => "?").join(", ")})`,
+          cost: "CASE WHEN count(score.cost_usd) = count(*) THEN sum(score.cost_usd) END",
+          having: `HAVING count(*) = ${scorers.length}`,
+        };
   yield* exec(
-    `UPDATE suite_cells SET state = 'finished', cost_usd = ${RESULT_COST} + ${cost}
-     WHERE run = ? AND number > ? AND number <= ? AND state = 'pending'
-       AND EXISTS (SELECT 1 FROM suite_results AS result WHERE result.cell = suite_cells.cell AND result.state = 'finished')
-       AND ${areComplete}`,
-    ...values,
+    `UPDATE suite_cells SET state = 'finished', result = found.ref, cost_usd = found.cost_usd FROM (
+       SELECT cells.number, results.ref, results.cost_usd + ${scores.cost} AS cost_usd
+       FROM suite_cells AS cells JOIN suite_results AS results ON results.cell = cells.cell ${scores.join}
+       WHERE cells.run = ? AND cells.number > ? AND cells.number <= ? AND cells.state = 'pending'
+         AND results.state = 'finished'
+       GROUP BY cells.number, results.ref, results.cost_usd ${scores.having}
+     ) AS found
+     WHERE suite_cells.run = ? AND suite_cells.number > ? AND suite_cells.number <= ?
+       AND suite_cells.number = found.number`,
+    ...scorers,
     run,
     after,
     page.last,
-    ...values,
+    run,
+    after,
+    page.last,
   );
   return page.last;
 }
 
-/**
- * Brings the row of a cell with a finished result up to date: it is finished once no score of the run's scorers is missing.
- *
- * @param paidUsd - What the run has paid for the cell in this write.
- */
-export function* settleCell(run: string, number: number, cell: string, paidUsd: Cost): Work<void> {
-  const scorers = yield* readScorers(run);
-  if (scorers === undefined) return;
-  const { areComplete, cost, values } = buildScoresSql(scorers);
+/** What a finished result means for the row of a run's cell. */
+export type CellUpdate = {
+  readonly ref: number;
+  /** Whether all scores of the run's scorers are there. */
+  readonly isComplete: boolean;
+  readonly costUsd: Cost;
+  /** What the run has paid in this write. */
+  readonly paidUsd: Cost;
+};
+
+export function* updateCell(
+  run: string,
+  number: number,
+  { ref, isComplete, costUsd, paidUsd }: CellUpdate,
+): Work<void> {
+  const finish = isComplete ? "state = 'finished', failure = NULL," : "";
   yield* exec(
-    `UPDATE suite_cells SET cost_usd = ${RESULT_COST} + ${cost}, paid_usd = paid_usd + ?,
-       failure = CASE WHEN ${areComplete} THEN NULL ELSE failure END,
-       state = CASE WHEN ${areComplete} THEN 'finished' ELSE state END
-     WHERE run = ? AND number = ? AND cell = ?`,
-    ...values,
+    `UPDATE suite_cells SET ${finish} result = ?, cost_usd = ?, paid_usd = paid_usd + ? WHERE run = ? AND number = ?`,
+    ref,
+    costUsd,
     paidUsd,
-    ...values,
-    ...values,
     run,
     number,
-    cell,
   );
 }
+
+type FailedCell = Pick<CellResult, "outcome" | "costUsd" | "paidAnswers"> & { readonly ref: number };
 
 export function* failCell(
   run: string,
   number: number,
-  cell: string,
-  { outcome, costUsd, paidAnswers }: CellResult,
+  { ref, outcome, costUsd, paidAnswers }: FailedCell,
 ): Work<void> {
   yield* exec(
-    `UPDATE suite_cells SET state = 'failed', failure = ?, cost_usd = ?, paid_usd = paid_usd + ?
-     WHERE run = ? AND number = ? AND cell = ?`,
+    `UPDATE suite_cells SET state = 'failed', failure = ?, result = ?, cost_usd = ?, paid_usd = paid_usd + ?
+     WHERE run = ? AND number = ?`,
     outcome,
+    ref,
     costUsd,
     paidAnswers === 0 ? 0 : costUsd,
     run,
     number,
-    cell,
   );
 }
 

@@ -1,4 +1,4 @@
-import { addCosts, type Cost } from "../../../core/budget/usage.ts";
+import { type Cost, sumCosts } from "../../../core/budget/usage.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Usage } from "../../../schema/message.ts";
 import type { Score } from "../../../schema/scorer.ts";
@@ -7,7 +7,8 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { readByKeys } from "./many-rows.ts";
 import { all, exec, get, json, type StatementValue, type Work } from "./statement.ts";
-import { failCell, settleCell } from "./suite-cells.ts";
+import { failCell, updateCell } from "./suite-cells.ts";
+import { readScorers } from "./suite-runs.ts";
 
 // Results and scores of cells. In PostgreSQL, whoever writes those of a cell holds the lock of the cell.
 
@@ -63,15 +64,27 @@ export function* readResults(cells: readonly string[]): Work<ReadonlyMap<string,
   return new Map(rows.map((row) => [row.cell, toCellResult(row)]));
 }
 
-type KnownResult = Pick<CellResult, "state" | "attempt">;
+/** A stored result, as far as the row of a run's cell needs it. */
+type KnownResult = {
+  readonly ref: number;
+  readonly state: CellResult["state"];
+  readonly attempt: number;
+  readonly cost_usd: Cost;
+};
 
 function* findResult(cell: string): Work<KnownResult | undefined> {
-  return yield* get<KnownResult>("SELECT state, attempt FROM suite_results WHERE cell = ?", cell);
+  return yield* get<KnownResult>(
+    "SELECT ref, state, attempt, cost_usd FROM suite_results WHERE cell = ?",
+    cell,
+  );
 }
 
 /** Whether a result would be stored: nothing replaces a finished one, and only a later attempt a failed one (S2). */
 export function* isResultNew(cell: string, { attempt }: CellResult): Work<boolean> {
-  const known = yield* findResult(cell);
+  return isReplaceable(yield* findResult(cell), attempt);
+}
+
+function isReplaceable(known: KnownResult | undefined, attempt: number): boolean {
   return known === undefined || (known.state === "failed" && known.attempt < attempt);
 }
 
@@ -86,11 +99,9 @@ export function* finishCell({ run, number, cell, result, scores }: FinishedCell)
   }
   yield* putResult(cell, result);
   yield* exec("DELETE FROM suite_claims WHERE cell = ?", cell);
-  if (result.state === "failed") {
-    yield* failCell(run, number, cell, result);
-    return;
-  }
-  yield* settleCell(run, number, cell, addCosts(getPaid(result), yield* putScores(cell, scores)));
+  const known = (yield* findResult(cell))!;
+  if (result.state === "failed") yield* failCell(run, number, { ...result, ref: known.ref });
+  else yield* settleCell({ run, number, known, scores, paidUsd: getPaid(result) });
 }
 
 /** Stores the scores that are missing, and settles the run's row. Ignored if the cell is not finished. */
@@ -100,8 +111,48 @@ export function* addScores(
   cell: string,
   scores: readonly ScoredBy[],
 ): Work<void> {
-  if ((yield* findResult(cell))?.state !== "finished") return;
-  yield* settleCell(run, number, cell, yield* putScores(cell, scores));
+  const known = yield* findResult(cell);
+  if (known?.state === "finished") yield* settleCell({ run, number, known, scores, paidUsd: 0 });
+}
+
+type Settlement = {
+  readonly run: string;
+  readonly number: number;
+  readonly known: KnownResult;
+  readonly scores: readonly ScoredBy[];
+  /** What the run has paid for the result in this write. */
+  readonly paidUsd: Cost;
+};
+
+/** Stores missing scores, and brings the row up to date: it is finished once all scores of the run's scorers are there. */
+function* settleCell({ run, number, known, scores, paidUsd }: Settlement): Work<void> {
+  const costs = yield* readScoreCosts(known.ref);
+  const missing = new Map(
+    scores.filter(({ scorer }) => !costs.has(scorer)).map((one) => [one.scorer, one.score]),
+  );
+  for (const [scorer, score] of missing) yield* putScore(known.ref, scorer, score);
+  const added = [...missing].map(([scorer, score]) => [scorer, getCost(score)] as const);
+  const all = new Map([...costs, ...added]);
+  const scorers = yield* readScorers(run);
+  if (scorers === undefined) return;
+  const own = scorers.flatMap((scorer) => {
+    const costUsd = all.get(scorer);
+    return costUsd === undefined ? [] : [costUsd];
+  });
+  yield* updateCell(run, number, {
+    ref: known.ref,
+    isComplete: own.length === scorers.length,
+    costUsd: sumCosts([known.cost_usd, ...own]),
+    paidUsd: sumCosts([paidUsd, ...added.map(([, costUsd]) => costUsd)]),
+  });
+}
+
+function* readScoreCosts(ref: number): Work<ReadonlyMap<string, Cost>> {
+  const rows = yield* all<{ scorer: string; cost_usd: Cost }>(
+    "SELECT scorer, cost_usd FROM suite_scores WHERE result = ?",
+    ref,
+  );
+  return new Map(rows.map(({ scorer, cost_usd }) => [scorer, cost_usd]));
 }
 
 function* putResult(cell: string, result: CellResult): Work<void> {
@@ -130,35 +181,28 @@ function* putResult(cell: string, result: CellResult): Work<void> {
   );
 }
 
-/** Stores the scores that are missing, and returns what these have cost. */
-function* putScores(cell: string, scores: readonly ScoredBy[]): Work<Cost> {
-  if (scores.length === 0) return 0;
-  const rows = yield* all<{ scorer: string }>("SELECT scorer FROM suite_scores WHERE cell = ?", cell);
-  const known = new Set(rows.map(({ scorer }) => scorer));
-  let added: Cost = 0;
-  for (const { scorer, score } of scores) {
-    if (known.has(scorer)) continue;
-    known.add(scorer);
-    const { class: scoreClass, value, passed, ...detail } = score;
-    const costUsd = score.costUsd === undefined ? 0 : score.costUsd;
-    const hasDetail = Object.values(detail).some((given) => given !== undefined);
-    yield* exec(
-      "INSERT INTO suite_scores (cell, scorer, class, value, passed, cost_usd, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      cell,
-      scorer,
-      scoreClass,
-      value,
-      passed === undefined ? null : Number(passed),
-      costUsd,
-      markForEncryption(hasDetail ? json(detail) : null, "suite_scores.detail", cell, scorer),
-    );
-    added = addCosts(added, costUsd);
-  }
-  return added;
+function* putScore(ref: number, scorer: string, score: Score): Work<void> {
+  const { class: scoreClass, value, passed, ...detail } = score;
+  const hasDetail = Object.values(detail).some((given) => given !== undefined);
+  yield* exec(
+    "INSERT INTO suite_scores (result, scorer, class, value, passed, cost_usd, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    ref,
+    scorer,
+    scoreClass,
+    value,
+    passed === undefined ? null : Number(passed),
+    getCost(score),
+    markForEncryption(hasDetail ? json(detail) : null, "suite_scores.detail", ref, scorer),
+  );
+}
+
+/** A scorer that states no cost has none. */
+function getCost({ costUsd }: Score): Cost {
+  return costUsd === undefined ? 0 : costUsd;
 }
 
 export type ScoreRow = {
-  cell: string;
+  result: number;
   scorer: string;
   class: Score["class"];
   value: number | null;
@@ -167,7 +211,7 @@ export type ScoreRow = {
 };
 
 export function toScore(row: ScoreRow): Score {
-  const associatedData = buildAssociatedData("suite_scores.detail", [row.cell, row.scorer]);
+  const associatedData = buildAssociatedData("suite_scores.detail", [row.result, row.scorer]);
   const detail = decryptColumn(row, "detail", associatedData);
   return {
     class: row.class,

@@ -37,7 +37,7 @@ CREATE TABLE suite_cases (
   UNIQUE (run, number)
 );
 
--- The cells of runs. What a cell has come to is in suite_results, shared by all runs that contain it.
+-- The cells of runs.
 CREATE TABLE suite_cells (
   run TEXT NOT NULL,
   number INTEGER NOT NULL,
@@ -47,6 +47,8 @@ CREATE TABLE suite_cells (
   cell TEXT NOT NULL,
   kind TEXT NOT NULL,
   state TEXT NOT NULL,
+  -- Where the result is, once the run has seen one. Cells that finish together have their results together.
+  result INTEGER,
   -- The class of the failure; null unless the state is failed.
   failure TEXT,
   -- The cost of the result and of the scores; null: unknown. Repeated here, so that a count reads one table.
@@ -55,8 +57,9 @@ CREATE TABLE suite_cells (
   paid_usd REAL,
   PRIMARY KEY (run, number)
 ) WITHOUT ROWID;
-CREATE INDEX suite_cells_pending ON suite_cells (run, number) WHERE state = 'pending';
-CREATE INDEX suite_cells_failed ON suite_cells (run, number) WHERE state = 'failed';
+-- With the state as a column too: otherwise SQLite prefers the primary key, and passes all finished cells.
+CREATE INDEX suite_cells_pending ON suite_cells (state, run, number) WHERE state = 'pending';
+CREATE INDEX suite_cells_failed ON suite_cells (state, run, number) WHERE state = 'failed';
 CREATE INDEX suite_cells_by_case ON suite_cells (run, case_number, number);
 
 CREATE TABLE suite_claims (
@@ -66,8 +69,10 @@ CREATE TABLE suite_claims (
 ) WITHOUT ROWID;
 CREATE INDEX suite_claims_by_owner ON suite_claims (owner);
 
+-- What cells have come to, shared by all runs that contain them.
 CREATE TABLE suite_results (
-  cell TEXT PRIMARY KEY,
+  ref INTEGER PRIMARY KEY,
+  cell TEXT NOT NULL UNIQUE,
   state TEXT NOT NULL,
   attempt INTEGER NOT NULL,
   session TEXT,
@@ -83,10 +88,10 @@ CREATE TABLE suite_results (
   paid_answers INTEGER NOT NULL,
   stored_answers INTEGER NOT NULL,
   ended_at_ms INTEGER NOT NULL
-) WITHOUT ROWID;
+);
 
 CREATE TABLE suite_scores (
-  cell TEXT NOT NULL,
+  result INTEGER NOT NULL REFERENCES suite_results (ref),
   -- The digest of the scorer.
   scorer TEXT NOT NULL,
   class TEXT NOT NULL,
@@ -96,7 +101,7 @@ CREATE TABLE suite_scores (
   cost_usd REAL,
   -- The explanation, the points and the cost as they were given: JSON.
   detail TEXT,
-  PRIMARY KEY (cell, scorer)
+  PRIMARY KEY (result, scorer)
 ) WITHOUT ROWID;
 
 -- The answers of models, by the digest of request and repetition.

@@ -1,2 +1,0 @@
-import { createHash } from "node:crypto";
-export const digestScorer = (s: unknown) => createHash("sha256").update(JSON.stringify(s)).digest("hex");
