@@ -25,7 +25,12 @@ function buildAnswer({ messages, model }) {
   const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
   if (values.tool !== undefined && answered + 1 < turns) {
     const call = { name: values.tool, arguments: JSON.stringify({ n: answered }) };
-    return { base, usage, reason: "tool_calls", calls: [{ index: 0, id: `call_${answered}`, type: "function", function: call }] };
+    return {
+      base,
+      usage,
+      reason: "tool_calls",
+      calls: [{ index: 0, id: `call_${answered}`, type: "function", function: call }],
+    };
   }
   const asked = messages.findLast(({ role }) => role === "user")?.content;
   const text = typeof asked === "string" ? asked : asked.map((part) => part.text).join("");
@@ -33,7 +38,11 @@ function buildAnswer({ messages, model }) {
 }
 
 function answerWhole({ base, usage, reason, text, calls }) {
-  const message = { role: "assistant", content: text ?? null, ...(calls === undefined ? {} : { tool_calls: calls }) };
+  const message = {
+    role: "assistant",
+    content: text ?? null,
+    ...(calls === undefined ? {} : { tool_calls: calls }),
+  };
   return JSON.stringify({
     ...base,
     object: "chat.completion",
@@ -50,7 +59,8 @@ function answerInPieces({ base, usage, reason, text, calls }) {
       choices: [{ index: 0, delta, finish_reason: finish }],
       ...more,
     })}\n\n`;
-  const delta = calls === undefined ? { role: "assistant", content: text } : { role: "assistant", tool_calls: calls };
+  const delta =
+    calls === undefined ? { role: "assistant", content: text } : { role: "assistant", tool_calls: calls };
   const end = `data: ${JSON.stringify({ ...base, object: "chat.completion.chunk", choices: [], usage })}\n\n`;
   return `${chunk(delta, null)}${chunk({}, reason)}${end}data: [DONE]\n\n`;
 }

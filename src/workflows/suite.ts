@@ -182,7 +182,10 @@ class SuiteRun {
 
   #change(change: Partial<SuiteControl>): void {
     const { state, concurrency, maxCostUsd } = change ?? {};
-    if (state === "stopping") return this.#cancel("a user has stopped it");
+    if (state === "stopping") {
+      this.#cancel("a user has stopped it");
+      return;
+    }
     this.#isChanged = true;
     this.#control = { ...this.#control, ...omitUndefined({ state, concurrency, maxCostUsd }) };
     this.#tellParts();
