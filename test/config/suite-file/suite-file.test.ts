@@ -14,6 +14,7 @@ max_cost = 5
 stop_after_failures = "none"
 keep_workspaces = true
 cases = "cases.jsonl"
+versions = { my_tool = "2" }
 [[scorers]]
 type = "exact"
 ignore_case = true
@@ -45,6 +46,7 @@ rubric = [{ id = "short", description = "The answer is short." }]
     maxCostUsd: 5,
     stopAfterFailures: null,
     keepWorkspaces: true,
+    versions: { my_tool: "2" },
     scorers: [
       { scorer: { type: "exact", ignoreCase: true, match: "prefix", trim: true } },
       { scorer: { command: "echo ${HOME}", timeoutMs: 1000, files: { "my_file.py": "{{code}}" } } },
