@@ -258,3 +258,18 @@ test("an untrusted suite uses files of its own folder only, and runs no program"
     { field: "files.a.from", message: expect.stringContaining("must not leave") },
   ]);
 });
+
+test("an agent works in the current folder only if its file says so", async () => {
+  const tools = '[tools]\nenabled = ["bash"]\n';
+  const helper = '[[sub_agents.instances]]\nname = "helper"\ndescription = "Helps."\n';
+  const suite = await readSound({
+    "suite.toml": `name = "s"\nagents = ["plain.toml", "stated.toml"]\n${CASES}`,
+    "plain.toml": `${AGENT}${tools}${helper}`,
+    "stated.toml": `default_workspace = "."\n${AGENT}${tools}${helper}`,
+  });
+  const [plain, stated] = suite.configurations.map(({ definition }) => definition);
+  expect(plain?.workspace).toBeUndefined();
+  expect(plain?.subAgents?.[0]?.agent.workspace).toBeUndefined();
+  expect(stated?.workspace).toBeTypeOf("string");
+  expect(stated?.subAgents?.[0]?.agent.workspace).toBe(stated?.workspace);
+});
