@@ -109,8 +109,8 @@ class SuiteLoader {
       problems: this.#problems,
     });
     if (cases === undefined || this.#problems.some(({ severity }) => severity === "error")) return undefined;
-    const { name, tags, repetitions, concurrency, keep_workspaces } = value as Partial<
-      Pick<LoadedSuite, "name" | "tags" | "repetitions" | "concurrency">
+    const { name, tags, repetitions, concurrency, versions, keep_workspaces } = value as Partial<
+      Pick<LoadedSuite, "name" | "tags" | "repetitions" | "concurrency" | "versions">
     > & { readonly keep_workspaces?: boolean };
     const readLimit = (key: string, otherwise: number | null): number | null =>
       value[key] === undefined ? otherwise : (NONE_AS_NULL.read(value[key]) as number | null);
@@ -123,6 +123,7 @@ class SuiteLoader {
       maxCostUsd: readLimit("max_cost", null),
       stopAfterFailures: readLimit("stop_after_failures", SUITE_DEFAULTS.stopAfterFailures),
       keepWorkspaces: keep_workspaces ?? false,
+      ...omitUndefined({ versions }),
       scorers,
       ...createCaseReaders(cases),
     };
