@@ -107,6 +107,13 @@ export const SuiteControl = z.strictObject({
 export type SuiteControl = z.infer<typeof SuiteControl>;
 
 /**
+ * Why a run was stopped. `failures`: too many cells have failed in the same way. `no-progress`: cells are pending, and none
+ * of them could be asked.
+ */
+export const SuiteStopCode = z.enum(["user", "budget", "failures", "no-progress"]);
+export type SuiteStopCode = z.infer<typeof SuiteStopCode>;
+
+/**
  * `planning`: its cells are being written, and nothing has begun. `ended`: no cell is pending. `stopped`: a user has stopped
  * it, its budget is spent, or too many cells have failed in the same way; `reason` says which.
  */

@@ -13,15 +13,16 @@ import { buildSessionId } from "./cell-session.ts";
 import { readCasesOf } from "./read-cases.ts";
 import { buildAnswerRecord } from "./record-answer.ts";
 
-/** What has become of one cell. `hasResult`: it is finished, or has failed. */
+/** What has become of one cell. */
 export type CompletedCell = {
-  readonly hasResult: boolean;
+  /** It is finished, has failed, or is to be asked in another way. */
+  readonly hasMoved: boolean;
   readonly paidUsd: number | null;
   /** The class of its failure. */
   readonly failure?: string;
 };
 
-const LEFT: CompletedCell = { hasResult: false, paidUsd: 0 };
+const LEFT: CompletedCell = { hasMoved: false, paidUsd: 0 };
 
 /** The cells of one activity, with what they have in common. */
 export class AnswerBatch {
@@ -72,7 +73,7 @@ export class AnswerBatch {
       const result = buildFailedResult(error, attempt, { startedAtMs, endedAtMs: Date.now() });
       const { number, cell: id } = cell;
       await suites.finishCell({ run: this.#run.id, number, cell: id, result, scores: [] });
-      return { hasResult: true, paidUsd: 0, failure: result.outcome };
+      return { hasMoved: true, paidUsd: 0, failure: result.outcome };
     }
   }
 
@@ -99,13 +100,13 @@ export class AnswerBatch {
       this.#dependencies,
     );
     const { number, cell: id } = cell;
+    const isStored = message.storedFrom !== undefined;
     if (record === undefined) {
       // The machine would ask again, for an output that matches, say. The answer is stored, and is not paid again.
       await suites.giveRunToCell(this.#run.id, number);
-      return LEFT;
+      return { hasMoved: true, paidUsd: isStored ? 0 : digest.costUsd };
     }
     const { closing, loopId } = record;
-    const isStored = message.storedFrom !== undefined;
     const result: CellResult = {
       state: closing.outcome.type === "failed" ? "failed" : "finished",
       attempt,
@@ -132,7 +133,7 @@ export class AnswerBatch {
     });
     const paid = isStored ? 0 : result.costUsd;
     return {
-      hasResult: true,
+      hasMoved: true,
       paidUsd: addPaid(paid, scores),
       ...(result.state === "failed" ? { failure: result.outcome } : {}),
     };
@@ -143,7 +144,7 @@ export class AnswerBatch {
     const scores = await this.#scoring.scoreFinished(cell, value, result);
     const { number, cell: id } = cell;
     await this.#dependencies.transcript.suites.addScores(this.#run.id, number, id, scores);
-    return { hasResult: true, paidUsd: addPaid(0, scores) };
+    return { hasMoved: true, paidUsd: addPaid(0, scores) };
   }
 
   /** Reads what the cell runs with, and checks once what could be wrong with it. */

@@ -56,8 +56,8 @@ export class CellScoring {
     return await findCellWorkspace(session, this.#run.plan, this.#dependencies);
   }
 
-  async #readRecord({ session }: CellResult): Promise<CellRecord> {
-    return await readCellRecord(session ?? "", this.#dependencies.transcript);
+  async #readRecord(result: CellResult): Promise<CellRecord> {
+    return await readCellRecord(result, this.#dependencies.transcript);
   }
 
   async #score(

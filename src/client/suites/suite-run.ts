@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { BUDGET_CLASS } from "../../core/suite/suite-parts.ts";
 import type { SuiteReport } from "../../evaluation/report/index.ts";
 import { getScorerName } from "../../schema/scorer.ts";
 import type { SuiteCase, SuiteControl } from "../../schema/suite.ts";
@@ -95,6 +96,8 @@ export class SuiteRun {
         `The cells of run ${this.id} were never stored completely: start the suite again. Cells that are finished are reused.`,
         { session: this.id },
       );
+    // What the budget has cut off is asked again: the run may have another one now.
+    await suites.retryFailed(this.id, BUDGET_CLASS);
     const record = await this.change({ state: "running" });
     await suites.setStatus(this.id, { status: "running", atMs: Date.now() });
     await launchSuite(this.#link, record);
@@ -103,12 +106,18 @@ export class SuiteRun {
 
   /** Stops the cells in flight, which stay pending. Returns whether the run was open. */
   async stop(reason?: string): Promise<boolean> {
-    await this.#readRecord();
+    const { suites } = await this.#openTranscript();
+    const record = await this.#readRecord();
     try {
       await this.#link.client.workflow.getHandle(this.id).signal(stopSignal, ...omitEmpty(reason));
       return true;
     } catch (error) {
-      if (hasRunEnded(error)) return false;
+      if (hasRunEnded(error)) {
+        // Its workflow was terminated, say, and has not stored an end.
+        if (!hasEnded(await this.#readRecord()) && record.status !== "planning")
+          await suites.setStatus(this.id, { status: "stopped", reason, stopCode: "user", atMs: Date.now() });
+        return false;
+      }
       throw toHoldfastError(error, this.#link, this.id);
     }
   }
