@@ -17,7 +17,8 @@ import { SUITE_DEFAULTS, SUITE_FIELDS, type SuiteCaseTable } from "./suite-file-
 /** A case of a suite in code. */
 export type CaseInput = SuiteCaseTable;
 
-type JudgeInput = Extract<SuiteScorerInput, { type: "judge" }>;
+/** A judge of a suite in code. */
+export type JudgeInput = Extract<SuiteScorerInput, { type: "judge" }>;
 
 /** A scorer of a suite in code: the judge is an agent, not the name of its file. */
 export type ScorerInput =
