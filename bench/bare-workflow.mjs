@@ -1,4 +1,4 @@
-import { proxyActivities } from "@temporalio/workflow";
+import { condition, executeChild, proxyActivities } from "@temporalio/workflow";
 
 const { first, second } = proxyActivities({ startToCloseTimeout: "1 minute" });
 
@@ -10,5 +10,20 @@ async function runBareLoop(turns) {
   }
 }
 
+/** Runs bare loops as children, with a window of those that work side by side: the minimum of a suite of agents. */
+async function runBareChildren({ children, turns, window }) {
+  const ended = [];
+  let inFlight = 0;
+  for (let n = 0; n < children; n++) {
+    await condition(() => inFlight < window);
+    inFlight += 1;
+    const child = executeChild("bare", { args: [turns] }).then(() => {
+      inFlight -= 1;
+    });
+    ended.push(child);
+  }
+  await Promise.all(ended);
+}
+
 // The name of an export is the type of its workflow.
-export { runBareLoop as bare };
+export { runBareChildren as bareParent, runBareLoop as bare };

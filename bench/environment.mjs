@@ -17,7 +17,10 @@ export async function openEnvironment() {
   const client = new Client({ connection, namespace: server.namespace });
   const children = new Set();
 
-  /** Starts a script of this folder as a process; resolves when the script reports that it is ready. */
+  /**
+   * Starts a script of this folder as a process; resolves when the script reports that it is ready. `lines` is what it writes
+   * after this.
+   */
   async function start(script, args = [], env = {}) {
     const path = fileURLToPath(new URL(script, import.meta.url));
     const child = spawn(
@@ -43,7 +46,7 @@ export async function openEnvironment() {
         throw new Error(`${script} ended with ${code} before it was ready`);
       }),
     ]);
-    return Object.assign(child, { ready: JSON.parse(line) });
+    return Object.assign(child, { ready: JSON.parse(line), lines });
   }
 
   async function end(child) {

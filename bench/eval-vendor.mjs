@@ -1,6 +1,9 @@
-// A scripted vendor that speaks OpenAI's chat protocol, streamed or not, and counts how often each question was answered.
+// A scripted vendor that speaks OpenAI's chat protocol, streamed or not, and counts how often each question was answered. It
+// answers with the last word of the question.
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
+import { Database } from "../dist/store/transcript/sqlite/libsql.js";
 
 const { values } = parseArgs({
   strict: false,
@@ -10,6 +13,11 @@ const { values } = parseArgs({
     /** Calls this tool until the conversation has so many answers. */
     tool: { type: "string" },
     turns: { type: "string", default: "1" },
+    /**
+     * The file of a transcript without encryption. When a question is asked again, the vendor looks whether the answer is in
+     * it: then nobody had to ask. The words by which it answers must be unique.
+     */
+    store: { type: "string" },
   },
 });
 const answerMs = Number(values["answer-ms"]);
@@ -17,6 +25,24 @@ const turns = Number(values.turns);
 /** How often each request was answered. */
 const counts = new Map();
 let answers = 0;
+let repaid = 0;
+/** When the first question arrived: Unix milliseconds. */
+let firstAtMs;
+
+/** Looks for an answer in the store. */
+function findStored(text) {
+  if (values.store === undefined || !existsSync(values.store)) return false;
+  const database = new Database(values.store, { readonly: true });
+  try {
+    return (
+      database
+        .prepare("SELECT 1 FROM answers WHERE json_extract(message, '$.content[0].text') = ? LIMIT 1")
+        .get(text) !== undefined
+    );
+  } finally {
+    database.close();
+  }
+}
 
 function buildAnswer({ messages, model }) {
   const answered = messages.filter(({ role }) => role === "assistant").length;
@@ -25,7 +51,12 @@ function buildAnswer({ messages, model }) {
   const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
   if (values.tool !== undefined && answered + 1 < turns) {
     const call = { name: values.tool, arguments: JSON.stringify({ n: answered }) };
-    return { base, usage, reason: "tool_calls", calls: [{ index: 0, id: `call_${answered}`, type: "function", function: call }] };
+    return {
+      base,
+      usage,
+      reason: "tool_calls",
+      calls: [{ index: 0, id: `call_${answered}`, type: "function", function: call }],
+    };
   }
   const asked = messages.findLast(({ role }) => role === "user")?.content;
   const text = typeof asked === "string" ? asked : asked.map((part) => part.text).join("");
@@ -33,7 +64,11 @@ function buildAnswer({ messages, model }) {
 }
 
 function answerWhole({ base, usage, reason, text, calls }) {
-  const message = { role: "assistant", content: text ?? null, ...(calls === undefined ? {} : { tool_calls: calls }) };
+  const message = {
+    role: "assistant",
+    content: text ?? null,
+    ...(calls === undefined ? {} : { tool_calls: calls }),
+  };
   return JSON.stringify({
     ...base,
     object: "chat.completion",
@@ -50,7 +85,8 @@ function answerInPieces({ base, usage, reason, text, calls }) {
       choices: [{ index: 0, delta, finish_reason: finish }],
       ...more,
     })}\n\n`;
-  const delta = calls === undefined ? { role: "assistant", content: text } : { role: "assistant", tool_calls: calls };
+  const delta =
+    calls === undefined ? { role: "assistant", content: text } : { role: "assistant", tool_calls: calls };
   const end = `data: ${JSON.stringify({ ...base, object: "chat.completion.chunk", choices: [], usage })}\n\n`;
   return `${chunk(delta, null)}${chunk({}, reason)}${end}data: [DONE]\n\n`;
 }
@@ -64,6 +100,8 @@ const server = createServer((request, response) => {
         answers,
         questions: counts.size,
         repeated: repeated.reduce((sum, count) => sum + count - 1, 0),
+        repaid,
+        firstAtMs,
       }),
     );
     return;
@@ -74,12 +112,16 @@ const server = createServer((request, response) => {
     text += piece;
   });
   request.on("end", () => {
+    firstAtMs ??= Date.now();
     const body = JSON.parse(text);
+    const key = JSON.stringify([body.model, body.messages]);
+    // Looked up at once: the first answer may be on its way, and be stored while this one is prepared.
+    const wasStored = counts.has(key) && findStored(buildAnswer(body).text);
     const send = () => {
       // Counted when it is sent: an answer that nobody has received may be asked for again.
       if (response.destroyed) return;
       answers += 1;
-      const key = JSON.stringify([body.model, body.messages]);
+      if (wasStored) repaid += 1;
       counts.set(key, (counts.get(key) ?? 0) + 1);
       const answer = buildAnswer(body);
       response.setHeader("content-type", body.stream === true ? "text/event-stream" : "application/json");

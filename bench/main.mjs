@@ -15,6 +15,7 @@ const BENCHES = {
   wire: "answers read a second by each adapter against its vendor's SDK, and memory on a stream of 50 MB",
   git: "the map of a repository, hunks a second of the coverage ledger, and what a review adds to its sub-agents",
   sandbox: "what a sandbox adds to a command, and whether a forbidden act succeeds in it",
+  eval: "cells of suites a second, of one answer and of ten turns; memory, histories, a killed worker, a resumed run",
   coldstart: "a worker process from its start to its first poll",
 };
 

@@ -44,7 +44,6 @@ export const SuiteCase = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).optional().describe("Facts for scorers and reports."),
 });
 export type SuiteCase = z.infer<typeof SuiteCase>;
-export type SuiteCaseInput = z.input<typeof SuiteCase>;
 
 /**
  * How the cells of a configuration are asked. `answer`: one request without tools, many of them by one activity.

@@ -34,7 +34,7 @@ export async function askOrReadAnswer(
 }
 
 /** Adds to a stored answer where it was paid, unless that is the session that takes it. */
-export function toReusedAnswer(
+function toReusedAnswer(
   stored: { readonly message: AssistantMessage; readonly session: string; readonly atMs: number },
   session: string,
 ): AssistantMessage {
@@ -44,7 +44,7 @@ export function toReusedAnswer(
 }
 
 /** An answer that was cut by an error is asked for again. */
-export function isReusable({ stopReason }: AssistantMessage): boolean {
+function isReusable({ stopReason }: AssistantMessage): boolean {
   return stopReason !== "error" && stopReason !== "aborted";
 }
 

@@ -7,10 +7,10 @@ import { askForAnswer } from "./ask-answer.ts";
 import { getSharing } from "./cell-definition.ts";
 
 /** What a judge is asked. */
-export type JudgeQuestion = { readonly instructions: string; readonly text: string };
+type JudgeQuestion = { readonly instructions: string; readonly text: string };
 
 /** What a judge answers. `costUsd` is the price of the answer, whether it was paid now or before; `null` if it is unknown. */
-export type JudgeAnswer = { readonly text: string; readonly costUsd: number | null };
+type JudgeAnswer = { readonly text: string; readonly costUsd: number | null };
 
 export type AskJudge = (definition: AgentDefinition, question: JudgeQuestion) => Promise<JudgeAnswer>;
 

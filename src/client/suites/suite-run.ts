@@ -32,6 +32,8 @@ export type ReadCellsOptions = {
   readonly configuration?: string;
   readonly caseId?: string;
   readonly state?: CellState;
+  /** Only cells with a higher number. */
+  readonly after?: number;
 };
 
 const WATCH_INTERVAL_MS = 1000;
@@ -147,11 +149,11 @@ export class SuiteRun {
     const { suites } = await this.#openTranscript();
     const record = await this.#readRecord();
     const configuration = this.#findConfiguration(record, options.configuration);
-    const { state, caseId } = options;
+    const { state, caseId, after } = options;
     const caseNumber = caseId === undefined ? undefined : (await findCase(suites, this.id, caseId)).number;
     const names = record.plan.scorers.map(getScorerName);
     const cases = new CaseReader(this.id, suites);
-    for await (const row of readCellRows(suites, this.id, { configuration, state, caseNumber })) {
+    for await (const row of readCellRows(suites, this.id, { configuration, state, caseNumber, after })) {
       yield {
         ...row,
         caseId: await cases.readId(row.caseNumber),

@@ -56,7 +56,7 @@ export async function readSuite(file: string, options: ReadSuiteOptions = {}): P
 const HINT = "a suite file has at least a name, `agents` and `cases`";
 
 /** Reads the text of a suite file. @param options - `name` is the file's name, whose folder the paths are relative to. */
-export async function loadSuite(
+async function loadSuite(
   text: string,
   { name, format, ...options }: ReadSuiteOptions & { readonly name: string },
 ): Promise<SuiteFileResult> {
@@ -109,7 +109,7 @@ class SuiteLoader {
       problems: this.#problems,
     });
     if (cases === undefined || this.#problems.some(({ severity }) => severity === "error")) return undefined;
-    const { name, tags, repetitions, concurrency, keep_workspaces, versions } = value as Partial<
+    const { name, tags, repetitions, concurrency, versions, keep_workspaces } = value as Partial<
       Pick<LoadedSuite, "name" | "tags" | "repetitions" | "concurrency" | "versions">
     > & { readonly keep_workspaces?: boolean };
     const readLimit = (key: string, otherwise: number | null): number | null =>
@@ -123,7 +123,7 @@ class SuiteLoader {
       maxCostUsd: readLimit("max_cost", null),
       stopAfterFailures: readLimit("stop_after_failures", SUITE_DEFAULTS.stopAfterFailures),
       keepWorkspaces: keep_workspaces ?? false,
-      versions: versions ?? {},
+      ...omitUndefined({ versions }),
       scorers,
       ...createCaseReaders(cases),
     };

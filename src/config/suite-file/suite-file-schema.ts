@@ -35,7 +35,7 @@ export const SUITE_FIELDS = {
   maxCostUsd: z.number().positive(),
   stopAfterFailures: integerFrom(1),
   keepWorkspaces: z.boolean(),
-  versions: z.record(shortText, shortText),
+  versions: z.record(z.string(), shortText),
 } as const;
 
 /** A case as files and code state it. */
@@ -115,8 +115,7 @@ export const SuiteFile = z.strictObject({
   ),
   versions: describeKey(
     SUITE_FIELDS.versions,
-    "The versions of the application's own tools, tool servers, hooks and functions, by name. Runs share the cells of an agent that uses them if all of them have a version.",
-    {},
+    "Versions of your own tools, tool servers, hooks and functions, by name. Runs share the cells of an agent only if each of those that it uses has a version here.",
   ),
   cases: describeRequiredKey(
     z.union([text, z.array(CaseTable).min(1)]),
