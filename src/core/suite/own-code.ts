@@ -15,6 +15,14 @@ export const HOLDFAST_TOOLS: ReadonlySet<string> = new Set([
   "pause_work",
   "allow_host",
   "bash_outside_sandbox",
+  "sleep",
+  "finish_work",
+  "delegate",
+  "check_agents",
+  "wait_for_agents",
+  "steer_agent",
+  "stop_agent",
+  "read_full_message",
 ]);
 
 /**
