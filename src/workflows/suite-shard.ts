@@ -83,6 +83,8 @@ class AgentCells {
   #cells = 0;
   #freeNanoUsd: number | null;
   #isOverBudget = false;
+  /** Why ended cells could not be scored. */
+  #scoringFailure: unknown;
 
   constructor(request: ShardRequest, read: ReadControl) {
     this.#request = request;
@@ -121,6 +123,7 @@ class AgentCells {
     }
     return await CancellationScope.nonCancellable(async () => {
       await condition(() => this.#inFlight === 0 && this.#ended.length === 0 && !this.#isFinishing);
+      if (this.#scoringFailure !== undefined) throw this.#scoringFailure;
       const reason = this.#isOverBudget ? "budget" : after >= to ? "done" : toReason(this.#read().state);
       return { reason, cells: this.#cells, after };
     });
@@ -130,6 +133,7 @@ class AgentCells {
     return (
       this.#read().state === "running" &&
       !this.#isOverBudget &&
+      this.#scoringFailure === undefined &&
       !CancellationScope.current().consideredCancelled
     );
   }
@@ -190,17 +194,23 @@ class AgentCells {
     }
   }
 
-  /** Scores ended cells, one activity at a time: those that end meanwhile are the next ones. */
+  /**
+   * Scores ended cells, one activity at a time: those that end meanwhile are the next ones. A stop does not wait for scorers:
+   * what is not scored stays pending, and is scored without being asked again.
+   */
   async #finish(): Promise<void> {
     if (this.#isFinishing) return;
     this.#isFinishing = true;
-    await CancellationScope.nonCancellable(async () => {
+    try {
       while (this.#ended.length > 0) {
         await this.#score(this.#ended.splice(0, PAGE_CELLS));
       }
-      // At once: a cell that ends later finds that nobody works on it.
-      this.#isFinishing = false;
-    });
+    } catch (error) {
+      this.#ended.length = 0;
+      if (!isCancellation(error)) this.#scoringFailure = error;
+    }
+    // At once: a cell that ends later finds that nobody works on it.
+    this.#isFinishing = false;
   }
 
   async #score(ended: readonly EndedCell[]): Promise<FinishedCells> {
