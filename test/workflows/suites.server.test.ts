@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { defineTool } from "../../src/tools/tool.ts";
+import { suiteStatusQuery } from "../../src/workflows/messages.ts";
 import { eventually } from "../support/eventually.ts";
 import { thoroughTest } from "../support/test-depth.ts";
 import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
@@ -6,7 +9,14 @@ import { listCells, listScores, TestSuite } from "./support/test-suite.ts";
 
 let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openTestEnvironment({ workflowThread: true });
+  const own = defineTool({
+    name: "own",
+    description: "An own tool",
+    inputSchema: z.object({}),
+    replay: "pure",
+    execute: async () => "done",
+  });
+  stage = await openTestEnvironment({ workflowThread: true, tools: [own] });
 });
 afterAll(() => stage.close());
 
@@ -112,21 +122,30 @@ describe("cells of one answer", () => {
 });
 
 describe("control", () => {
-  thoroughTest("a run that is paused before anything was asked continues when it is resumed", async () => {
-    const suite = new TestSuite(stage);
-    suite.script({ one: { text: "one", holdUntil: suite.mark } });
-    const run = await suite.start({ cases: suite.cases("one", "two", "three"), concurrency: 1 });
-    await stage.model.waitForHold(suite.mark);
-    await run.pause();
-    stage.model.release(suite.mark);
-    await eventually(async () => (await run.status()).finished === 1, { what: "the cell in flight" });
-    expect(await run.status()).toMatchObject({ status: "paused", pending: 2 });
-    await run.resume();
-    await run.pause();
-    await run.resume();
-    expect(await run.result()).toMatchObject({ status: "ended", finished: 3 });
-    expect(suite.listRequests()).toHaveLength(3);
-  });
+  thoroughTest(
+    "a paused run begins nothing until it is resumed, also if it is paused again at once",
+    async () => {
+      const suite = new TestSuite(stage);
+      suite.script({ "": { text: "done", firstByteDelayMs: 150 } });
+      const questions = Array.from({ length: 20 }, (_, at) => `q${at}.`);
+      const run = await suite.start({ cases: suite.cases(...questions), concurrency: 1 });
+      await eventually(() => suite.listRequests().length > 0, { what: "the first cell" });
+      await run.pause();
+      const workflow = stage.client.workflow.getHandle(run.id);
+      await eventually(async () => (await workflow.query(suiteStatusQuery)).parts === 0, {
+        what: "the end of the parts",
+      });
+      const { status, pending, finished } = await run.status();
+      expect({ status, cells: pending + finished }).toEqual({ status: "paused", cells: 20 });
+      expect(pending).toBeGreaterThan(0);
+      expect(suite.listRequests()).toHaveLength(finished);
+      await run.resume();
+      await run.pause();
+      await run.resume();
+      expect(await run.result()).toMatchObject({ status: "ended", finished: 20 });
+      expect(suite.listRequests()).toHaveLength(20);
+    },
+  );
 
   thoroughTest(
     "a stop leaves the cells in flight pending within ten seconds, and a resumed run ends",
@@ -375,6 +394,70 @@ describe("cells with a run of their own", () => {
     expect(suite.listRequests()).toHaveLength(3);
   });
 
+  thoroughTest("cells with an own tool are shared only by runs that state its version", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ one: [{ toolCalls: [{ name: "own", arguments: {} }] }, { text: "one" }] });
+    const input = {
+      configurations: [{ agent: suite.agent({ tools: ["own"] }) }],
+      cases: suite.cases("one"),
+    };
+    const runAs = async (versions?: Readonly<Record<string, string>>) => {
+      const { run } = await suite.run({ ...input, versions });
+      return (await run.status()).reused;
+    };
+    expect([await runAs(), await runAs()]).toEqual([0, 0]);
+    expect([await runAs({ own: "1" }), await runAs({ own: "1" }), await runAs({ own: "2" })]).toEqual([
+      0, 1, 0,
+    ]);
+  });
+
+  thoroughTest("a sub-agent's answers are taken from the store like its caller's", async () => {
+    const suite = new TestSuite(stage);
+    const child = suite.agent({ name: "scout", systemPrompt: `You scout ${suite.mark}.` });
+    stage.model.script({
+      conversations: [
+        { match: ({ system }) => system.includes(`scout ${suite.mark}`), replies: [{ text: "Seen." }] },
+        {
+          match: ({ firstUserText }) => firstUserText.startsWith(suite.ask("one")),
+          replies: [{ toolCalls: [{ name: "scout", arguments: { task: "Look" } }] }, { text: "one" }],
+        },
+      ],
+    });
+    const input = {
+      configurations: [{ agent: suite.agent({ subAgents: [{ name: "scout", agent: child }] }) }],
+      cases: suite.cases("one"),
+    };
+    const scouts = () =>
+      stage.model.requests.filter(({ body }) => JSON.stringify(body).includes(`scout ${suite.mark}`)).length;
+    expect((await suite.run(input)).result).toMatchObject({ finished: 1, failed: 0 });
+    expect(scouts()).toBe(1);
+    const { run } = await suite.run({ ...input, repetitions: 2 });
+    expect(await run.status()).toMatchObject({ finished: 2, reused: 1 });
+    expect(scouts()).toBe(2);
+  });
+
+  thoroughTest(
+    "a stop does not wait for a command that scores, and the cell is not asked again",
+    async () => {
+      const suite = new TestSuite(stage);
+      suite.script({ one: [writeFile("a.txt", "1"), { text: "one" }] });
+      const run = await suite.start({
+        configurations: [{ agent: suite.agent({ tools: ["write_file"] }) }],
+        cases: suite.cases("one"),
+        scorers: [{ type: "command", command: "sleep 50" }],
+      });
+      await eventually(() => suite.listRequests().length === 2, { what: "the agent's last answer" });
+      await eventually(async () => (await listPartActivities(run.id)).includes("finish-cells"), {
+        what: "the scoring",
+      });
+      const begun = Date.now();
+      await run.stop();
+      expect(await run.result()).toMatchObject({ status: "stopped", pending: 1 });
+      expect(Date.now() - begun).toBeLessThan(10_000);
+      expect(suite.listRequests()).toHaveLength(2);
+    },
+  );
+
   thoroughTest("a judge grades each answer once", async () => {
     const suite = new TestSuite(stage);
     suite.script({ one: { text: "one" } });
@@ -408,6 +491,16 @@ async function readHistories(run: string): Promise<unknown[]> {
   for await (const { workflowId } of parts)
     histories.push(await stage.client.workflow.getHandle(workflowId).fetchHistory());
   return histories.map((history) => decodeData(history));
+}
+
+/** The activities that the open parts of a suite wait for. */
+async function listPartActivities(run: string): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { workflowId } of stage.client.workflow.list({ query: `ParentWorkflowId = "${run}"` })) {
+    const { raw } = await stage.client.workflow.getHandle(workflowId).describe();
+    for (const { activityType } of raw.pendingActivities ?? []) names.push(activityType?.name ?? "");
+  }
+  return names;
 }
 
 /** Payloads are bytes; a marker would not be found in their numbers. */
