@@ -37,7 +37,7 @@ export class CellDefinitions {
 }
 
 /** Adds to a definition, and to those of its sub-agents, that answers are shared and that nobody answers questions. */
-export function deriveCellDefinition(
+function deriveCellDefinition(
   definition: AgentDefinition,
   repetition: number,
   workspace?: string,
