@@ -14,6 +14,8 @@ const BENCH = join(import.meta.dirname, "..", "bench");
 /** Long enough that answers are on their way whenever a worker is killed. */
 const ANSWER_MS = 20;
 const SERVER_AWAY_MS = 500;
+/** Ports that the system gives nobody by itself: no other program takes the server's while it is away. */
+const PORTS = { from: 15_000, count: 16_000 };
 const LOOK_MS = 20;
 /** A run of which nothing is finished for so long is stuck. */
 const STUCK_MS = 180_000;
@@ -39,7 +41,8 @@ export class EvalCrashStage {
     for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
     stage.#database = postgres;
     stage.#folder = await mkdtemp(join(tmpdir(), "holdfast-eval-crash-"));
-    stage.#server = await startDevServer({ dataDir: stage.#dataDir, port: 0, uiPort: 0 });
+    const port = PORTS.from + Math.floor(Math.random() * PORTS.count);
+    stage.#server = await startDevServer({ dataDir: stage.#dataDir, port, uiPort: 0 });
     stage.#port = Number(stage.#server.address.split(":")[1]);
     const store =
       postgres === undefined ? join(stage.#home("killed"), "transcript.db") : stage.#url("killed");
@@ -65,7 +68,10 @@ export class EvalCrashStage {
     const { pid } = JSON.parse(await readFile(join(this.#dataDir, "server.json"), "utf8"));
     process.kill(findServerProcess(pid), "SIGKILL");
     await sleep(SERVER_AWAY_MS);
+    const { address } = this.#server;
     this.#server = await startDevServer({ dataDir: this.#dataDir, port: this.#port, uiPort: 0 });
+    if (this.#server.address !== address || this.#server.alreadyRunning)
+      throw new Error(`the address ${address} is taken by another program`);
   }
 
   async readVendor() {
