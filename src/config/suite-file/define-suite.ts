@@ -64,6 +64,7 @@ export class SuiteError extends Error {
   /** Each problem, as one sentence. */
   readonly problems: readonly string[];
 
+  /** Lists the problems in the message. */
   constructor(problems: readonly string[]) {
     super(`The suite cannot be used:\n${problems.join("\n")}`);
     this.problems = problems;

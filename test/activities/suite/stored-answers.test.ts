@@ -35,7 +35,9 @@ test.each<[string, Partial<ModelRequest>]>([
   ["another price", { model: { ...model, cost: { input: 9, output: 9 } as never } }],
   ["another display name", { model: { ...model, name: "M" } }],
 ])("%s is the same question", (_, change) => {
-  expect(digestRequest({ ...request, ...change }, 0)).toBe(digestRequest(request, 0));
+  expect(digestRequest({ ...request, ...change }, { repetition: 0 })).toBe(
+    digestRequest(request, { repetition: 0 }),
+  );
 });
 
 test.each<[string, Partial<ModelRequest>]>([
@@ -48,11 +50,18 @@ test.each<[string, Partial<ModelRequest>]>([
   ["thinking", { thinking: "high" }],
   ["a tool", { tools: [{ name: "t", description: "", inputSchema: {} } as never] }],
 ])("%s is another question", (_, change) => {
-  expect(digestRequest({ ...request, ...change }, 0)).not.toBe(digestRequest(request, 0));
+  expect(digestRequest({ ...request, ...change }, { repetition: 0 })).not.toBe(
+    digestRequest(request, { repetition: 0 }),
+  );
+});
+
+test("a run that asks everything again shares answers with itself alone", () => {
+  const digest = (run?: string) => digestRequest(request, { repetition: 0, run });
+  expect(new Set([digest(), digest("a"), digest("b")]).size).toBe(3);
 });
 
 test("a repetition is another question", () => {
-  expect(digestRequest(request, 1)).not.toBe(digestRequest(request, 0));
+  expect(digestRequest(request, { repetition: 1 })).not.toBe(digestRequest(request, { repetition: 0 }));
 });
 
 const answer = (stopReason: AssistantMessage["stopReason"]): AssistantMessage => ({
