@@ -6,7 +6,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { buildAnswerDigest } from "../model/answer-digest.ts";
 import { checkDefinition } from "../open-loop/check-definition.ts";
 import { askForAnswer } from "./ask-answer.ts";
-import { CellDefinitions } from "./cell-definition.ts";
+import { CellDefinitions, getSharing } from "./cell-definition.ts";
 import { buildFailedResult, isOutside } from "./cell-failure.ts";
 import { CellScoring } from "./cell-scoring.ts";
 import { buildSessionId } from "./cell-session.ts";
@@ -87,7 +87,7 @@ export class AnswerBatch {
     const session = buildSessionId(cell.cell, attempt);
     const { definition, hash } = await this.#readDefinition(cell);
     const [text = ""] = value.messages;
-    const question = { session, repetition: cell.repetition, definition, text, atMs: startedAtMs };
+    const question = { session, sharing: getSharing(this.#run, cell), definition, text, atMs: startedAtMs };
     const asked = await askForAnswer(question, this.#dependencies, this.#signal);
     const { answer: message, definition: answering, fallback } = asked;
     const digest = await buildAnswerDigest(message, answering, this.#dependencies, { attempts: 1 });
@@ -148,10 +148,14 @@ export class AnswerBatch {
   }
 
   /** Reads what the cell runs with, and checks once what could be wrong with it. */
-  async #readDefinition({ configuration, repetition }: PlannedCell) {
+  async #readDefinition(cell: PlannedCell) {
+    const { configuration } = cell;
     const { definitionHash } = this.#run.plan.configurations[configuration]!;
     const definition = await this.#dependencies.definitions.readAccepted(definitionHash);
-    const derived = await this.#definitions.derive({ hash: definitionHash, definition }, repetition);
+    const derived = await this.#definitions.derive(
+      { hash: definitionHash, definition },
+      getSharing(this.#run, cell),
+    );
     await this.#check(definitionHash, derived.definition);
     return derived;
   }

@@ -10,7 +10,7 @@ import { DefinitionError } from "../step/failure.ts";
 const MAX_MESSAGE_BYTES = 997;
 
 /** Names the class of an error: failures of one class most often have one cause. */
-export function classifyFailure(error: unknown): string {
+function classifyFailure(error: unknown): string {
   if (error instanceof ProviderError) return `provider/${error.fault}`;
   if (error instanceof DefinitionError) return "definition";
   return "other";

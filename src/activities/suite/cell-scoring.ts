@@ -27,7 +27,7 @@ export class CellScoring {
     this.#run = run;
     this.#dependencies = dependencies;
     this.#signal = signal;
-    this.#judges = new JudgeAnswers(dependencies, signal);
+    this.#judges = new JudgeAnswers(run, dependencies, signal);
   }
 
   /** Scores a cell that has just ended, by all scorers. */

@@ -6,7 +6,7 @@ import type { PlannedCell, SuiteRunRecord } from "../../store/transcript/suites.
 import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
 import { withHeartbeat } from "../step/heartbeat.ts";
-import { CellDefinitions } from "./cell-definition.ts";
+import { CellDefinitions, getSharing } from "./cell-definition.ts";
 import { buildFailedResult, isOutside } from "./cell-failure.ts";
 import { CellResults } from "./cell-results.ts";
 import { buildSessionId } from "./cell-session.ts";
@@ -134,7 +134,7 @@ class CellPreparation {
       : undefined;
     const derived = await this.#definitions.derive(
       { hash: definitionHash, definition },
-      cell.repetition,
+      getSharing(this.#run, cell),
       workspace,
     );
     if (value.fork !== undefined && !isJoined) await forkForCell(value, session, transcript);

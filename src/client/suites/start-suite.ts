@@ -66,6 +66,7 @@ export async function startSuite(
     repetitions: suite.repetitions,
     scorers,
     stopAfterFailures: suite.stopAfterFailures,
+    ...(fresh ? { fresh } : {}),
     keepWorkspaces: options.keepWorkspaces ?? suite.keepWorkspaces,
   });
   await transcript.suites.createRun({

@@ -56,7 +56,7 @@ export async function readSuite(file: string, options: ReadSuiteOptions = {}): P
 const HINT = "a suite file has at least a name, `agents` and `cases`";
 
 /** Reads the text of a suite file. @param options - `name` is the file's name, whose folder the paths are relative to. */
-export async function loadSuite(
+async function loadSuite(
   text: string,
   { name, format, ...options }: ReadSuiteOptions & { readonly name: string },
 ): Promise<SuiteFileResult> {
