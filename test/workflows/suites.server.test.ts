@@ -381,15 +381,16 @@ describe("cells with a run of their own", () => {
       conversations: [
         {
           match: ({ system }) => system.includes(`judge ${suite.mark}`),
-          replies: [{ text: "Good.\nGRADE: C" }],
+          replies: [{ text: '{"points":{"right":1},"explanation":"Good."}' }],
         },
         { replies: [{ text: "one" }] },
       ],
     });
-    const scorers = [{ type: "judge" as const, agent: judge }];
+    const rubric = [{ id: "right", description: "It is right." }];
+    const scorers = [{ type: "judge" as const, agent: judge, rubric }];
     const { cells, result } = await suite.run({ cases: suite.cases("one"), scorers });
     expect(result).toMatchObject({ finished: 1 });
-    expect(cells[0]?.scores[0]?.score).toMatchObject({ class: expect.any(String) });
+    expect(cells[0]?.scores[0]?.score).toMatchObject({ class: "scored", value: 1 });
     const judged = () =>
       stage.model.requests.filter(({ body }) => JSON.stringify(body).includes(`judge ${suite.mark}`));
     expect(judged()).toHaveLength(1);
