@@ -1,6 +1,6 @@
-// Writes agent.schema.json and suite.schema.json for editors, and the references of the formats in docs/agents.md and, if there
-// is one, docs/suites.md. Needs a build.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// Writes agent.schema.json and suite.schema.json for editors, and the references of the formats in docs/agents.md and
+// docs/evaluation.md. Needs a build.
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,9 +13,9 @@ const { formatSuiteSchema, insertSuiteReference } = await importBuilt("suite-fil
 writeFileSync(join(root, "agent.schema.json"), formatPublishedSchema());
 writeFileSync(join(root, "suite.schema.json"), formatSuiteSchema());
 updatePage("agents.md", insertReference);
-updatePage("suites.md", insertSuiteReference);
+updatePage("evaluation.md", insertSuiteReference);
 
 function updatePage(name, insert) {
   const page = join(root, "docs", name);
-  if (existsSync(page)) writeFileSync(page, insert(readFileSync(page, "utf8")));
+  writeFileSync(page, insert(readFileSync(page, "utf8")));
 }

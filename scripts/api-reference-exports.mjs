@@ -12,6 +12,10 @@ const WORKFLOW_INPUTS = [
   "src/workflows/job-input.ts:SupervisorRequest",
   "src/workflows/retention.ts:RetentionRequest",
   "src/workflows/run-input.ts:RunInput",
+  "src/workflows/suite-input.ts:ShardRequest",
+  "src/workflows/suite-input.ts:SuiteRequest",
+  "src/workflows/suite-input.ts:SuiteResult",
+  "src/core/suite/suite-parts.ts:AnsweredCells",
 ];
 
 /** Types that public signatures name and no entry point exports, as `file:name`. Each group above says why. */

@@ -32,7 +32,7 @@ export const SECTIONS = [
       ["Updating a definition", "/updating"],
       ["Sub-agents", "/children"],
       ["Work modes", "/work-modes"],
-      ["Comparing agents", "/evaluation"],
+      ["Evaluation: comparing agents, suites", "/evaluation"],
       ["The numbers of an evaluation", "/numbers"],
     ],
   },

@@ -19,9 +19,24 @@ export {
 export { removeContextManagement } from "../config/remove-context-management.ts";
 export type { SearchAttributeGaps } from "../config/search-attribute-gaps.ts";
 export type { SourceFormat } from "../config/source/source-format.ts";
-export { defineSuite, type SuiteInput } from "../config/suite-file/define-suite.ts";
+export {
+  type CaseInput,
+  type CasesInput,
+  defineSuite,
+  type JudgeInput,
+  type ScorerInput,
+  SuiteError,
+  type SuiteInput,
+} from "../config/suite-file/define-suite.ts";
 export { type ReadSuiteOptions, readSuite, type SuiteFileResult } from "../config/suite-file/load-suite.ts";
-export type { LoadedSuite } from "../config/suite-file/loaded-suite.ts";
+export type {
+  CaseCheck,
+  LoadedConfiguration,
+  LoadedScorer,
+  LoadedSuite,
+} from "../config/suite-file/loaded-suite.ts";
+export type { AxisValue } from "../config/suite-file/matrix-axes.ts";
+export type { SuiteCaseTable } from "../config/suite-file/suite-file-schema.ts";
 export type { ModelOptions } from "../config/vendor-models.ts";
 export {
   buildLoopChain,
@@ -62,7 +77,12 @@ export type {
   ScoreSummary,
   SuiteReport,
 } from "../evaluation/report/index.ts";
+export type { PassRate } from "../evaluation/report/pass-rates.ts";
 export type { RunComparison } from "../evaluation/report/run-comparison.ts";
+export type { ScoreInterval } from "../evaluation/report/score-interval.ts";
+export type { CellTotals } from "../evaluation/report/suite-report.ts";
+export type { TestMethod } from "../evaluation/report/test-differences.ts";
+export type { Interval } from "../evaluation/statistics/interval.ts";
 export type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 export type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 export type { AgentDefinition, AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
@@ -103,9 +123,18 @@ export type {
 } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
 export type { SandboxMode } from "../schema/sandbox.ts";
-export type { Score } from "../schema/scorer.ts";
+export type { Score, ScoreClass, Scorer, SuiteScorer, SuiteScorerInput } from "../schema/scorer.ts";
 export type { SearchAttributeName } from "../schema/search-attributes.ts";
-export type { SuiteCase, SuiteControl } from "../schema/suite.ts";
+export type {
+  CaseFork,
+  CellKind,
+  SuiteCase,
+  SuiteConfiguration,
+  SuiteControl,
+  SuitePlan,
+  SuiteStatus,
+  SuiteStopCode,
+} from "../schema/suite.ts";
 export type { ToolDefinition } from "../schema/tool.ts";
 export type { UserQuestion, UserValues } from "../schema/user-question.ts";
 export type { EditResult } from "../store/transcript/archive.ts";
@@ -113,7 +142,15 @@ export type { ParallelGroup } from "../store/transcript/evaluation.ts";
 export type { OpenFile } from "../store/transcript/export/import-file.ts";
 export type { BranchPosition } from "../store/transcript/fork.ts";
 export type { LoopRecord } from "../store/transcript/loop.ts";
-export type { AnswerTotals, CellResult, CellState, SuiteRunRecord } from "../store/transcript/suites.ts";
+export type {
+  AnswerTotals,
+  CellCounts,
+  CellResult,
+  CellRow,
+  CellState,
+  PlannedCell,
+  SuiteRunRecord,
+} from "../store/transcript/suites.ts";
 export type {
   EvaluationRequest,
   EvaluationResult,

@@ -285,6 +285,11 @@ export const AgentDefinition = z
           .int()
           .nonnegative()
           .describe("Requests with the same repetition share their answers; others are asked again."),
+        run: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("Shares answers only with what has the same name here: with one run of a suite."),
       })
       .optional()
       .describe(

@@ -230,7 +230,8 @@ const RubricPoint = z.strictObject({
   points: z.number().positive().default(1).describe("What it is worth."),
 });
 
-const judgeFields = {
+/** The fields of a judge, without the agent that grades. */
+export const JUDGE_FIELDS = {
   type: z.literal("judge"),
   name,
   rubric: z.array(RubricPoint).min(1).max(32).describe("The points that an answer can get."),
@@ -243,11 +244,12 @@ const judgeFields = {
 
 /** A model that grades the answer by a rubric: the fraction of the points. The judge is a stored definition. */
 const JudgeScorer = z.strictObject({
-  ...judgeFields,
+  ...JUDGE_FIELDS,
   judge: z.string().min(1).describe("The hash of the judge's stored definition."),
 });
 
-const PLAIN_SCORERS = [
+/** The scorers that name no agent. */
+export const PLAIN_SCORERS = [
   ExactScorer,
   IncludesScorer,
   RegexScorer,
@@ -272,7 +274,7 @@ export type ScorerOf<Type extends Scorer["type"]> = Extract<Scorer, { type: Type
 export const SuiteScorer = z.discriminatedUnion("type", [
   ...PLAIN_SCORERS,
   z.strictObject({
-    ...judgeFields,
+    ...JUDGE_FIELDS,
     agent: z.string().min(1).describe("The agent file of the judge."),
   }),
 ]);
@@ -296,7 +298,7 @@ export type ScoreClass = z.infer<typeof ScoreClass>;
 
 /** The score of one cell by one scorer. */
 export const Score = z.strictObject({
-  class: ScoreClass,
+  class: ScoreClass.describe("How the score came about."),
   value: z.number().nullable().describe("The score; `null` unless the class is `scored`."),
   passed: z.boolean().optional().describe("Present for scorers that tell success from failure."),
   explanation: z.string().optional().describe("Why; at most 500 characters."),

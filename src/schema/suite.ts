@@ -44,7 +44,6 @@ export const SuiteCase = z.strictObject({
   metadata: z.record(z.string(), z.unknown()).optional().describe("Facts for scorers and reports."),
 });
 export type SuiteCase = z.infer<typeof SuiteCase>;
-export type SuiteCaseInput = z.input<typeof SuiteCase>;
 
 /**
  * How the cells of a configuration are asked. `answer`: one request without tools, many of them by one activity.
@@ -88,6 +87,7 @@ export const SuitePlan = z.strictObject({
     .positive()
     .nullable()
     .describe("After this many failures of the same class nothing new begins; `null` for no limit."),
+  fresh: z.boolean().optional().describe("Whether every cell is asked, also if its answers are stored."),
   keepWorkspaces: z.boolean().describe("Whether the workspaces of cells stay after they are scored."),
   workspaces: z.string().optional().describe("The folder in which workspaces are made. Absolute."),
 });
@@ -105,6 +105,13 @@ export const SuiteControl = z.strictObject({
   maxCostUsd: z.number().positive().nullable().describe("The budget of the run; `null` for none."),
 });
 export type SuiteControl = z.infer<typeof SuiteControl>;
+
+/**
+ * Why a run was stopped. `failures`: too many cells have failed in the same way. `no-progress`: cells are pending, and none
+ * of them could be asked.
+ */
+export const SuiteStopCode = z.enum(["user", "budget", "failures", "no-progress"]);
+export type SuiteStopCode = z.infer<typeof SuiteStopCode>;
 
 /**
  * `planning`: its cells are being written, and nothing has begun. `ended`: no cell is pending. `stopped`: a user has stopped

@@ -29,6 +29,11 @@ export function runPart(session: string, request: StartRequest, summary: string)
   return startRun(session, request, summary).end;
 }
 
+/** Runs a part that is begun once: if a run of its session has ended already, the part is lost as `taken`. */
+export function runPartOnce(session: string, request: StartRequest, summary: string): Promise<PartEnd> {
+  return startRun(session, request, summary, "REJECT_DUPLICATE").end;
+}
+
 /** A run that was started. */
 export type PartRun = {
   /** Resolves when the run accepts messages, or when it could not begin. */
@@ -37,9 +42,15 @@ export type PartRun = {
 };
 
 /** Starts a part as `runPart` does, and also reports when the part accepts messages. */
-export function startRun(workflow: string, request: StartRequest, summary: string): PartRun {
+export function startRun(
+  workflow: string,
+  request: StartRequest,
+  summary: string,
+  workflowIdReusePolicy: "ALLOW_DUPLICATE" | "REJECT_DUPLICATE" = "ALLOW_DUPLICATE",
+): PartRun {
   const started = startChild(AGENT_WORKFLOW, {
     workflowId: workflow,
+    workflowIdReusePolicy,
     args: [request],
     staticSummary: summary,
     // When a worker is killed during a local step, the run waits for this timeout.

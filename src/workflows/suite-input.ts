@@ -1,5 +1,5 @@
 import type { SuiteTotals } from "../core/suite/suite-parts.ts";
-import type { CellKind, SuiteControl } from "../schema/suite.ts";
+import type { CellKind, SuiteControl, SuiteStopCode } from "../schema/suite.ts";
 import type { RunSettings } from "./run-input.ts";
 
 /** What a suite is started with. Its plan, cases and cells are in the store under the workflow's id. */
@@ -13,7 +13,7 @@ export type SuiteRequest = {
 export type CarriedSuite = {
   /** The number of the last cell that a part has taken. */
   readonly after: number;
-  /** The cells that parts have brought to a result since the suite last began at its first cell. */
+  /** The cells that parts have moved on since the suite last began at its first cell. */
   readonly progress: number;
 };
 
@@ -22,8 +22,10 @@ export type SuiteResult = SuiteTotals & {
   /** The id of the run. */
   readonly run: string;
   readonly status: "ended" | "stopped";
-  /** Why it was stopped. */
+  /** Why it was stopped, for people … */
   readonly reason?: string;
+  /** … and for code. */
+  readonly stopCode?: SuiteStopCode;
 };
 
 /** What a shard is started with: cells of one kind that follow each other. */
@@ -32,6 +34,8 @@ export type ShardRequest = {
   readonly kind: CellKind;
   readonly after: number;
   readonly to: number;
+  /** Which of the parts that work side by side this is. */
+  readonly lane: number;
   readonly concurrency: number;
   readonly nanoUsd: number | null;
   readonly state: SuiteControl["state"];

@@ -10,12 +10,18 @@ import type { Activities } from "../activities/activity-types.ts";
 import type { Amounts } from "../core/budget/account-state.ts";
 import { DEPTH } from "../core/job/job.ts";
 import type { PartEnd } from "../core/machine/task.ts";
-import type { AnsweredCells, EndedCell, PartEndReason, PreparedCell } from "../core/suite/suite-parts.ts";
+import type {
+  AnsweredCells,
+  EndedCell,
+  FinishedCells,
+  PartEndReason,
+  PreparedCell,
+} from "../core/suite/suite-parts.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { SuiteControl } from "../schema/suite.ts";
 import { buildCellsOptions, buildWriteOptions, SUITE_PRIORITY } from "./activity-options.ts";
 import { controlSuiteSignal } from "./messages.ts";
-import { runPart } from "./part.ts";
+import { runPartOnce } from "./part.ts";
 import { checkRequest } from "./request-shapes.ts";
 import type { StartRequest } from "./run-input.ts";
 import type { ShardRequest } from "./suite-input.ts";
@@ -43,13 +49,13 @@ type ReadControl = () => Pick<SuiteControl, "state" | "concurrency">;
 
 /** Has cells of one answer asked, many of them by one activity. */
 async function answerCells(request: ShardRequest, read: ReadControl): Promise<AnsweredCells> {
-  const { run, to } = request;
+  const { run, to, lane } = request;
   let { after, nanoUsd } = request;
   let cells = 0;
   for (;;) {
-    const { concurrency, state } = read();
+    const { state } = read();
     if (state !== "running") return { reason: toReason(state), cells, after };
-    const input = { run, after, to, concurrency, nanoUsd };
+    const input = { run, after, to, lane, nanoUsd };
     const options = buildCellsOptions(`cells ${after + 1} to ${to}`);
     const done = await scheduleActivity<Awaited<ReturnType<Activities["answer-cells"]>>>(
       "answer-cells",
@@ -87,6 +93,7 @@ class AgentCells {
   async run(): Promise<AnsweredCells> {
     const { run, to } = this.#request;
     let { after } = this.#request;
+    let busy = 0;
     try {
       while (after < to && this.#mayBegin()) {
         const input = { run, after, to, limit: PAGE_CELLS };
@@ -96,12 +103,18 @@ class AgentCells {
           { ...buildWriteOptions(`cells after ${after}`), priority: SUITE_PRIORITY },
         );
         this.#cells += page.ended;
+        busy += page.busy;
         for (const cell of page.cells) {
           await condition(() => !this.#mayBegin() || this.#inFlight < this.#read().concurrency);
           if (!this.#mayBegin()) break;
           void this.#runCell(cell);
         }
         after = page.after;
+      }
+      // What works on them ends soon: the next round finds out how.
+      if (busy > 0 && this.#mayBegin()) {
+        await sleep(FIRST_JOIN_MS);
+        this.#cells += busy;
       }
     } catch (error) {
       if (!isCancellation(error)) throw error;
@@ -127,16 +140,21 @@ class AgentCells {
     this.#inFlight += 1;
     const startedAtMs = Date.now();
     const { number, session, attempt } = cell;
+    let reserved: number | null = share;
+    const settle = (end: PartEnd | undefined) => {
+      this.#settle(reserved, end);
+      reserved = null;
+    };
     try {
-      const end = await runPart(session, this.#buildRequest(cell, share), cell.summary);
-      this.#settle(share, end);
+      const end = await runPartOnce(session, this.#buildRequest(cell, share), cell.summary);
+      settle(end);
       if (end.type === "lost" && end.cause === "taken") await this.#join(cell);
       else {
         const lost = end.type === "lost" ? { lost: end.reason } : {};
         this.#ended.push({ number, session, attempt, durationMs: Date.now() - startedAtMs, ...lost });
       }
     } catch (error) {
-      this.#settle(share, undefined);
+      settle(undefined);
       // A cell that could not be started stays pending.
       if (!isCancellation(error)) {
         const lost = error instanceof Error ? error.message : String(error);
@@ -161,13 +179,14 @@ class AgentCells {
     };
   }
 
-  /** Another run of a suite works on the cell: waits for its result. */
+  /** Another run of a suite works on the cell, or has: waits for its result, or until it is known that there is none. */
   async #join({ number, session, attempt }: PreparedCell): Promise<void> {
     for (let waitMs = FIRST_JOIN_MS; this.#mayBegin(); waitMs = Math.min(waitMs * 2, LONGEST_JOIN_MS)) {
       await sleep(waitMs);
       const cells = [{ number, session, attempt, durationMs: 0, isJoined: true as const }];
-      const joined = await this.#score(cells);
-      if (joined > 0) return;
+      const { cells: joined, left } = await this.#score(cells);
+      this.#cells += left;
+      if (joined + left > 0) return;
     }
   }
 
@@ -184,15 +203,14 @@ class AgentCells {
     });
   }
 
-  /** Returns how many of the cells have a result now. */
-  async #score(ended: readonly EndedCell[]): Promise<number> {
-    const { cells } = await scheduleActivity<Awaited<ReturnType<Activities["finish-cells"]>>>(
+  async #score(ended: readonly EndedCell[]): Promise<FinishedCells> {
+    const finished = await scheduleActivity<Awaited<ReturnType<Activities["finish-cells"]>>>(
       "finish-cells",
       [{ run: this.#request.run, cells: ended }],
       buildCellsOptions(`${ended.length} ended cells`),
     );
-    this.#cells += cells;
-    return cells;
+    this.#cells += finished.cells;
+    return finished;
   }
 
   /** Reserves an equal share of what is free for each cell that may still begin beside it. */
@@ -211,6 +229,8 @@ class AgentCells {
   #settle(share: number | null, end: PartEnd | undefined): void {
     if (share === null || this.#freeNanoUsd === null) return;
     const used: Amounts | undefined = end?.report?.used;
-    this.#freeNanoUsd += Math.max(0, share - (used?.nanoUsd ?? (end === undefined ? 0 : share)));
+    // A cell that another run works on costs this one nothing.
+    const isFree = end === undefined || (end.type === "lost" && end.cause === "taken");
+    this.#freeNanoUsd += Math.max(0, share - (used?.nanoUsd ?? (isFree ? 0 : share)));
   }
 }

@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   getExternalWorkflowHandle,
+  isCancellation,
   scheduleActivity,
   setHandler,
   startChild,
@@ -15,13 +16,13 @@ import type { SuiteProgress } from "../core/suite/suite-dashboard.ts";
 import type { AnsweredCells, CellRange, TakenCells } from "../core/suite/suite-parts.ts";
 import { countLanes, grantBudget, shareConcurrency, type WorkingPart } from "../core/suite/suite-progress.ts";
 import { omitUndefined } from "../platform/text/omit-undefined.ts";
-import type { SuiteControl } from "../schema/suite.ts";
+import type { SuiteControl, SuiteStopCode } from "../schema/suite.ts";
 import { buildWriteOptions, SUITE_PRIORITY, WORKFLOW_TASK_TIMEOUT } from "./activity-options.ts";
 import { runAsJob } from "./job.ts";
 import { controlSuiteSignal, SHARD_WORKFLOW, stopSignal, suiteStatusQuery } from "./messages.ts";
 import { checkRequest } from "./request-shapes.ts";
 import { buildSettings, type RunSettings } from "./run-input.ts";
-import { throwSuiteFailure } from "./suite-failure.ts";
+import { describeFailure, throwSuiteFailure } from "./suite-failure.ts";
 import type { CarriedSuite, ShardRequest, SuiteRequest, SuiteResult } from "./suite-input.ts";
 import { createSuitePublisher } from "./suite-status.ts";
 
@@ -44,10 +45,16 @@ class SuiteRun {
   readonly #workScope = new CancellationScope();
   #carried: CarriedSuite;
   #control: SuiteControl;
-  #stopReason: string | undefined;
+  #stopped: { readonly reason: string; readonly code: SuiteStopCode } | undefined;
   #taken: TakenCells | undefined;
   #started = 0;
   #isChanged = false;
+  /** How often an operator has changed the control. */
+  #changes = 0;
+  /** A part has ended because of a pause since the suite last began at its first cell. */
+  #wasPaused = false;
+  /** Why a part has failed since then. */
+  #partFailure: string | undefined;
 
   constructor(request: SuiteRequest, outside: CancellationScope | undefined) {
     checkRequest(request, "suite");
@@ -83,18 +90,18 @@ class SuiteRun {
     for (;;) {
       this.#isChanged = false;
       this.#publish(this.#describe());
-      if (this.#control.state === "paused" && this.#stopReason === undefined) {
-        await condition(() => this.#control.state !== "paused" || this.#stopReason !== undefined);
+      if (this.#control.state === "paused" && this.#stopped === undefined) {
+        await condition(() => this.#control.state !== "paused" || this.#stopped !== undefined);
         continue;
       }
       const hasRoom = this.#parts.size < countLanes(this.#control) && this.#started < MAX_SHARDS;
-      if (this.#stopReason === undefined && hasRoom && (await this.#startNext())) continue;
+      if (this.#stopped === undefined && hasRoom && (await this.#startNext())) continue;
       if (this.#parts.size > 0) {
         const working = this.#parts.size;
         await condition(() => this.#parts.size < working || this.#isChanged);
         continue;
       }
-      if (this.#stopReason !== undefined) return await this.#end();
+      if (this.#stopped !== undefined) return await this.#end();
       if (this.#control.state === "paused") continue;
       if (this.#started >= MAX_SHARDS) {
         await condition(allHandlersFinished);
@@ -107,22 +114,32 @@ class SuiteRun {
       const { pending } = this.#taken?.counts ?? { pending: 0 };
       if (pending === 0 && this.#taken?.range === undefined) return await this.#end();
       // Cells before the cursor are still pending: a part left them, because of a pause, its budget, or another run.
-      if (this.#carried.progress === 0) {
-        this.#stopReason = "no cell could be asked: see its failures, or raise the budget";
+      if (this.#carried.progress === 0 && !this.#wasPaused) {
+        this.#stop(`no cell could be asked${this.#partFailure ?? ""}`, "no-progress");
         continue;
       }
       this.#carried = START;
+      this.#wasPaused = false;
+      this.#partFailure = undefined;
     }
   }
 
   /** Takes the next cells and starts a shard for them. Returns whether there were any. */
   async #startNext(): Promise<boolean> {
     const { after } = this.#carried;
+    const changes = this.#changes;
     const taken = await this.#perform("take-cells", { run: this.#run, after }, "the next cells");
     this.#taken = taken;
+    if (this.#stopped !== undefined) return false;
+    // The store has what an operator asked for, also when the signal about it was lost.
+    if (changes === this.#changes) this.#control = taken.control;
+    if (this.#control.state !== "running") {
+      if (this.#control.state === "stopping") this.#cancel("a user has stopped it");
+      return false;
+    }
     if (taken.tooMany !== undefined) {
       const { class: kind, failures } = taken.tooMany;
-      this.#stop(`${failures} cells have failed with ${kind}`);
+      this.#stop(`${failures} cells have failed with ${kind}`, "failures");
       return false;
     }
     if (taken.range === undefined) return false;
@@ -134,7 +151,7 @@ class SuiteRun {
       parts,
     );
     if (nanoUsd === undefined) {
-      if (parts.length === 0) this.#stop("the budget is used up");
+      if (parts.length === 0) this.#stop("the budget is used up", "budget");
       return false;
     }
     this.#carried = { ...this.#carried, after: taken.range.to };
@@ -150,7 +167,7 @@ class SuiteRun {
     this.#parts.set(lane, { id: lane, nanoUsd, workflow });
     const request: ShardRequest = {
       run: this.#run,
-      ...{ kind, after, to, nanoUsd },
+      ...{ kind, after, to, nanoUsd, lane },
       concurrency: shareConcurrency(this.#control, lane),
       state: this.#control.state,
       settings: this.#settings,
@@ -168,34 +185,42 @@ class SuiteRun {
     const result = this.#workScope.run(() =>
       start().then((handle) => handle.result() as Promise<AnsweredCells>),
     );
-    const end = (cells: number) => {
+    const end = ({ cells, reason }: Pick<AnsweredCells, "cells" | "reason">) => {
       this.#parts.delete(lane);
+      if (reason === "paused") this.#wasPaused = true;
       this.#carried = { ...this.#carried, progress: this.#carried.progress + cells };
       this.#publish(this.#describe());
     };
     // A shard that fails leaves its cells pending; the next round takes them again.
     result.then(
-      (done) => end(done.cells),
-      () => end(0),
+      (done) => end(done),
+      (error: unknown) => {
+        if (!isCancellation(error)) this.#partFailure = `: ${describeFailure(error)}`;
+        end({ cells: 0, reason: "stopped" });
+      },
     );
   }
 
   #change(change: Partial<SuiteControl>): void {
     const { state, concurrency, maxCostUsd } = change ?? {};
-    if (state === "stopping") return this.#cancel("a user has stopped it");
+    if (state === "stopping") {
+      this.#cancel("a user has stopped it");
+      return;
+    }
+    this.#changes += 1;
     this.#isChanged = true;
     this.#control = { ...this.#control, ...omitUndefined({ state, concurrency, maxCostUsd }) };
     this.#tellParts();
   }
 
   #cancel(reason: string): void {
-    this.#stop(reason);
+    this.#stop(reason, "user");
     this.#workScope.cancel();
   }
 
   /** Begins no further cell. Those in flight end by themselves. */
-  #stop(reason: string): void {
-    this.#stopReason ??= reason;
+  #stop(reason: string, code: SuiteStopCode): void {
+    this.#stopped ??= { reason, code };
     this.#isChanged = true;
     this.#control = { ...this.#control, state: "stopping" };
     this.#tellParts();
@@ -211,7 +236,7 @@ class SuiteRun {
   }
 
   async #end(): Promise<SuiteResult> {
-    const stopped = this.#stopReason === undefined ? undefined : { reason: this.#stopReason };
+    const stopped = this.#stopped;
     const totals = await this.#perform(
       "end-suite",
       { run: this.#run, ...omitUndefined({ stopped }) },
@@ -221,14 +246,14 @@ class SuiteRun {
     return {
       run: this.#run,
       status: stopped === undefined ? "ended" : "stopped",
-      ...omitUndefined({ reason: stopped?.reason }),
+      ...omitUndefined({ reason: stopped?.reason, stopCode: stopped?.code }),
       ...totals,
     };
   }
 
   #describe(): SuiteProgress {
     const { counts = { pending: 0, finished: 0, failed: 0 } } = this.#taken ?? {};
-    const state = this.#stopReason === undefined ? this.#control.state : ("stopping" as const);
+    const state = this.#stopped === undefined ? this.#control.state : ("stopping" as const);
     const spentUsd = toUsd(this.#taken?.spentNanoUsd ?? (this.#taken === undefined ? 0 : null));
     return { run: this.#run, ...this.#control, state, ...counts, parts: this.#parts.size, spentUsd };
   }

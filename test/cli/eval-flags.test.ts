@@ -75,15 +75,16 @@ test("eval cache deletes only what is specified", () => {
 test.each([
   ["ended", undefined, 0, EXIT.ok],
   ["ended", undefined, 1, EXIT.failed],
-  ["stopped", "interrupted at the terminal", 0, EXIT.stopped],
-  ["stopped", "the budget is used up", 0, EXIT.limitReached],
-  ["stopped", "20 cells have failed with provider/rejected", 20, EXIT.failed],
-  ["failed", "the store is gone", 0, EXIT.failed],
+  ["stopped", "user", 0, EXIT.stopped],
+  ["stopped", "budget", 0, EXIT.limitReached],
+  ["stopped", "failures", 20, EXIT.failed],
+  ["stopped", "no-progress", 0, EXIT.failed],
+  ["failed", undefined, 0, EXIT.failed],
   ["running", undefined, 3, EXIT.ok],
 ] as const)(
   "a run that is %s (%s) with %i failed cells has the exit code %i",
-  (status, reason, failed, code) => {
-    expect(getRunExitCode({ status, reason, failed })).toBe(code);
+  (status, stopCode, failed, code) => {
+    expect(getRunExitCode({ status, stopCode, failed })).toBe(code);
   },
 );
 

@@ -73,6 +73,9 @@ test("the summary tells what was paid from what the reused cells have cost", () 
   expect(summarizeRun(report)).toBe(
     `ended · arithmetic · 4 cases · 7 of 8 cells finished (2 reused) · 1 failed · $3.00 paid, $4.00 in all · ${RECORD.id}`,
   );
+  // The same sum, with a rounding error.
+  const paid = summarizeRun({ ...report, paidUsd: 0.1 + 0.2, costUsd: 0.3 });
+  expect(paid).toContain("1 failed · $0.30 · ");
 });
 
 function status(finished: number, failed = 0): SuiteRunStatus {

@@ -35,6 +35,7 @@ test("pin: the values that the package exports [PAR-14]", () => {
     "Schedules",
     "Session",
     "SessionRecorder",
+    "SuiteError",
     "SuiteRun",
     "anthropic",
     "azure",

@@ -41,7 +41,7 @@ thoroughTest("the commands of docs/serve.md do what the page states, one after t
     said.push(stdout);
     if (command.includes("/send")) await holdfast.session("docs-1").result();
   }
-  const [begun, events, status, messages, sent, forked, stopped, list, approved] = said;
+  const [begun, events, status, messages, sent, forked, stopped, list, approved, evaluated] = said;
   expect(JSON.parse(begun ?? "")).toMatchObject({ session: "docs-1" });
   expect(events).toMatch(
     /^retry: 1000\n\nid: \S+\ndata: \{"session":"docs-1","cursor":"\S+","event":\{"type":"AgentStart"[\s\S]*\nevent: result\ndata: \{"type":"result"/,
@@ -53,6 +53,7 @@ thoroughTest("the commands of docs/serve.md do what the page states, one after t
   expect(JSON.parse(stopped ?? "")).toMatchObject({ open: false });
   expect(JSON.parse(list ?? "")).toMatchObject({ sessions: expect.any(Array) });
   expect(JSON.parse(approved ?? "")).toMatchObject({ code: "approval-unknown", status: 409 });
+  expect(JSON.parse(evaluated ?? "")).toMatchObject({ id: expect.any(String), links: {} });
 });
 
 test("the limits in docs/serve.md equal those of the code", () => {

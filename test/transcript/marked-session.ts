@@ -24,7 +24,9 @@ const createMessage = (text: string) => ({
 
 /** Writes a run of a suite whose every text is the marker. */
 async function writeMarkedSuite({ suites }: Transcript, run: string): Promise<void> {
-  const scorers = [{ type: "exact" as const, expected: MARKER, ignoreCase: false, trim: true, match: "whole" as const }];
+  const scorers = [
+    { type: "exact" as const, expected: MARKER, ignoreCase: false, trim: true, match: "whole" as const },
+  ];
   await suites.createRun(newRun({ id: run, plan: plan({ scorers }) }));
   await suites.addCases(run, [sampleCase(0, MARKER)]);
   const cell = (number: number) => ({ ...finished(number), run, cell: `${run}-${number}` });

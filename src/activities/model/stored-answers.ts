@@ -1,13 +1,17 @@
 import { createHash } from "node:crypto";
 import type { ModelRequest } from "../../models/provider.ts";
 import { formatCanonicalJson } from "../../platform/text/canonical-json.ts";
+import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import type { AssistantMessage, Message } from "../../schema/message.ts";
 import type { SuiteStore } from "../../store/transcript/suites.ts";
 
 // Answers of models that runs of suites share, by what was asked and by repetition.
 
 /** Which requests are equal, and where the answer belongs. */
-export type AnswerScope = { readonly repetition: number; readonly session: string };
+export type AnswerScope = Sharing & { readonly session: string };
+
+/** Who shares an answer: the requests of the same repetition, of one run of a suite if it is given. */
+export type Sharing = { readonly repetition: number; readonly run?: string | undefined };
 
 type AnswerStore = Pick<SuiteStore, "readAnswers" | "putAnswer">;
 
@@ -17,11 +21,11 @@ type AnswerStore = Pick<SuiteStore, "readAnswers" | "putAnswer">;
  */
 export async function askOrReadAnswer(
   request: ModelRequest,
-  { repetition, session }: AnswerScope,
+  { session, ...sharing }: AnswerScope,
   store: AnswerStore,
   ask: () => Promise<AssistantMessage>,
 ): Promise<AssistantMessage> {
-  const key = digestRequest(request, repetition);
+  const key = digestRequest(request, sharing);
   const [stored] = await store.readAnswers([key], Date.now());
   if (stored !== undefined) return toReusedAnswer(stored, session);
   const message = await ask();
@@ -30,7 +34,7 @@ export async function askOrReadAnswer(
 }
 
 /** Adds to a stored answer where it was paid, unless that is the session that takes it. */
-export function toReusedAnswer(
+function toReusedAnswer(
   stored: { readonly message: AssistantMessage; readonly session: string; readonly atMs: number },
   session: string,
 ): AssistantMessage {
@@ -40,7 +44,7 @@ export function toReusedAnswer(
 }
 
 /** An answer that was cut by an error is asked for again. */
-export function isReusable({ stopReason }: AssistantMessage): boolean {
+function isReusable({ stopReason }: AssistantMessage): boolean {
   return stopReason !== "error" && stopReason !== "aborted";
 }
 
@@ -48,7 +52,7 @@ export function isReusable({ stopReason }: AssistantMessage): boolean {
  * Digests what determines an answer: the model and where it is served, the conversation, and the options. Secrets, prices,
  * times and ids of Holdfast are left out.
  */
-export function digestRequest(request: ModelRequest, repetition: number): string {
+export function digestRequest(request: ModelRequest, { repetition, run }: Sharing): string {
   const { model, messages, systemPrompt, tools, output, textOnly, forcedTool } = request;
   const { thinking, temperature, maxTokens = model.maxTokens, isTranslated } = request;
   const {
@@ -64,6 +68,7 @@ export function digestRequest(request: ModelRequest, repetition: number): string
     messages: messages.map(selectContent),
     ...{ systemPrompt, tools, output, textOnly, forcedTool, thinking, temperature, maxTokens, isTranslated },
     repetition,
+    ...omitUndefined({ run }),
   };
   return createHash("sha256").update(formatCanonicalJson(asked)).digest("hex");
 }

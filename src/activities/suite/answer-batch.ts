@@ -6,22 +6,23 @@ import type { Dependencies } from "../dependencies.ts";
 import { buildAnswerDigest } from "../model/answer-digest.ts";
 import { checkDefinition } from "../open-loop/check-definition.ts";
 import { askForAnswer } from "./ask-answer.ts";
-import { CellDefinitions } from "./cell-definition.ts";
+import { CellDefinitions, getSharing } from "./cell-definition.ts";
 import { buildFailedResult, isOutside } from "./cell-failure.ts";
 import { CellScoring } from "./cell-scoring.ts";
 import { buildSessionId } from "./cell-session.ts";
 import { readCasesOf } from "./read-cases.ts";
 import { buildAnswerRecord } from "./record-answer.ts";
 
-/** What has become of one cell. `hasResult`: it is finished, or has failed. */
+/** What has become of one cell. */
 export type CompletedCell = {
-  readonly hasResult: boolean;
+  /** It is finished, has failed, or is to be asked in another way. */
+  readonly hasMoved: boolean;
   readonly paidUsd: number | null;
   /** The class of its failure. */
   readonly failure?: string;
 };
 
-const LEFT: CompletedCell = { hasResult: false, paidUsd: 0 };
+const LEFT: CompletedCell = { hasMoved: false, paidUsd: 0 };
 
 /** The cells of one activity, with what they have in common. */
 export class AnswerBatch {
@@ -72,7 +73,7 @@ export class AnswerBatch {
       const result = buildFailedResult(error, attempt, { startedAtMs, endedAtMs: Date.now() });
       const { number, cell: id } = cell;
       await suites.finishCell({ run: this.#run.id, number, cell: id, result, scores: [] });
-      return { hasResult: true, paidUsd: 0, failure: result.outcome };
+      return { hasMoved: true, paidUsd: 0, failure: result.outcome };
     }
   }
 
@@ -86,7 +87,7 @@ export class AnswerBatch {
     const session = buildSessionId(cell.cell, attempt);
     const { definition, hash } = await this.#readDefinition(cell);
     const [text = ""] = value.messages;
-    const question = { session, repetition: cell.repetition, definition, text, atMs: startedAtMs };
+    const question = { session, sharing: getSharing(this.#run, cell), definition, text, atMs: startedAtMs };
     const asked = await askForAnswer(question, this.#dependencies, this.#signal);
     const { answer: message, definition: answering, fallback } = asked;
     const digest = await buildAnswerDigest(message, answering, this.#dependencies, { attempts: 1 });
@@ -99,13 +100,13 @@ export class AnswerBatch {
       this.#dependencies,
     );
     const { number, cell: id } = cell;
+    const isStored = message.storedFrom !== undefined;
     if (record === undefined) {
       // The machine would ask again, for an output that matches, say. The answer is stored, and is not paid again.
       await suites.giveRunToCell(this.#run.id, number);
-      return LEFT;
+      return { hasMoved: true, paidUsd: isStored ? 0 : digest.costUsd };
     }
     const { closing, loopId } = record;
-    const isStored = message.storedFrom !== undefined;
     const result: CellResult = {
       state: closing.outcome.type === "failed" ? "failed" : "finished",
       attempt,
@@ -132,7 +133,7 @@ export class AnswerBatch {
     });
     const paid = isStored ? 0 : result.costUsd;
     return {
-      hasResult: true,
+      hasMoved: true,
       paidUsd: addPaid(paid, scores),
       ...(result.state === "failed" ? { failure: result.outcome } : {}),
     };
@@ -143,14 +144,18 @@ export class AnswerBatch {
     const scores = await this.#scoring.scoreFinished(cell, value, result);
     const { number, cell: id } = cell;
     await this.#dependencies.transcript.suites.addScores(this.#run.id, number, id, scores);
-    return { hasResult: true, paidUsd: addPaid(0, scores) };
+    return { hasMoved: true, paidUsd: addPaid(0, scores) };
   }
 
   /** Reads what the cell runs with, and checks once what could be wrong with it. */
-  async #readDefinition({ configuration, repetition }: PlannedCell) {
+  async #readDefinition(cell: PlannedCell) {
+    const { configuration } = cell;
     const { definitionHash } = this.#run.plan.configurations[configuration]!;
     const definition = await this.#dependencies.definitions.readAccepted(definitionHash);
-    const derived = await this.#definitions.derive({ hash: definitionHash, definition }, repetition);
+    const derived = await this.#definitions.derive(
+      { hash: definitionHash, definition },
+      getSharing(this.#run, cell),
+    );
     await this.#check(definitionHash, derived.definition);
     return derived;
   }

@@ -1,12 +1,14 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Context } from "@temporalio/activity";
 import { toNanoUsd } from "../../core/budget/amounts.ts";
 import type { AnswerCellsInput, AnsweredCells, PartEndReason } from "../../core/suite/suite-parts.ts";
+import { shareConcurrency } from "../../core/suite/suite-progress.ts";
 import type { CellClaim, PlannedCell } from "../../store/transcript/suites.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
 import { withHeartbeat } from "../step/heartbeat.ts";
-import { AnswerBatch } from "./answer-batch.ts";
+import { AnswerBatch, type CompletedCell } from "./answer-batch.ts";
 import { readSuiteRun } from "./suite-run.ts";
 
 // Cells of one answer, many of them in one activity.
@@ -45,18 +47,17 @@ class CellAnswering {
   readonly #owner: string;
   readonly #signal = Context.current().cancellationSignal;
   readonly #beginUntilMs = Date.now() + BEGIN_FOR_MS;
-  #concurrency: number;
-  /** The part's share of the concurrency of the run when it began. */
-  #share: number | undefined;
+  #concurrency = 1;
   #endReason: PartEndReason | undefined;
   #spentUsd: number | null = 0;
-  #results = 0;
+  #moved = 0;
   readonly #failures = new Map<string, number>();
 
   constructor(input: AnswerCellsInput, dependencies: Dependencies) {
     this.#input = input;
     this.#dependencies = dependencies;
-    this.#concurrency = input.concurrency;
+    // Each cell in flight listens.
+    setMaxListeners(0, this.#signal);
     const { workflowExecution, activityId } = Context.current().info;
     this.#owner = `${workflowExecution?.runId ?? ""}/${activityId}`;
   }
@@ -66,7 +67,7 @@ class CellAnswering {
     const { suites } = this.#dependencies.transcript;
     const found = await suites.readPending(run, after, BATCH_CELLS);
     const cells = found.filter(({ number, kind }) => number <= to && kind === "answer");
-    const looked = cells.length < BATCH_CELLS ? to : (cells.at(-1)?.number ?? to);
+    const looked = found.length < BATCH_CELLS ? to : Math.min(to, found.at(-1)?.number ?? to);
     if (cells.length === 0) return { reason: "done", cells: 0, after: looked, spentNanoUsd: 0 };
     const renewing = setInterval(() => {
       suites.renewClaims(this.#owner, Date.now() + CLAIM_MS).catch(() => undefined);
@@ -83,7 +84,7 @@ class CellAnswering {
     const isWhole = this.#endReason === undefined;
     return {
       reason: this.#endReason ?? "done",
-      cells: this.#results,
+      cells: this.#moved,
       // What was not begun stays before the cursor only if the part ends with it.
       after: isWhole ? looked : after,
       spentNanoUsd: toNanoUsd(this.#spentUsd),
@@ -94,7 +95,7 @@ class CellAnswering {
     const { run } = this.#input;
     const { suites } = this.#dependencies.transcript;
     const record = await readSuiteRun(run, this.#dependencies.transcript);
-    this.#share = this.#input.concurrency / record.control.concurrency;
+    this.#concurrency = shareConcurrency(record.control, this.#input.lane);
     const batch = await AnswerBatch.open(record, cells, this.#dependencies, this.#signal);
     let left = cells;
     while (left.length > 0 && this.#mayBegin()) {
@@ -139,12 +140,8 @@ class CellAnswering {
     await Promise.all(inFlight);
   }
 
-  #count(
-    done: { readonly paidUsd: number | null; readonly hasResult: boolean; readonly failure?: string },
-    stopAfterFailures: number | null,
-  ): void {
-    const { paidUsd, hasResult, failure } = done;
-    if (hasResult) this.#results += 1;
+  #count({ paidUsd, hasMoved, failure }: CompletedCell, stopAfterFailures: number | null): void {
+    if (hasMoved) this.#moved += 1;
     this.#spentUsd = this.#spentUsd === null || paidUsd === null ? null : this.#spentUsd + paidUsd;
     if (failure === undefined || stopAfterFailures === null) return;
     const failures = (this.#failures.get(failure) ?? 0) + 1;
@@ -165,9 +162,9 @@ class CellAnswering {
   async #look(): Promise<void> {
     const record = await this.#dependencies.transcript.suites.readRun(this.#input.run);
     if (record === undefined) return;
-    const { state, concurrency } = record.control;
+    const { state } = record.control;
     if (state === "paused") this.#endReason ??= "paused";
     if (state === "stopping") this.#endReason ??= "stopped";
-    if (this.#share !== undefined) this.#concurrency = Math.max(1, Math.round(concurrency * this.#share));
+    this.#concurrency = shareConcurrency(record.control, this.#input.lane);
   }
 }

@@ -9,12 +9,12 @@ import type { Dependencies } from "../dependencies.ts";
 import { askOnce } from "../model/ask-once.ts";
 import { buildModelRequest } from "../model/call-model.ts";
 import { askWithFallbacks, type FallbackAnswer } from "../model/model-fallback.ts";
-import { askOrReadAnswer } from "../model/stored-answers.ts";
+import { askOrReadAnswer, type Sharing } from "../model/stored-answers.ts";
 import { computeBackoff, VENDOR_MAY_RECOVER } from "../step/failure.ts";
 
 export type Question = {
   readonly session: string;
-  readonly repetition: number;
+  readonly sharing: Sharing;
   readonly definition: AgentDefinition;
   readonly text: string;
   readonly atMs: number;
@@ -43,7 +43,7 @@ export async function askForAnswer(
 }
 
 async function ask(
-  { session, repetition, definition, text, atMs }: Question,
+  { session, sharing, definition, text, atMs }: Question,
   dependencies: AskingDependencies,
   signal: AbortSignal,
   isLast: boolean,
@@ -57,7 +57,7 @@ async function ask(
     ask: async (asked) => {
       const messages = fitToModel([prompt], asked.model);
       const build = () => buildModelRequest(asked, messages, dependencies, { isRepair: false, formats: [] });
-      const scope = { repetition, session };
+      const scope = { ...sharing, session };
       return await askOrReadAnswer(build(), scope, dependencies.transcript.suites, () =>
         askOnce(asked.model, build, dependencies, { signal, onDelta: () => undefined }),
       );

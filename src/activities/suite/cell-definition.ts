@@ -1,5 +1,7 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { PlannedCell, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
+import type { Sharing } from "../model/stored-answers.ts";
 
 /** Nobody answers the questions of a cell: a call that needs approval is denied after this time, unless the agent says more. */
 const APPROVAL_TIMEOUT_MS = 1000;
@@ -21,13 +23,13 @@ export class CellDefinitions {
   /** @param workspace - The folder of the cell, if it has one of its own. */
   derive(
     base: { readonly hash: string; readonly definition: AgentDefinition },
-    repetition: number,
+    sharing: Sharing,
     workspace?: string,
   ): Promise<DerivedDefinition> {
-    const key = `${base.hash}/${repetition}/${workspace ?? ""}`;
+    const key = `${base.hash}/${sharing.repetition}/${workspace ?? ""}`;
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
-    const definition = deriveCellDefinition(base.definition, repetition, workspace);
+    const definition = deriveCellDefinition(base.definition, sharing, workspace);
     const derived = this.#transcript.saveDefinition(definition).then((hash) => ({ definition, hash }));
     if (this.#cache.size >= MAX_CACHED) this.#cache.delete(this.#cache.keys().next().value as string);
     this.#cache.set(key, derived);
@@ -37,15 +39,15 @@ export class CellDefinitions {
 }
 
 /** Adds to a definition, and to those of its sub-agents, that answers are shared and that nobody answers questions. */
-export function deriveCellDefinition(
+function deriveCellDefinition(
   definition: AgentDefinition,
-  repetition: number,
+  sharing: Sharing,
   workspace?: string,
 ): AgentDefinition {
   const { approvals, subAgents } = definition;
   return {
     ...definition,
-    answers: { repetition },
+    answers: { ...sharing },
     approvals: { ...approvals, timeoutMs: approvals.timeoutMs ?? APPROVAL_TIMEOUT_MS },
     followUpMode: "one-at-a-time",
     ...(workspace === undefined ? {} : { workspace }),
@@ -54,8 +56,16 @@ export function deriveCellDefinition(
       : {
           subAgents: subAgents.map((one) => ({
             ...one,
-            agent: deriveCellDefinition(one.agent, repetition, workspace),
+            agent: deriveCellDefinition(one.agent, sharing, workspace),
           })),
         }),
   };
+}
+
+/** Returns with whom a cell shares its answers: with all runs, unless its own run is a fresh one. */
+export function getSharing(
+  { id, plan }: Pick<SuiteRunRecord, "id" | "plan">,
+  { repetition }: Pick<PlannedCell, "repetition">,
+): Sharing {
+  return plan.fresh === true ? { repetition, run: id } : { repetition };
 }

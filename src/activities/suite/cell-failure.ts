@@ -1,3 +1,4 @@
+import { CancelledFailure } from "@temporalio/activity";
 import { NO_USAGE } from "../../core/budget/usage.ts";
 import { ProviderError } from "../../models/provider-error.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
@@ -9,7 +10,7 @@ import { DefinitionError } from "../step/failure.ts";
 const MAX_MESSAGE_BYTES = 997;
 
 /** Names the class of an error: failures of one class most often have one cause. */
-export function classifyFailure(error: unknown): string {
+function classifyFailure(error: unknown): string {
   if (error instanceof ProviderError) return `provider/${error.fault}`;
   if (error instanceof DefinitionError) return "definition";
   return "other";
@@ -18,6 +19,7 @@ export function classifyFailure(error: unknown): string {
 /** Returns whether an error says nothing about the cell: the store was gone, or the work was cancelled. */
 export function isOutside(error: unknown): boolean {
   if (error instanceof StoreError || error instanceof FencedError) return true;
+  if (error instanceof CancelledFailure) return true;
   if (error instanceof ProviderError) return error.fault === "cancelled";
   return error instanceof Error && error.name === "AbortError";
 }

@@ -27,7 +27,7 @@ export class CellScoring {
     this.#run = run;
     this.#dependencies = dependencies;
     this.#signal = signal;
-    this.#judges = new JudgeAnswers(dependencies, signal);
+    this.#judges = new JudgeAnswers(run, dependencies, signal);
   }
 
   /** Scores a cell that has just ended, by all scorers. */
@@ -56,8 +56,8 @@ export class CellScoring {
     return await findCellWorkspace(session, this.#run.plan, this.#dependencies);
   }
 
-  async #readRecord({ session }: CellResult): Promise<CellRecord> {
-    return await readCellRecord(session ?? "", this.#dependencies.transcript);
+  async #readRecord(result: CellResult): Promise<CellRecord> {
+    return await readCellRecord(result, this.#dependencies.transcript);
   }
 
   async #score(

@@ -1,4 +1,5 @@
-import { access, mkdir, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { access, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { getDefinitionKind } from "../../core/suite/cell-kind.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
@@ -22,21 +23,32 @@ export function buildWorkspacePath(
   return join(workspaces ?? cellWorkspaces, session);
 }
 
-/** Makes the workspace of a cell that has not begun, with the files of its case. */
+/**
+ * Makes the workspace of a cell that has not begun, with the files of its case.
+ *
+ * @param isFree - Asked before a folder that exists is replaced: another run of a suite may have begun the cell meanwhile.
+ */
 export async function makeCellWorkspace(
   session: string,
   { files = {} }: SuiteCase,
   plan: SuitePlan,
   dependencies: WorkspaceDependencies,
+  isFree: () => Promise<boolean>,
 ): Promise<string> {
   const folder = buildWorkspacePath(session, plan, dependencies);
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
+  const draft = `${folder}.${randomUUID()}`;
+  await mkdir(draft, { recursive: true });
   for (const [path, text] of Object.entries(files)) {
-    const file = join(folder, path);
+    const file = join(draft, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
+  if (await isFree()) {
+    await rm(folder, { recursive: true, force: true });
+    // Another run may have put the same files there at this moment.
+    await rename(draft, folder).catch(() => access(folder));
+  }
+  await rm(draft, { recursive: true, force: true });
   return folder;
 }
 

@@ -9,7 +9,12 @@ export async function endSuite(
 ): Promise<SuiteTotals> {
   try {
     const status = failed !== undefined ? "failed" : stopped !== undefined ? "stopped" : "ended";
-    await suites.setStatus(run, { status, reason: (failed ?? stopped)?.reason, atMs: Date.now() });
+    await suites.setStatus(run, {
+      status,
+      reason: (failed ?? stopped)?.reason,
+      stopCode: stopped?.code,
+      atMs: Date.now(),
+    });
     const { finished, failed: failures, pending, costUsd } = await suites.countCells(run);
     return { finished, failed: failures, pending, costUsd };
   } catch (error) {

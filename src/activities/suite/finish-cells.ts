@@ -5,6 +5,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
 import { withHeartbeat } from "../step/heartbeat.ts";
 import { CellResults } from "./cell-results.ts";
+import { isRunning } from "./cell-workflow.ts";
 import { readCasesOf } from "./read-cases.ts";
 import { readSuiteRun } from "./suite-run.ts";
 
@@ -33,13 +34,17 @@ async function finish({ run, cells }: FinishCellsInput, dependencies: Dependenci
   const cases = await readCasesOf(run, [...planned.values()], transcript);
   const results = new CellResults(record, dependencies, Context.current().cancellationSignal);
   let finished = cells.length - planned.size;
+  let gone = 0;
   const left = cells.filter(({ number }) => planned.has(number));
   const lanes = Array.from({ length: SIDE_BY_SIDE }, async () => {
     for (let ended = left.shift(); ended !== undefined; ended = left.shift()) {
       const cell = planned.get(ended.number)!;
-      if (await results.finish(cell, cases.get(cell.caseNumber)!, ended)) finished += 1;
+      const value = cases.get(cell.caseNumber)!;
+      const isOpen = ended.isJoined === true && (await isRunning(ended.session));
+      if (await results.finish(cell, value, { ...ended, isOpen })) finished += 1;
+      else if (ended.isJoined === true && !isOpen) gone += 1;
     }
   });
   await Promise.all(lanes);
-  return { cells: finished };
+  return { cells: finished, left: gone };
 }

@@ -1,5 +1,4 @@
 import { Context } from "@temporalio/activity";
-import { WorkflowNotFoundError } from "@temporalio/common";
 import type { PrepareCellsInput, PreparedCell, PreparedCells } from "../../core/suite/suite-parts.ts";
 import { estimateText } from "../../core/view/estimate.ts";
 import type { SuiteCase } from "../../schema/suite.ts";
@@ -7,11 +6,12 @@ import type { PlannedCell, SuiteRunRecord } from "../../store/transcript/suites.
 import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
 import { withHeartbeat } from "../step/heartbeat.ts";
-import { CellDefinitions } from "./cell-definition.ts";
+import { CellDefinitions, getSharing } from "./cell-definition.ts";
 import { buildFailedResult, isOutside } from "./cell-failure.ts";
 import { CellResults } from "./cell-results.ts";
 import { buildSessionId } from "./cell-session.ts";
-import { makeCellWorkspace, needsWorkspace } from "./cell-workspace.ts";
+import { readWorkflow } from "./cell-workflow.ts";
+import { buildWorkspacePath, makeCellWorkspace, needsWorkspace } from "./cell-workspace.ts";
 import { forkForCell } from "./fork-for-cell.ts";
 import { readCasesOf } from "./read-cases.ts";
 import { readSuiteRun } from "./suite-run.ts";
@@ -44,6 +44,7 @@ async function prepare(
   const preparing = new CellPreparation(record, dependencies);
   const prepared: PreparedCell[] = [];
   let ended = 0;
+  let busy = 0;
   for (const [index, cell] of cells.entries()) {
     const claim = claims[index]!;
     const value = cases.get(cell.caseNumber)!;
@@ -54,15 +55,19 @@ async function prepare(
         ended += 1;
         continue;
       }
-      const first = claim.type === "claimed" ? claim.attempt : 1;
-      const { attempt, isEnded } = await findAttempt(cell, first, dependencies);
+      if (claim.type === "busy") {
+        // It is asked together with others, or stands twice among these cells.
+        busy += 1;
+        continue;
+      }
+      const { attempt, isEnded, isJoined } = await findAttempt(cell, claim.attempt, dependencies);
       const session = buildSessionId(cell.cell, attempt);
       if (isEnded) {
         const { number } = cell;
         if (await results.finish(cell, value, { number, session, attempt, durationMs: 0 })) ended += 1;
         continue;
       }
-      prepared.push(await preparing.prepare(cell, value, session, attempt));
+      prepared.push(await preparing.prepare(cell, value, { session, attempt, isJoined }));
     } catch (error) {
       if (isOutside(error)) throw error;
       const attempt = claim.type === "claimed" ? claim.attempt : 1;
@@ -71,8 +76,8 @@ async function prepare(
       ended += 1;
     }
   }
-  const looked = cells.length < limit ? to : (cells.at(-1)?.number ?? to);
-  return { cells: prepared, ended, after: looked };
+  const looked = found.length < limit ? to : Math.min(to, found.at(-1)?.number ?? to);
+  return { cells: prepared, ended, busy, after: looked };
 }
 
 /**
@@ -83,26 +88,26 @@ async function findAttempt(
   { cell }: PlannedCell,
   first: number,
   { transcript }: Pick<Dependencies, "transcript">,
-): Promise<{ readonly attempt: number; readonly isEnded: boolean }> {
+): Promise<Pick<Attempt, "attempt" | "isJoined"> & { readonly isEnded: boolean }> {
   for (let attempt = first; ; attempt++) {
     const session = buildSessionId(cell, attempt);
     const record = await transcript.readSession(session);
-    if (record === undefined || record.loops === 0) return { attempt, isEnded: false };
-    if (record.status === "completed" || record.status === "failed") return { attempt, isEnded: true };
+    const hasBegun = record !== undefined && record.loops > 0;
+    const isEnded = hasBegun && (record.status === "completed" || record.status === "failed");
+    const workflow = isEnded ? "closed" : await readWorkflow(session);
     // Another run of a suite works on it: starting it joins that run.
-    if (record.status === "running" && (await isRunning(session))) return { attempt, isEnded: false };
+    if (workflow === "running") return { attempt, isEnded: false, isJoined: true };
+    if (isEnded) return { attempt, isEnded, isJoined: false };
+    if (workflow === "none" && !hasBegun) return { attempt, isEnded, isJoined: false };
   }
 }
 
-async function isRunning(workflow: string): Promise<boolean> {
-  try {
-    const { status } = await Context.current().client.workflow.getHandle(workflow).describe();
-    return status.name === "RUNNING";
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
-}
+type Attempt = {
+  readonly session: string;
+  readonly attempt: number;
+  /** Another run works on the session. */
+  readonly isJoined: boolean;
+};
 
 class CellPreparation {
   readonly #run: SuiteRunRecord;
@@ -118,22 +123,21 @@ class CellPreparation {
   async prepare(
     cell: PlannedCell,
     value: SuiteCase,
-    session: string,
-    attempt: number,
+    { session, attempt, isJoined }: Attempt,
   ): Promise<PreparedCell> {
     const { transcript, definitions } = this.#dependencies;
     const { plan } = this.#run;
     const { name, definitionHash } = plan.configurations[cell.configuration]!;
     const definition = await definitions.readAccepted(definitionHash);
     const workspace = needsWorkspace(definition, value)
-      ? await makeCellWorkspace(session, value, plan, this.#dependencies)
+      ? await this.#prepareWorkspace(value, session, isJoined)
       : undefined;
     const derived = await this.#definitions.derive(
       { hash: definitionHash, definition },
-      cell.repetition,
+      getSharing(this.#run, cell),
       workspace,
     );
-    if (value.fork !== undefined) await forkForCell(value, session, transcript);
+    if (value.fork !== undefined && !isJoined) await forkForCell(value, session, transcript);
     const messages = await Promise.all(
       value.messages.map(async (text) => ({
         ref: await transcript.putText(text, Date.now()),
@@ -149,6 +153,14 @@ class CellPreparation {
       ...(messages.length === 0 ? { continues: true as const } : {}),
       summary: formatLabel(cell, name),
     };
+  }
+
+  /** Makes the workspace of a cell, unless a run works in it. */
+  async #prepareWorkspace(value: SuiteCase, session: string, isJoined: boolean): Promise<string> {
+    const { plan } = this.#run;
+    if (isJoined) return buildWorkspacePath(session, plan, this.#dependencies);
+    const isFree = async () => (await readWorkflow(session)) !== "running";
+    return await makeCellWorkspace(session, value, plan, this.#dependencies, isFree);
   }
 }
 

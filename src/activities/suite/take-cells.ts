@@ -1,5 +1,5 @@
 import { toNanoUsd } from "../../core/budget/amounts.ts";
-import type { TakeCellsInput, TakenCells } from "../../core/suite/suite-parts.ts";
+import { BUDGET_CLASS, type TakeCellsInput, type TakenCells } from "../../core/suite/suite-parts.ts";
 import { countLanes } from "../../core/suite/suite-progress.ts";
 import type { CellKind } from "../../schema/suite.ts";
 import type { CellCounts, PlannedCell, SuiteRunRecord } from "../../store/transcript/suites.ts";
@@ -60,6 +60,8 @@ function findTooManyFailures(
 ): TakenCells["tooMany"] | undefined {
   const { stopAfterFailures } = plan;
   if (stopAfterFailures === null) return undefined;
-  const found = Object.entries(failures).find(([, count]) => count >= stopAfterFailures);
+  const found = Object.entries(failures).find(
+    ([kind, count]) => kind !== BUDGET_CLASS && count >= stopAfterFailures,
+  );
   return found === undefined ? undefined : { class: found[0], failures: found[1] };
 }

@@ -2,6 +2,7 @@ import { Hono, type MiddlewareHandler } from "hono";
 import type { Holdfast } from "../../client/index.ts";
 import { createChatRoutes } from "./chat-routes.ts";
 import { type Codec, handleCodec } from "./codec.ts";
+import { createEvaluationRoutes } from "./evaluation-routes.ts";
 import { createHostGuard, createOriginGuard, createTokenGuard, type GuardOptions } from "./guards.ts";
 import { describeTarget, type Env } from "./hono-env.ts";
 import type { OpenStreams } from "./open-streams.ts";
@@ -24,7 +25,8 @@ export type AppOptions = GuardOptions & {
   readonly reportError: (error: unknown) => void;
 };
 
-const ROUTES = "GET /healthz, GET /openapi.json, and under /v1 sessions, chat; see docs/serve.md";
+const ROUTES =
+  "GET /healthz, GET /openapi.json, and under /v1 sessions, chat, evaluations; see docs/serve.md";
 
 /** Creates all routes. The checks run in this order: host, origin, token, route. */
 export function createApp(options: AppOptions): Hono<Env> {
@@ -61,6 +63,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   }
   app.route("/v1/sessions", createSessionRoutes(holdfast, streams, agents));
   app.route("/v1/chat", createChatRoutes({ holdfast, streams, agents, statuses: new StatusReader() }));
+  app.route("/v1/evaluations", createEvaluationRoutes(holdfast, streams, agents));
   app.notFound((context) => {
     const { method, path } = context.req;
     throw new ServerProblem("route-unknown", `There is no ${method} ${path}. The routes are ${ROUTES}.`);

@@ -61,7 +61,7 @@ export function createOriginGuard({ allowOrigins }: GuardOptions): MiddlewareHan
     ) {
       return await next();
     }
-    context.header("access-control-allow-methods", "GET, POST, DELETE");
+    context.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
     const headers = context.req.header("access-control-request-headers");
     if (headers !== undefined) context.header("access-control-allow-headers", headers);
     context.header("access-control-max-age", `${PREFLIGHT_SECONDS}`);

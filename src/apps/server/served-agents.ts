@@ -42,6 +42,14 @@ export function overrideModel(
   return { ...agent, model: parseModel(model) };
 }
 
+export function createNoAgentProblem(agents: ServedAgents): ServerProblem {
+  const remedy =
+    agents.size === 0
+      ? 'send a definition in "agent", or start the server with --agent FILE'
+      : `specify one of ${[...agents.keys()].join(", ")} in "agent"`;
+  return new ServerProblem("body-invalid", `The request specifies no agent: ${remedy}.`);
+}
+
 function createUnknownAgentProblem(agents: ServedAgents): ServerProblem {
   return new ServerProblem(
     "body-invalid",

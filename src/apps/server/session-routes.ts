@@ -1,12 +1,11 @@
 import { Hono } from "hono";
-import type { ZodType, z } from "zod";
 import type { Holdfast, Session } from "../../client/index.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { check } from "../../schema/check.ts";
 import { MAX_MESSAGE_BODY_BYTES, readJsonBody } from "./body.ts";
 import { streamEvents } from "./event-stream.ts";
 import { createDrop, describeTarget, type Env } from "./hono-env.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import { parseQuery } from "./parse-query.ts";
 import { ServerProblem } from "./problem.ts";
 import { toPrompt, toPromptParts } from "./prompt-schema.ts";
 import {
@@ -27,7 +26,7 @@ import {
   StopBody,
   TitleBody,
 } from "./request-schemas.ts";
-import { overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
+import { createNoAgentProblem, overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
 
 /** The characters of a cursor; anything else is not one. */
 const CURSOR = /^[\w.-]{1,2000}$/;
@@ -196,19 +195,4 @@ export function createSessionRoutes(
   });
 
   return routes;
-}
-
-function parseQuery<Schema extends ZodType>(schema: Schema, found: Record<string, string>): z.output<Schema> {
-  const checked = check(schema, found, "query");
-  if (checked.ok) return checked.value;
-  const { problems } = checked;
-  throw new ServerProblem("query-invalid", `The query is not valid: ${problems.join("; ")}.`, { problems });
-}
-
-function createNoAgentProblem(agents: ServedAgents): ServerProblem {
-  const remedy =
-    agents.size === 0
-      ? 'send a definition in "agent", or start the server with --agent FILE'
-      : `specify one of ${[...agents.keys()].join(", ")} in "agent"`;
-  return new ServerProblem("body-invalid", `The request specifies no agent: ${remedy}.`);
 }

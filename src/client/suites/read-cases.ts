@@ -4,7 +4,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 const PAGE_CASES = 500;
 
 /** Yields the cases of a run in their order. No more than a page of them is in memory. */
-export async function* readCases(
+async function* readCases(
   suites: Pick<SuiteStore, "readCases">,
   run: string,
 ): AsyncGenerator<NumberedCase, void, void> {

@@ -8,15 +8,17 @@ export type CellFilter = {
   readonly configuration?: number | undefined;
   readonly state?: CellState | undefined;
   readonly caseNumber?: number | undefined;
+  /** Only cells with a higher number. */
+  readonly after?: number | undefined;
 };
 
 /** Yields the cells of a run in their order. No more than a page of them is in memory. */
 export async function* readCellRows(
   suites: Pick<SuiteStore, "readCells">,
   run: string,
-  filter: CellFilter = {},
+  { after: start = -1, ...filter }: CellFilter = {},
 ): AsyncGenerator<CellRow, void, void> {
-  for (let after = -1; ; ) {
+  for (let after = start; ; ) {
     const page = await suites.readCells(run, { after, limit: PAGE_CELLS, ...omitUndefined({ ...filter }) });
     yield* page;
     const last = page.at(-1);

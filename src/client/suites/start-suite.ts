@@ -4,6 +4,7 @@ import { getDefinitionKind } from "../../core/suite/cell-kind.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
+import type { ModelConfig } from "../../schema/model.ts";
 import { Scorer } from "../../schema/scorer.ts";
 import { MAX_CONCURRENCY, SuiteControl, SuitePlan } from "../../schema/suite.ts";
 import { digestScorer } from "../../store/transcript/digest-scorer.ts";
@@ -13,7 +14,7 @@ import { SUITE_WORKFLOW } from "../../workflows/messages.ts";
 import type { SuiteRequest } from "../../workflows/suite-input.ts";
 import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
-import { HoldfastError } from "../holdfast-error.ts";
+import { getErrorMessage, HoldfastError } from "../holdfast-error.ts";
 import { buildRunOptions, getRunSettings } from "../runs/build-run-options.ts";
 import { checkSearchAttributes } from "../runs/check-search-attributes.ts";
 import { validateDefinition } from "../runs/pin-definition.ts";
@@ -56,7 +57,7 @@ export async function startSuite(
     concurrency: Math.min(options.concurrency ?? suite.concurrency, MAX_CONCURRENCY),
     maxCostUsd: options.maxCostUsd === undefined ? suite.maxCostUsd : options.maxCostUsd,
   });
-  assertPricesKnown(control, configurations);
+  assertPricesKnown(control, suite);
   const plan = parsePlan({
     name: suite.name,
     tags: [...suite.tags],
@@ -64,6 +65,7 @@ export async function startSuite(
     repetitions: suite.repetitions,
     scorers,
     stopAfterFailures: suite.stopAfterFailures,
+    ...(fresh ? { fresh } : {}),
     keepWorkspaces: options.keepWorkspaces ?? suite.keepWorkspaces,
   });
   await transcript.suites.createRun({
@@ -73,18 +75,26 @@ export async function startSuite(
     scorers: scorers.map(digestScorer),
     atMs: Date.now(),
   });
+  const endWith = (reason: string) =>
+    transcript.suites.setStatus(id, { status: "failed", reason, atMs: Date.now() });
   await planCells(
     { run: id, cases: suite.cases(), configurations, repetitions: plan.repetitions, limit },
     transcript.suites,
     { onPlanning, signal },
   );
   const record = await transcript.suites.startRun(id, Date.now());
-  if (record.cells === 0)
-    throw new HoldfastError(
-      "input-invalid",
-      `The suite ${suite.name} has no cases: there is nothing to ask.`,
-    );
-  await launchSuite(link, record);
+  if (record.cells === 0) {
+    const message = `The suite ${suite.name} has no cases: there is nothing to ask.`;
+    await endWith(message);
+    throw new HoldfastError("input-invalid", message);
+  }
+  try {
+    await launchSuite(link, record);
+  } catch (error) {
+    // Without its workflow, the run would be shown as running forever. It can be resumed.
+    await endWith(`It could not be started: ${getErrorMessage(error)}`).catch(() => undefined);
+    throw error;
+  }
   return record;
 }
 
@@ -156,17 +166,23 @@ async function storeConfigurations(
 }
 
 /** A budget that cannot be enforced is refused: see decision 0027. */
-function assertPricesKnown(
-  { maxCostUsd }: SuiteControl,
-  configurations: readonly { readonly definition: AgentDefinition }[],
-): void {
+function assertPricesKnown({ maxCostUsd }: SuiteControl, { configurations, scorers }: LoadedSuite): void {
   if (maxCostUsd === null) return;
-  const unknown = configurations.find(({ definition }) => definition.model.cost === null)?.definition.model;
+  const agents = [
+    ...configurations.map(({ definition }) => definition),
+    ...scorers.flatMap(({ judge }) => judge ?? []),
+  ];
+  const unknown = agents.flatMap(listAllModels).find(({ cost }) => cost === null);
   if (unknown === undefined) return;
   throw new HoldfastError(
     "input-invalid",
     `The suite has a budget, and the price of ${unknown.provider}/${unknown.id} is unknown: state its \`cost\`, or leave out the budget.`,
   );
+}
+
+/** Lists the models that an agent and its sub-agents can ask. */
+function listAllModels({ model, fallbacks = [], subAgents = [] }: AgentDefinition): readonly ModelConfig[] {
+  return [model, ...fallbacks, ...subAgents.flatMap(({ agent }) => listAllModels(agent))];
 }
 
 function parsePlan(plan: SuitePlan): SuitePlan {

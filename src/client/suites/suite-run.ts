@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { BUDGET_CLASS } from "../../core/suite/suite-parts.ts";
 import type { SuiteReport } from "../../evaluation/report/index.ts";
 import { getScorerName } from "../../schema/scorer.ts";
 import type { SuiteCase, SuiteControl } from "../../schema/suite.ts";
@@ -31,6 +32,8 @@ export type ReadCellsOptions = {
   readonly configuration?: string;
   readonly caseId?: string;
   readonly state?: CellState;
+  /** Only cells with a higher number. */
+  readonly after?: number;
 };
 
 const WATCH_INTERVAL_MS = 1000;
@@ -93,6 +96,8 @@ export class SuiteRun {
         `The cells of run ${this.id} were never stored completely: start the suite again. Cells that are finished are reused.`,
         { session: this.id },
       );
+    // What the budget has cut off is asked again: the run may have another one now.
+    await suites.retryFailed(this.id, BUDGET_CLASS);
     const record = await this.change({ state: "running" });
     await suites.setStatus(this.id, { status: "running", atMs: Date.now() });
     await launchSuite(this.#link, record);
@@ -101,12 +106,18 @@ export class SuiteRun {
 
   /** Stops the cells in flight, which stay pending. Returns whether the run was open. */
   async stop(reason?: string): Promise<boolean> {
-    await this.#readRecord();
+    const { suites } = await this.#openTranscript();
+    const record = await this.#readRecord();
     try {
       await this.#link.client.workflow.getHandle(this.id).signal(stopSignal, ...omitEmpty(reason));
       return true;
     } catch (error) {
-      if (hasRunEnded(error)) return false;
+      if (hasRunEnded(error)) {
+        // Its workflow was terminated, say, and has not stored an end.
+        if (!hasEnded(await this.#readRecord()) && record.status !== "planning")
+          await suites.setStatus(this.id, { status: "stopped", reason, stopCode: "user", atMs: Date.now() });
+        return false;
+      }
       throw toHoldfastError(error, this.#link, this.id);
     }
   }
@@ -138,11 +149,11 @@ export class SuiteRun {
     const { suites } = await this.#openTranscript();
     const record = await this.#readRecord();
     const configuration = this.#findConfiguration(record, options.configuration);
-    const { state, caseId } = options;
+    const { state, caseId, after } = options;
     const caseNumber = caseId === undefined ? undefined : (await findCase(suites, this.id, caseId)).number;
     const names = record.plan.scorers.map(getScorerName);
     const cases = new CaseReader(this.id, suites);
-    for await (const row of readCellRows(suites, this.id, { configuration, state, caseNumber })) {
+    for await (const row of readCellRows(suites, this.id, { configuration, state, caseNumber, after })) {
       yield {
         ...row,
         caseId: await cases.readId(row.caseNumber),

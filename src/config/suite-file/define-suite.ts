@@ -17,7 +17,8 @@ import { SUITE_DEFAULTS, SUITE_FIELDS, type SuiteCaseTable } from "./suite-file-
 /** A case of a suite in code. */
 export type CaseInput = SuiteCaseTable;
 
-type JudgeInput = Extract<SuiteScorerInput, { type: "judge" }>;
+/** A judge of a suite in code. */
+export type JudgeInput = Extract<SuiteScorerInput, { type: "judge" }>;
 
 /** A scorer of a suite in code: the judge is an agent, not the name of its file. */
 export type ScorerInput =
@@ -51,6 +52,8 @@ export type SuiteInput = {
   /** After this many failures of the same class nothing new begins; 20 by default, `null` for no limit. */
   readonly stopAfterFailures?: number | null | undefined;
   readonly keepWorkspaces?: boolean | undefined;
+  /** Versions of your own tools, servers, hooks and functions, by name: with one for each, cells are shared by runs. */
+  readonly versions?: Readonly<Record<string, string>> | undefined;
   readonly cases: CasesInput;
   readonly scorers?: readonly ScorerInput[] | undefined;
 };
@@ -81,6 +84,7 @@ const SuiteObject = z.strictObject({
   maxCostUsd: SUITE_FIELDS.maxCostUsd.nullable().default(null),
   stopAfterFailures: SUITE_FIELDS.stopAfterFailures.nullable().default(SUITE_DEFAULTS.stopAfterFailures),
   keepWorkspaces: SUITE_FIELDS.keepWorkspaces.default(false),
+  versions: SUITE_FIELDS.versions.default({}),
   cases: z.custom((value) => value !== undefined && value !== null, {
     error: "is missing; it must be an array, an iterable, or a function that returns one",
   }),

@@ -56,7 +56,7 @@ export async function readSuite(file: string, options: ReadSuiteOptions = {}): P
 const HINT = "a suite file has at least a name, `agents` and `cases`";
 
 /** Reads the text of a suite file. @param options - `name` is the file's name, whose folder the paths are relative to. */
-export async function loadSuite(
+async function loadSuite(
   text: string,
   { name, format, ...options }: ReadSuiteOptions & { readonly name: string },
 ): Promise<SuiteFileResult> {
@@ -109,8 +109,8 @@ class SuiteLoader {
       problems: this.#problems,
     });
     if (cases === undefined || this.#problems.some(({ severity }) => severity === "error")) return undefined;
-    const { name, tags, repetitions, concurrency, keep_workspaces } = value as Partial<
-      Pick<LoadedSuite, "name" | "tags" | "repetitions" | "concurrency">
+    const { name, tags, repetitions, concurrency, versions, keep_workspaces } = value as Partial<
+      Pick<LoadedSuite, "name" | "tags" | "repetitions" | "concurrency" | "versions">
     > & { readonly keep_workspaces?: boolean };
     const readLimit = (key: string, otherwise: number | null): number | null =>
       value[key] === undefined ? otherwise : (NONE_AS_NULL.read(value[key]) as number | null);
@@ -123,6 +123,7 @@ class SuiteLoader {
       maxCostUsd: readLimit("max_cost", null),
       stopAfterFailures: readLimit("stop_after_failures", SUITE_DEFAULTS.stopAfterFailures),
       keepWorkspaces: keep_workspaces ?? false,
+      ...omitUndefined({ versions }),
       scorers,
       ...createCaseReaders(cases),
     };

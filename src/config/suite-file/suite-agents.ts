@@ -1,5 +1,6 @@
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
 import type { LoadedAgent } from "../agent-file/load-agents.ts";
 import { type ReadAgentsOptions, readAgents } from "../agent-file/read-agents.ts";
 import type { Problem } from "../problem.ts";
@@ -57,7 +58,7 @@ export class SuiteAgents {
     const unreadable = problems.find(({ kind, line }) => kind === "io" && line === undefined);
     if (unreadable === undefined) this.problems.push(...problems);
     else this.#report(path, reference, `${unreadable.file}: ${unreadable.message}`);
-    return agents;
+    return agents.map(removeDefaultFolders);
   }
 
   #report(path: Path, found: string, message: string, nearest?: string): undefined {
@@ -72,6 +73,40 @@ export class SuiteAgents {
       }),
     );
   }
+}
+
+/**
+ * Removes the current folder from agents whose files state no workspace. Cells side by side would work in it, and what they are
+ * would depend on where the suite is started. They get fresh folders instead.
+ */
+function removeDefaultFolders({ definition, resolvedValues, ...agent }: LoadedAgent): LoadedAgent {
+  const defaults = new Set(resolvedValues.filter(({ from }) => from === "default").map(({ path }) => path));
+  return {
+    ...agent,
+    definition: removeFolders(definition, defaults, ""),
+    resolvedValues: resolvedValues.filter(({ path }) => !(isFolder(path) && defaults.has(path))),
+  };
+}
+
+function removeFolders(
+  { workspace, subAgents, ...definition }: AgentDefinition,
+  defaults: ReadonlySet<string>,
+  prefix: string,
+): AgentDefinition {
+  return {
+    ...definition,
+    ...omitUndefined({
+      workspace: defaults.has(`${prefix}workspace`) ? undefined : workspace,
+      subAgents: subAgents?.map((one, index) => ({
+        ...one,
+        agent: removeFolders(one.agent, defaults, `${prefix}subAgents[${index}].agent.`),
+      })),
+    }),
+  };
+}
+
+function isFolder(path: string): boolean {
+  return /(^|\.)workspace$/.test(path);
 }
 
 function splitReference(reference: string): { readonly file: string; readonly agent: string | undefined } {

@@ -35,6 +35,7 @@ export const SUITE_FIELDS = {
   maxCostUsd: z.number().positive(),
   stopAfterFailures: integerFrom(1),
   keepWorkspaces: z.boolean(),
+  versions: z.record(z.string(), shortText),
 } as const;
 
 /** A case as files and code state it. */
@@ -111,6 +112,10 @@ export const SuiteFile = z.strictObject({
     SUITE_FIELDS.keepWorkspaces,
     "Whether the workspaces of cells stay after they are scored.",
     false,
+  ),
+  versions: describeKey(
+    SUITE_FIELDS.versions,
+    "Versions of your own tools, tool servers, hooks and functions, by name. Runs share the cells of an agent only if each of those that it uses has a version here.",
   ),
   cases: describeRequiredKey(
     z.union([text, z.array(CaseTable).min(1)]),

@@ -1,4 +1,5 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
+import { LEAD_TOOLS, PACING_TOOLS } from "../machine/added-tools.ts";
 
 /** Tools of Holdfast itself: what they do changes with its releases alone. */
 export const HOLDFAST_TOOLS: ReadonlySet<string> = new Set([
@@ -15,6 +16,8 @@ export const HOLDFAST_TOOLS: ReadonlySet<string> = new Set([
   "pause_work",
   "allow_host",
   "bash_outside_sandbox",
+  ...PACING_TOOLS,
+  ...LEAD_TOOLS,
 ]);
 
 /**

@@ -1,6 +1,9 @@
-import type { CellKind, SuiteControl } from "../../schema/suite.ts";
+import type { CellKind, SuiteControl, SuiteStopCode } from "../../schema/suite.ts";
 
 // What passes between the workflows of a suite and their activities: ids, hashes and small numbers, no text.
+
+/** The class of failure of a cell whose agent could not end within what the budget of the run has left. */
+export const BUDGET_CLASS = "budget";
 
 /** Cells of one kind that follow each other. */
 export type CellRange = {
@@ -30,8 +33,8 @@ export type AnswerCellsInput = {
   readonly run: string;
   readonly after: number;
   readonly to: number;
-  /** The cells that are asked side by side. */
-  readonly concurrency: number;
+  /** Which of the parts that work side by side this is: it decides its share of the concurrency. */
+  readonly lane: number;
   /** What the cells may cost together; `null` without limit. */
   readonly nanoUsd: number | null;
 };
@@ -41,7 +44,7 @@ export type PartEndReason = "done" | "paused" | "stopped" | "budget" | "failures
 
 export type AnsweredCells = {
   readonly reason: PartEndReason;
-  /** The cells that now have a result. */
+  /** The cells that have moved on: they have a result, or are to be asked in another way. */
   readonly cells: number;
   /** The number of the last cell that was looked at. */
   readonly after: number;
@@ -72,6 +75,8 @@ export type PreparedCell = {
 export type PreparedCells = {
   readonly cells: readonly PreparedCell[];
   readonly ended: number;
+  /** The cells that something else works on, which is not a run of their own. They stay pending. */
+  readonly busy: number;
   /** The number of the last cell that was looked at. */
   readonly after: number;
 };
@@ -91,11 +96,15 @@ export type EndedCell = {
 export type FinishCellsInput = { readonly run: string; readonly cells: readonly EndedCell[] };
 
 /** `cells`: those that now have a result. The others stay pending. */
-export type FinishedCells = { readonly cells: number };
+export type FinishedCells = {
+  readonly cells: number;
+  /** The joined cells whose run has left no result: they can be asked again. */
+  readonly left: number;
+};
 
 export type EndSuiteInput = {
   readonly run: string;
-  readonly stopped?: { readonly reason: string };
+  readonly stopped?: { readonly reason: string; readonly code: SuiteStopCode };
   readonly failed?: { readonly reason: string };
 };
 

@@ -8,7 +8,7 @@ import type { CellRange, TakenCells } from "./suite-parts.ts";
 //   P2. The parts that work together ask at most `concurrency` cells side by side, rounded up to one for each part.
 
 /** The parts that work side by side: enough to keep two cores busy while one of them begins or ends. */
-export const MAX_LANES = 4;
+const MAX_LANES = 4;
 
 /** A part that works, and what was granted to it. */
 export type WorkingPart = { readonly id: number; readonly nanoUsd: number | null };

@@ -1,6 +1,13 @@
 import type { AssistantMessage, Usage } from "../../schema/message.ts";
 import type { Score } from "../../schema/scorer.ts";
-import type { CellKind, SuiteCase, SuiteControl, SuitePlan, SuiteStatus } from "../../schema/suite.ts";
+import type {
+  CellKind,
+  SuiteCase,
+  SuiteControl,
+  SuitePlan,
+  SuiteStatus,
+  SuiteStopCode,
+} from "../../schema/suite.ts";
 import type { LoopClosing, LoopOpening } from "./loop.ts";
 import type { StoreWrite } from "./store-write.ts";
 
@@ -33,6 +40,8 @@ export type SuiteRunRecord = {
   readonly status: SuiteStatus;
   /** Why it was stopped, or has failed. */
   readonly reason?: string | undefined;
+  /** Why it was stopped, for code. */
+  readonly stopCode?: SuiteStopCode | undefined;
   readonly cases: number;
   readonly cells: number;
   /** Cells that were finished by other runs when this one started. */
@@ -40,6 +49,13 @@ export type SuiteRunRecord = {
   readonly createdAtMs: number;
   readonly startedAtMs?: number | undefined;
   readonly endedAtMs?: number | undefined;
+};
+
+export type StatusChange = {
+  readonly status: SuiteStatus;
+  readonly reason?: string | undefined;
+  readonly stopCode?: SuiteStopCode | undefined;
+  readonly atMs: number;
 };
 
 export type NumberedCase = { readonly number: number; readonly value: SuiteCase };
@@ -161,10 +177,7 @@ export interface SuiteStore {
   }): Promise<readonly SuiteRunRecord[]>;
   /** Changes what is given. Returns undefined if the run does not exist. */
   controlRun(run: string, change: Partial<SuiteControl>): Promise<SuiteRunRecord | undefined>;
-  setStatus(
-    run: string,
-    change: { readonly status: SuiteStatus; readonly reason?: string | undefined; readonly atMs: number },
-  ): Promise<void>;
+  setStatus(run: string, change: StatusChange): Promise<void>;
   /** Makes the failed cells of a run pending again, of one class if given. Returns their number. */
   retryFailed(run: string, failureClass?: string): Promise<number>;
 

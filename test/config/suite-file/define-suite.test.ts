@@ -12,6 +12,7 @@ test("a suite in code is what a suite file would be", async () => {
     ...base,
     configurations: [{ agent }, { name: "warm", agent: { ...agent, temperature: 1 } }],
     maxCostUsd: 2,
+    versions: { mine: "2" },
     scorers: [
       { type: "exact" },
       { type: "judge", agent, rubric: [{ id: "short", description: "It is short." }] },
@@ -26,6 +27,7 @@ test("a suite in code is what a suite file would be", async () => {
     maxCostUsd: 2,
     stopAfterFailures: 20,
     keepWorkspaces: false,
+    versions: { mine: "2" },
     scorers: [
       { scorer: { type: "exact", trim: true } },
       { scorer: { type: "judge" }, judge: { name: "agent" } },

@@ -14,6 +14,7 @@ max_cost = 5
 stop_after_failures = "none"
 keep_workspaces = true
 cases = "cases.jsonl"
+versions = { my_tool = "2" }
 [[scorers]]
 type = "exact"
 ignore_case = true
@@ -45,6 +46,7 @@ rubric = [{ id = "short", description = "The answer is short." }]
     maxCostUsd: 5,
     stopAfterFailures: null,
     keepWorkspaces: true,
+    versions: { my_tool: "2" },
     scorers: [
       { scorer: { type: "exact", ignoreCase: true, match: "prefix", trim: true } },
       { scorer: { command: "echo ${HOME}", timeoutMs: 1000, files: { "my_file.py": "{{code}}" } } },
@@ -255,4 +257,19 @@ test("an untrusted suite uses files of its own folder only, and runs no program"
   expect(check.problems).toMatchObject([
     { field: "files.a.from", message: expect.stringContaining("must not leave") },
   ]);
+});
+
+test("an agent works in the current folder only if its file says so", async () => {
+  const tools = '[tools]\nenabled = ["bash"]\n';
+  const helper = '[[sub_agents.instances]]\nname = "helper"\ndescription = "Helps."\n';
+  const suite = await readSound({
+    "suite.toml": `name = "s"\nagents = ["plain.toml", "stated.toml"]\n${CASES}`,
+    "plain.toml": `${AGENT}${tools}${helper}`,
+    "stated.toml": `default_workspace = "."\n${AGENT}${tools}${helper}`,
+  });
+  const [plain, stated] = suite.configurations.map(({ definition }) => definition);
+  expect(plain?.workspace).toBeUndefined();
+  expect(plain?.subAgents?.[0]?.agent.workspace).toBeUndefined();
+  expect(stated?.workspace).toBeTypeOf("string");
+  expect(stated?.subAgents?.[0]?.agent.workspace).toBe(stated?.workspace);
 });

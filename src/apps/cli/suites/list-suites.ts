@@ -56,7 +56,7 @@ function toListJson({ plan, scorers: _scorers, ...rest }: SuiteRunRecord): objec
   return { type: "run", name: plan.name, tags: plan.tags, configurations, ...rest };
 }
 
-export function formatRuns(context: Context, runs: readonly SuiteRunRecord[]): readonly string[] {
+function formatRuns(context: Context, runs: readonly SuiteRunRecord[]): readonly string[] {
   const columns: readonly Column<SuiteRunRecord>[] = [
     { head: "RUN", read: ({ id }) => shortenRunId(context, id, runs) },
     { head: "STATUS", read: ({ status }) => status },

@@ -145,7 +145,8 @@ export function summarizeRun(report: SuiteReport): string {
     `${finished} of ${formatCount(cells, "cell")} finished${reused > 0 ? ` (${reused} reused)` : ""}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(pending > 0 ? [`${pending} pending`] : []),
-    paidUsd === costUsd
+    // Sums of the same costs in another order may differ in the last digit.
+    describeCost(paidUsd) === describeCost(costUsd)
       ? describeCost(costUsd)
       : `${describeCost(paidUsd)} paid, ${describeCost(costUsd)} in all`,
     id,

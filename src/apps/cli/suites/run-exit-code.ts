@@ -1,18 +1,25 @@
 import type { SuiteRunStatus } from "../../../client/index.ts";
+import type { SuiteStopCode } from "../../../schema/suite.ts";
 import { EXIT } from "../exit-codes.ts";
+
+const EXIT_OF_STOP = {
+  user: EXIT.stopped,
+  budget: EXIT.limitReached,
+  failures: EXIT.failed,
+  "no-progress": EXIT.failed,
+} satisfies Record<SuiteStopCode, number>;
 
 /** Returns the exit code of a command that has waited for the end of a run. */
 export function getRunExitCode({
   status,
-  reason = "",
+  stopCode = "user",
   failed,
-}: Pick<SuiteRunStatus, "status" | "reason" | "failed">): number {
+}: Pick<SuiteRunStatus, "status" | "stopCode" | "failed">): number {
   switch (status) {
     case "ended":
       return failed > 0 ? EXIT.failed : EXIT.ok;
     case "stopped":
-      if (reason.includes("budget")) return EXIT.limitReached;
-      return reason.includes("cells have failed") ? EXIT.failed : EXIT.stopped;
+      return EXIT_OF_STOP[stopCode];
     case "failed":
       return EXIT.failed;
     case "planning":

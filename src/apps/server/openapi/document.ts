@@ -4,7 +4,8 @@ import { AgentMessage, Content, Usage } from "../../../schema/message.ts";
 import { Entry, Outcome } from "../../../schema/record.ts";
 import { SentSessionEvent } from "../../../schema/session-event.ts";
 import * as answers from "./answer-schemas.ts";
-import type { Operation, OperationAnswer } from "./operation.ts";
+import * as evaluations from "./evaluation-schemas.ts";
+import { EVALUATION, type Operation, type OperationAnswer } from "./operation.ts";
 import { OPERATIONS } from "./operations.ts";
 import { groupProblems, Problem } from "./problem-schema.ts";
 
@@ -21,6 +22,7 @@ const COMPONENTS: Readonly<Record<string, ZodType>> = {
   SessionEvent: SentSessionEvent,
   Usage,
   ...answers,
+  ...evaluations,
 };
 
 const NAMES = new Map(Object.entries(COMPONENTS).map(([name, schema]) => [schema, name]));
@@ -37,6 +39,21 @@ const STREAMS = {
     "x-events": {
       message: refer("SessionEvent"),
       result: refer("StreamResult"),
+      problem: refer("Problem"),
+    },
+  },
+  "evaluation-events": {
+    schema: {
+      type: "string",
+      description:
+        "Server-sent events, whose data is JSON. Events without a name are `EvaluationProgress`: the present state, then each " +
+        "change, at most one a second. The last event of a run that has ended has the name `result`, and the same data. An " +
+        "event with the name `problem` says why the stream cannot continue for now, and has a `Problem` as data. Comments " +
+        "keep the connection open.",
+    },
+    "x-events": {
+      message: refer("EvaluationProgress"),
+      result: refer("EvaluationProgress"),
       problem: refer("Problem"),
     },
   },
@@ -104,7 +121,7 @@ function buildParameters({ path, query, headers = {} }: Operation): readonly Jso
     name,
     in: "path",
     required: true,
-    description: name === "key" ? "The key in the address that the server printed." : "The session's id.",
+    description: describePathParameter(path, name),
     schema: { type: "string" },
   }));
   const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) => {
@@ -118,6 +135,11 @@ function buildParameters({ path, query, headers = {} }: Operation): readonly Jso
     schema: { type: "string" },
   }));
   return [...inPath, ...inQuery, ...inHeader];
+}
+
+function describePathParameter(path: string, name: string): string {
+  if (name === "key") return "The key in the address that the server printed.";
+  return path.startsWith(EVALUATION) ? "The id of the run." : "The session's id.";
 }
 
 function buildRequestBody(schema: ZodType): Json {

@@ -13,6 +13,7 @@ import {
   SentPrompt,
 } from "./answer-schemas.ts";
 import { BRANCHES } from "./branch-operations.ts";
+import { EVALUATIONS } from "./evaluation-operations.ts";
 import { json, type Operation, SESSION } from "./operation.ts";
 import { BODY_PROBLEMS, READ_PROBLEMS, RUN_PROBLEMS, START_PROBLEMS } from "./problem-schema.ts";
 import { SESSIONS } from "./session-operations.ts";
@@ -182,6 +183,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...MESSAGES,
   ...BRANCHES,
   ...APPROVALS,
+  ...EVALUATIONS,
   ...CHATS,
   ...SERVER,
 ];

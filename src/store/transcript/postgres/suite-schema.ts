@@ -13,6 +13,7 @@ CREATE TABLE suite_runs (
   max_cost_usd DOUBLE PRECISION,
   status TEXT COLLATE "C" NOT NULL,
   reason TEXT,
+  stop_code TEXT,
   cases BIGINT NOT NULL,
   cells BIGINT NOT NULL,
   reused BIGINT NOT NULL,

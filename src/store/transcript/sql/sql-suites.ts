@@ -1,4 +1,4 @@
-import type { SuiteControl, SuiteStatus } from "../../../schema/suite.ts";
+import type { SuiteControl } from "../../../schema/suite.ts";
 import type {
   AnsweredCell,
   AnswerTotals,
@@ -10,6 +10,7 @@ import type {
   NumberedCase,
   PlannedCell,
   ScoredBy,
+  StatusChange,
   StoredAnswer,
   SuiteRunRecord,
   SuiteStore,
@@ -58,10 +59,7 @@ export class SqlSuites implements SuiteStore {
     return this.#engine.write("controlSuiteRun", run, change);
   }
 
-  setStatus(
-    run: string,
-    change: { readonly status: SuiteStatus; readonly reason?: string | undefined; readonly atMs: number },
-  ): Promise<void> {
+  setStatus(run: string, change: StatusChange): Promise<void> {
     return this.#engine.write("setSuiteStatus", run, change);
   }
 

@@ -90,11 +90,14 @@ function isReplaceable(known: KnownResult | undefined, attempt: number): boolean
 
 /**
  * Stores a result with its scores, and settles the run's row. If the cell has another result, that one and its scores
- * count: the given scores belong to an answer that is not stored.
+ * count: the given scores belong to an answer that is not stored. A failure that another run has stored is a failure here.
  */
 export function* finishCell({ run, number, cell, result, scores }: FinishedCell): Work<void> {
   if (!(yield* isResultNew(cell, result))) {
-    yield* addScores(run, number, cell, []);
+    const known = yield* findResult(cell);
+    if (known?.state === "failed" && result.state === "failed")
+      yield* failCell(run, number, { ...result, ref: known.ref, costUsd: known.cost_usd, paidAnswers: 0 });
+    else yield* addScores(run, number, cell, []);
     return;
   }
   yield* putResult(cell, result);

@@ -1,6 +1,6 @@
-import type { SuiteControl, SuiteStatus } from "../../../schema/suite.ts";
+import type { SuiteControl, SuiteStatus, SuiteStopCode } from "../../../schema/suite.ts";
 import { StoreError } from "../store-error.ts";
-import type { NewSuiteRun, NumberedCase, SuiteRunRecord } from "../suites.ts";
+import type { NewSuiteRun, NumberedCase, StatusChange, SuiteRunRecord } from "../suites.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { insertRows } from "./many-rows.ts";
@@ -85,22 +85,16 @@ const HAS_ENDED: Record<SuiteStatus, boolean> = {
 };
 
 /** Sets the status. The time of the end is that of the first request with this status. */
-export function* setStatus(
-  run: string,
-  {
-    status,
-    reason,
-    atMs,
-  }: { readonly status: SuiteStatus; readonly reason?: string | undefined; readonly atMs: number },
-): Work<void> {
+export function* setStatus(run: string, { status, reason, stopCode, atMs }: StatusChange): Work<void> {
   yield* exec(
     `UPDATE suite_runs SET ended_at_ms = CASE WHEN status = ? THEN coalesce(ended_at_ms, ?) ELSE ? END,
-       status = ?, reason = ? WHERE id = ?`,
+       status = ?, reason = ?, stop_code = ? WHERE id = ?`,
     status,
     HAS_ENDED[status] ? atMs : null,
     HAS_ENDED[status] ? atMs : null,
     status,
     markForEncryption(reason ?? null, "suite_runs.reason", run),
+    stopCode ?? null,
     run,
   );
 }
@@ -114,6 +108,7 @@ type RunRow = {
   max_cost_usd: number | null;
   status: SuiteStatus;
   reason: string | null;
+  stop_code: SuiteStopCode | null;
   cases: number;
   cells: number;
   reused: number;
@@ -169,6 +164,7 @@ function toRunRecord(row: RunRow): SuiteRunRecord {
     scorers: JSON.parse(row.scorers) as string[],
     status: row.status,
     ...(reason === null ? {} : { reason }),
+    ...(row.stop_code === null ? {} : { stopCode: row.stop_code }),
     cases: row.cases,
     cells: row.cells,
     reused: row.reused,

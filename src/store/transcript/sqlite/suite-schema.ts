@@ -13,6 +13,7 @@ CREATE TABLE suite_runs (
   max_cost_usd REAL,
   status TEXT NOT NULL,
   reason TEXT,
+  stop_code TEXT,
   cases INTEGER NOT NULL,
   cells INTEGER NOT NULL,
   reused INTEGER NOT NULL,

@@ -1,0 +1,416 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
+import { listCells, listScores, TestSuite } from "./support/test-suite.ts";
+
+let stage: TestEnvironment;
+beforeAll(async () => {
+  stage = await openTestEnvironment({ workflowThread: true });
+});
+afterAll(() => stage.close());
+
+const usage = { input: 1000, output: 1000 };
+
+describe("cells of one answer", () => {
+  test("each case is asked by each configuration as often as it is repeated, and what was asked is not asked again", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ one: { text: "one" }, two: { text: "wrong" }, three: { text: "three" } });
+    const configurations = [
+      { name: "short", agent: suite.agent({ systemPrompt: "Short." }) },
+      { name: "long", agent: suite.agent({ systemPrompt: "Long." }) },
+    ];
+    const base = { configurations, repetitions: 2 };
+
+    const first = await suite.run({ ...base, cases: suite.cases("one", "two") });
+    expect(first.result).toMatchObject({ status: "ended", finished: 8, failed: 0, pending: 0 });
+    expect(listScores(first.cells)).toEqual([1, 1, 1, 1, 0, 0, 0, 0]);
+    expect(suite.listRequests()).toHaveLength(8);
+    expect(first.cells.map(({ kind }) => kind)).toEqual(Array(8).fill("answer"));
+
+    const again = await suite.run({ ...base, cases: suite.cases("one", "two") });
+    expect(again.result).toMatchObject({ finished: 8, costUsd: first.result.costUsd });
+    expect(await again.run.status()).toMatchObject({ reused: 8, paidUsd: 0 });
+
+    const rescored = await suite.run({
+      ...base,
+      cases: suite.cases("one", "two"),
+      scorers: [{ type: "includes" }, { type: "exact", expected: "wrong" }],
+    });
+    expect(listScores(rescored.cells)).toEqual([1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1]);
+    expect(suite.listRequests()).toHaveLength(8);
+
+    const more = await suite.run({ ...base, cases: suite.cases("one", "two", "three"), repetitions: 3 });
+    expect(more.result).toMatchObject({ finished: 18 });
+    expect(suite.listRequests()).toHaveLength(18);
+
+    const fresh = await suite.run({ ...base, cases: suite.cases("one", "two") }, { fresh: true });
+    expect(fresh.result).toMatchObject({ finished: 8 });
+    // The stored answers belong to the digest of the request: a fresh run has sessions of its own.
+    expect(new Set([...first.cells, ...fresh.cells].map(({ result }) => result?.session)).size).toBe(16);
+    expect(suite.listRequests()).toHaveLength(26);
+  });
+
+  thoroughTest(
+    "a vendor's rejection is the failure of its cell alone; retryFailed asks only such cells",
+    async () => {
+      const suite = new TestSuite(stage);
+      const rejection = { fault: "http" as const, status: 400, body: "{}" };
+      suite.script({ one: { text: "one" }, two: rejection });
+      const { run, result, cells } = await suite.run({ cases: suite.cases("one", "two") });
+      expect(result).toMatchObject({ status: "ended", finished: 1, failed: 1, pending: 0 });
+      expect(cells[1]).toMatchObject({ state: "failed", scores: [], result: { attempt: 1 } });
+      const [failure] = Object.keys((await run.status()).failures);
+      expect(failure).toMatch(/^provider\//);
+
+      expect(await run.retryFailed("other")).toBe(0);
+      const asked = suite.listRequests().length;
+      suite.script({ one: { text: "one" }, two: { text: "two" } });
+      expect(await run.retryFailed(failure)).toBe(1);
+      expect(await run.result()).toMatchObject({ status: "ended", finished: 2, failed: 0 });
+      expect(suite.listRequests()).toHaveLength(asked + 1);
+      expect((await listCells(run))[1]).toMatchObject({ state: "finished", result: { attempt: 2 } });
+    },
+  );
+
+  thoroughTest("after too many failures of one class nothing new begins", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ "": { fault: "http", status: 400, body: "{}" } });
+    const questions = Array.from({ length: 40 }, (_, at) => `q${at}.`);
+    const { run, result } = await suite.run({
+      cases: suite.cases(...questions),
+      stopAfterFailures: 3,
+      concurrency: 2,
+    });
+    expect(result).toMatchObject({ status: "stopped", stopCode: "failures" });
+    expect(await run.status()).toMatchObject({ status: "stopped", stopCode: "failures" });
+    expect(suite.listRequests().length).toBeLessThan(12);
+  });
+
+  thoroughTest(
+    "an output that needs a repair becomes a run of its own, and its first answer is paid once",
+    async () => {
+      const suite = new TestSuite(stage);
+      const output = {
+        type: "json-schema" as const,
+        schema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
+      };
+      suite.script({ one: [{ text: "not JSON" }, { text: '{"sum": 2}' }] });
+      const { result, cells } = await suite.run({
+        configurations: [{ agent: suite.agent({ output, model: { api: "openai_completions" } }) }],
+        cases: suite.cases("one"),
+        scorers: [{ type: "json", fields: { sum: 2 } }],
+      });
+      expect(result).toMatchObject({ status: "ended", finished: 1, failed: 0 });
+      expect(cells).toMatchObject([
+        { kind: "agent", result: { paidAnswers: 2, storedAnswers: 0, turns: 2 } },
+      ]);
+      expect(listScores(cells)).toEqual([1]);
+      expect(suite.listRequests()).toHaveLength(2);
+    },
+  );
+});
+
+describe("control", () => {
+  thoroughTest("a run that is paused before anything was asked continues when it is resumed", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ one: { text: "one", holdUntil: suite.mark } });
+    const run = await suite.start({ cases: suite.cases("one", "two", "three"), concurrency: 1 });
+    await stage.model.waitForHold(suite.mark);
+    await run.pause();
+    stage.model.release(suite.mark);
+    await eventually(async () => (await run.status()).finished === 1, { what: "the cell in flight" });
+    expect(await run.status()).toMatchObject({ status: "paused", pending: 2 });
+    await run.resume();
+    await run.pause();
+    await run.resume();
+    expect(await run.result()).toMatchObject({ status: "ended", finished: 3 });
+    expect(suite.listRequests()).toHaveLength(3);
+  });
+
+  thoroughTest(
+    "a stop leaves the cells in flight pending within ten seconds, and a resumed run ends",
+    async () => {
+      const suite = new TestSuite(stage);
+      suite.script({ one: { text: "one" }, two: { text: "two", holdUntil: suite.mark } });
+      const run = await suite.start({ cases: suite.cases("one", "two") });
+      await stage.model.waitForHold(suite.mark);
+      const begun = Date.now();
+      expect(await run.stop("enough")).toBe(true);
+      expect(await run.result()).toMatchObject({
+        status: "stopped",
+        stopCode: "user",
+        reason: "enough",
+        pending: 1,
+      });
+      expect(Date.now() - begun).toBeLessThan(10_000);
+      expect(await run.stop()).toBe(false);
+      stage.model.release(suite.mark);
+      await run.resume();
+      expect(await run.result()).toMatchObject({ status: "ended", finished: 2 });
+    },
+  );
+
+  thoroughTest(
+    "the budget is exceeded by the answers in flight at most, and a larger one lets the run end",
+    async () => {
+      const suite = new TestSuite(stage);
+      suite.script({ "": { text: "done", usage } });
+      const priceUsd = 0.02;
+      const questions = Array.from({ length: 20 }, (_, at) => `q${at}.`);
+      const run = await suite.start({ cases: suite.cases(...questions), maxCostUsd: 0.1, concurrency: 2 });
+      const stopped = await run.result();
+      expect(stopped).toMatchObject({ status: "stopped", stopCode: "budget" });
+      const { paidUsd, pending } = await run.status();
+      expect(paidUsd).toBeLessThanOrEqual(0.1 + 2 * priceUsd + 1e-9);
+      expect(paidUsd).toBeGreaterThanOrEqual(0.1 - 1e-9);
+      expect(pending).toBeGreaterThan(0);
+      await run.change({ maxCostUsd: 10, concurrency: 8 });
+      await run.resume();
+      expect(await run.result()).toMatchObject({ status: "ended", finished: 20 });
+      expect(suite.listRequests()).toHaveLength(20);
+    },
+  );
+
+  thoroughTest("a run whose workflow was terminated can be stopped and resumed", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ one: { text: "one", holdUntil: suite.mark } });
+    const run = await suite.start({ cases: suite.cases("one") });
+    await stage.model.waitForHold(suite.mark);
+    await stage.client.workflow.getHandle(run.id).terminate();
+    expect(await run.stop()).toBe(false);
+    expect(await run.status()).toMatchObject({ status: "stopped", stopCode: "user" });
+    stage.model.release(suite.mark);
+    await run.resume();
+    expect(await run.result()).toMatchObject({ status: "ended", finished: 1 });
+  });
+});
+
+const readFile = (path: string) => ({ toolCalls: [{ name: "read_file", arguments: { path } }] });
+const writeFile = (path: string, content: string) => ({
+  toolCalls: [{ name: "write_file", arguments: { path, content } }],
+});
+
+describe("cells with a run of their own", () => {
+  test("an agent works in a fresh workspace with the files of its case, and its files are scored", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ copy: [readFile("in.txt"), writeFile("out.txt", "copied"), { text: "I copied it." }] });
+    const input = {
+      configurations: [{ agent: suite.agent({ tools: ["read_file", "write_file"] }) }],
+      repetitions: 2,
+      cases: [{ id: "copy", input: suite.ask("copy"), files: { "in.txt": "copied" } }],
+      scorers: [
+        { type: "files" as const, files: { "out.txt": { equals: "copied" } } },
+        { type: "tool-calls" as const, calls: [{ name: "read_file" }, { name: "write_file" }] },
+      ],
+    };
+    const { run, result, cells } = await suite.run(input);
+    expect(result).toMatchObject({ status: "ended", finished: 2, failed: 0 });
+    expect(listScores(cells)).toEqual([1, 1, 1, 1]);
+    expect(cells[0]).toMatchObject({
+      kind: "agent",
+      result: { turns: 3, paidAnswers: 3, outcome: "answered" },
+    });
+    const requests = suite.listRequests().length;
+    expect(requests).toBe(6);
+    expect((await suite.run(input)).result).toMatchObject({ finished: 2 });
+    expect(suite.listRequests()).toHaveLength(requests);
+
+    const history = JSON.stringify(await readHistories(run.id));
+    expect(history).not.toContain(suite.ask("copy"));
+    expect(history).not.toContain(TEST_KEY);
+  });
+
+  thoroughTest("several messages are sent one after the other, and every answer counts", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ one: [{ text: "first" }, { text: "second" }] });
+    const { result, cells } = await suite.run({
+      cases: [{ id: "two", input: [suite.ask("one"), "and two"], expected: "second" }],
+    });
+    expect(result).toMatchObject({ finished: 1 });
+    expect(cells).toMatchObject([{ result: { turns: 2, paidAnswers: 2 } }]);
+    expect(listScores(cells)).toEqual([1]);
+  });
+
+  thoroughTest("a cell begins with a recorded session, with and without a message of its own", async () => {
+    const suite = new TestSuite(stage);
+    const recorded = stage.session({ replies: [{ text: "first" }, { text: "recorded" }] });
+    await recorded.run(suite.ask("hello"));
+    const client = await suite.connect();
+    await client.session(recorded.id).prompt("go on");
+    await client.session(recorded.id).result();
+    suite.script({ hello: [{ text: "zero" }, { text: "instead" }, { text: "after" }] });
+    const fork = (turn: number) => ({ session: recorded.id, turn });
+    const { result, cells } = await suite.run({
+      cases: [
+        { id: "instead", fork: fork(1), expected: "instead" },
+        { id: "other", fork: fork(1), input: "another way", expected: "instead" },
+        { id: "whole", fork: { session: recorded.id }, input: "and more", expected: "after" },
+        { id: "beyond", fork: fork(9), input: "never" },
+      ],
+    });
+    expect(result).toMatchObject({ finished: 3, failed: 1 });
+    expect(cells.at(-1)?.result?.message).toContain("which has 2 answers");
+    expect(listScores(cells)).toEqual([1, 1, 1]);
+    expect(cells.slice(0, 3).map(({ result: one }) => one?.turns)).toEqual([1, 1, 1]);
+  });
+
+  thoroughTest("two runs of the same cells at the same time pay each answer once", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({
+      alone: { text: "alone", holdUntil: suite.mark },
+      work: [writeFile("a.txt", "kept"), { text: "work", holdUntil: suite.mark }],
+    });
+    const input = {
+      configurations: [
+        { name: "plain", agent: suite.agent() },
+        { name: "tools", agent: suite.agent({ tools: ["write_file"] }) },
+      ],
+      cases: [
+        { id: "alone", input: suite.ask("alone") },
+        { id: "work", input: suite.ask("work") },
+      ],
+      scorers: [{ type: "files" as const, files: { "a.txt": { equals: "kept" } } }],
+    };
+    const first = await suite.start(input);
+    await eventually(() => suite.listRequests("work").length >= 2, { what: "the agent at work" });
+    const second = await suite.start(input);
+    await eventually(
+      async () => (await stage.client.workflow.getHandle(second.id).query("status")) !== undefined,
+      { what: "the second run" },
+    ).catch(() => undefined);
+    stage.model.release(suite.mark);
+    const results = await Promise.all([first.result(), second.result()]);
+    expect(results).toMatchObject([
+      { status: "ended", finished: 4, failed: 0 },
+      { status: "ended", finished: 4, failed: 0 },
+    ]);
+    expect(suite.listRequests("alone")).toHaveLength(2);
+    const work = await listCells(first);
+    expect(
+      work.find(({ caseId, configurationName }) => caseId === "work" && configurationName === "tools")
+        ?.scores[0]?.score.value,
+    ).toBe(1);
+    expect(suite.listRequests("work")).toHaveLength(3);
+  });
+
+  thoroughTest("equal cells of one run are asked once", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ same: [writeFile("a.txt", "kept"), { text: "same" }] });
+    const agent = suite.agent({ tools: ["write_file"] });
+    const { result } = await suite.run({
+      configurations: [
+        { name: "a", agent },
+        { name: "b", agent: { ...agent, name: "another-name" } },
+      ],
+      cases: suite.cases("same"),
+      concurrency: 1,
+    });
+    expect(result).toMatchObject({ status: "ended", finished: 2, failed: 0 });
+    expect(suite.listRequests()).toHaveLength(2);
+  });
+
+  thoroughTest(
+    "a cell that the budget cuts off is no result, and a resumed run asks the rest of it",
+    async () => {
+      const suite = new TestSuite(stage);
+      suite.script({
+        "": [writeFile("a.txt", "1"), writeFile("a.txt", "2"), { text: "done" }].map((one) => ({
+          ...one,
+          usage,
+        })),
+      });
+      const run = await suite.start({
+        configurations: [{ agent: suite.agent({ tools: ["write_file"] }) }],
+        cases: suite.cases("q1.", "q2."),
+        scorers: [],
+        maxCostUsd: 0.07,
+        concurrency: 2,
+      });
+      await run.result();
+      const cut = (await listCells(run)).filter(({ result }) => result?.outcome === "budget");
+      expect(cut.length).toBeGreaterThan(0);
+      expect(cut.every(({ state }) => state === "failed")).toBe(true);
+      await run.change({ maxCostUsd: 10 });
+      await run.resume();
+      expect(await run.result()).toMatchObject({ status: "ended", finished: 2, failed: 0 });
+      expect(suite.listRequests()).toHaveLength(6);
+    },
+  );
+
+  thoroughTest("the session of a cell can be continued, and what was added is not scored", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ one: [{ text: "one" }, { text: "later" }] });
+    const first = await suite.run({ cases: suite.cases("one") });
+    const session = first.cells[0]?.result?.session ?? "";
+    const client = await suite.connect();
+    await client.session(session).prompt("go on");
+    expect(await client.session(session).result()).toMatchObject({ text: "later" });
+    const again = await suite.run({
+      cases: suite.cases("one"),
+      scorers: [{ type: "exact", expected: "one", name: "new" }],
+    });
+    expect(listScores(again.cells)).toEqual([1]);
+    expect(suite.listRequests()).toHaveLength(2);
+  });
+
+  thoroughTest("a stopped agent cell goes on with the answers that it has paid", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ work: [writeFile("a.txt", "1"), { text: "work", holdUntil: suite.mark }] });
+    const run = await suite.start({
+      configurations: [{ agent: suite.agent({ tools: ["write_file"] }) }],
+      cases: suite.cases("work"),
+    });
+    await stage.model.waitForHold(suite.mark);
+    const begun = Date.now();
+    await run.stop();
+    expect(await run.result()).toMatchObject({ status: "stopped", pending: 1 });
+    expect(Date.now() - begun).toBeLessThan(10_000);
+    stage.model.release(suite.mark);
+    await run.resume();
+    expect(await run.result()).toMatchObject({ status: "ended", finished: 1 });
+    expect(await listCells(run)).toMatchObject([{ result: { paidAnswers: 1, storedAnswers: 1 } }]);
+    expect(suite.listRequests()).toHaveLength(3);
+  });
+
+  thoroughTest("a judge grades each answer once", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ one: { text: "one" } });
+    const judge = suite.agent({ systemPrompt: `You judge ${suite.mark}.` });
+    stage.model.script({
+      conversations: [
+        {
+          match: ({ system }) => system.includes(`judge ${suite.mark}`),
+          replies: [{ text: "Good.\nGRADE: C" }],
+        },
+        { replies: [{ text: "one" }] },
+      ],
+    });
+    const scorers = [{ type: "judge" as const, agent: judge }];
+    const { cells, result } = await suite.run({ cases: suite.cases("one"), scorers });
+    expect(result).toMatchObject({ finished: 1 });
+    expect(cells[0]?.scores[0]?.score).toMatchObject({ class: expect.any(String) });
+    const judged = () =>
+      stage.model.requests.filter(({ body }) => JSON.stringify(body).includes(`judge ${suite.mark}`));
+    expect(judged()).toHaveLength(1);
+    await suite.run({ cases: suite.cases("one"), scorers });
+    expect(judged()).toHaveLength(1);
+  });
+});
+
+/** The histories of a suite's workflow and of its parts. */
+async function readHistories(run: string): Promise<unknown[]> {
+  const histories: unknown[] = [await stage.client.workflow.getHandle(run).fetchHistory()];
+  const parts = stage.client.workflow.list({ query: `ParentWorkflowId = "${run}"` });
+  for await (const { workflowId } of parts)
+    histories.push(await stage.client.workflow.getHandle(workflowId).fetchHistory());
+  return histories.map((history) => decodeData(history));
+}
+
+/** Payloads are bytes; a marker would not be found in their numbers. */
+function decodeData(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("utf8");
+  if (Array.isArray(value)) return value.map(decodeData);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, decodeData(one)]));
+}
