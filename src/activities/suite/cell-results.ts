@@ -1,5 +1,5 @@
 import { toUsd } from "../../core/budget/amounts.ts";
-import { isCostReason } from "../../core/budget/limits.ts";
+import { isDollarBudgetReason } from "../../core/budget/shortage.ts";
 import { addUsage, NO_USAGE } from "../../core/budget/usage.ts";
 import { BUDGET_CLASS, type EndedCell } from "../../core/suite/suite-parts.ts";
 import type { Outcome } from "../../schema/record.ts";
@@ -116,7 +116,7 @@ export class CellResults {
     costUsd: number | null,
   ): Promise<{ readonly class: string; readonly message: string } | undefined> {
     if (outcome.type === "failed") return { class: outcome.fault, message: outcome.message };
-    if (outcome.type !== "limit-reached" || !isCostReason(outcome.reason)) return undefined;
+    if (outcome.type !== "limit-reached" || !isDollarBudgetReason(outcome.reason)) return undefined;
     const { definitionHash = "" } = this.#run.plan.configurations[configuration] ?? {};
     const { maxCostUsd } = (await this.#dependencies.definitions.read(definitionHash)).limits;
     if (maxCostUsd !== null && (costUsd ?? 0) >= maxCostUsd) return undefined;

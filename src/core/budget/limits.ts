@@ -83,11 +83,6 @@ export function findReachedLimit(limits: Limits, spent: LoopSpending): string | 
   return undefined;
 }
 
-/** Returns whether the reason of an end is a limit of the cost. */
-export function isCostReason(reason: string): boolean {
-  return reason.startsWith(`Max ${LIMITS.maxCostUsd.name} `);
-}
-
 function formatSeconds(ms: number): string {
   return `${Math.floor(ms / 1000)}s`;
 }

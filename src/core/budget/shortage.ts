@@ -45,6 +45,11 @@ export function findExhaustedBudget(account: Account, spent: Spent, nowMs: numbe
   return rest.timeMs === 0 ? "Budget of time reached: the deadline has passed" : undefined;
 }
 
+/** Returns whether the reason of an end is that what others have granted in dollars is used up. */
+export function isDollarBudgetReason(reason: string): boolean {
+  return reason.startsWith(`Budget of ${NAMES.nanoUsd} `);
+}
+
 function formatTally(account: Account, spent: Spent, part: CountedKind): string {
   const whole = formatAmount(part, getAllowance(account)[part] ?? 0);
   const spentText = formatAmount(part, sumUsed(account, spent)[part]);
