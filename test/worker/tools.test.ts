@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Dependencies } from "../../src/activities/dependencies.ts";
 import { createActivities } from "../../src/activities/index.ts";
 import { KNOWN_TOOLS } from "../../src/apps/cli/agent-file.ts";
+import { HOLDFAST_TOOLS } from "../../src/core/suite/own-code.ts";
 import { READ_FULL_TOOL } from "../../src/core/view/view-request.ts";
 import { BUILT_IN_EVALUATIONS } from "../../src/hooks/evaluation-strategy.ts";
 import type { Logger } from "../../src/platform/log.ts";
@@ -70,6 +71,11 @@ test("the command line knows exactly the built-in tools that an agent may use", 
       .filter((name) => name !== READ_FULL_TOOL)
       .sort(),
   ).toEqual([...KNOWN_TOOLS].sort());
+});
+
+test("a suite takes exactly the built-in tools for Holdfast's own code", () => {
+  const names = listTools({}, silent).map(({ name }) => name);
+  expect(names.sort()).toEqual([...HOLDFAST_TOOLS].sort());
 });
 
 test("an application's function overrides a built-in one of the same name, and the worker reports it", () => {

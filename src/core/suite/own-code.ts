@@ -1,5 +1,4 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
-import { LEAD_TOOLS, PACING_TOOLS } from "../machine/added-tools.ts";
 
 /** Tools of Holdfast itself: what they do changes with its releases alone. */
 export const HOLDFAST_TOOLS: ReadonlySet<string> = new Set([
@@ -16,8 +15,14 @@ export const HOLDFAST_TOOLS: ReadonlySet<string> = new Set([
   "pause_work",
   "allow_host",
   "bash_outside_sandbox",
-  ...PACING_TOOLS,
-  ...LEAD_TOOLS,
+  "sleep",
+  "finish_work",
+  "delegate",
+  "check_agents",
+  "wait_for_agents",
+  "steer_agent",
+  "stop_agent",
+  "read_full_message",
 ]);
 
 /**

@@ -1,55 +1,58 @@
 import { expect, test } from "vitest";
-import { KNOWN_TOOLS } from "../../../src/apps/cli/agent-file.ts";
 import { getCellKind, getDefinitionKind } from "../../../src/core/suite/cell-kind.ts";
-import { HOLDFAST_TOOLS, listOwnCode } from "../../../src/core/suite/own-code.ts";
+import { listOwnCode } from "../../../src/core/suite/own-code.ts";
 import { AgentDefinition, type AgentDefinitionInput } from "../../../src/schema/definition.ts";
 
-const model = {
+const MODEL = {
   id: "m",
-  api: "anthropic_messages",
-  provider: "scripted",
-  baseUrl: "http://127.0.0.1:9",
+  api: "anthropic_messages" as const,
+  provider: "anthropic",
+  baseUrl: "http://127.0.0.1:1",
   contextWindow: 1000,
-} as const;
-
-const define = (input: Partial<AgentDefinitionInput>) => AgentDefinition.parse({ model, ...input });
+};
+const define = (more: Partial<AgentDefinitionInput> = {}) =>
+  AgentDefinition.parse({ name: "a", ...more, model: MODEL });
+const child = { name: "child", agent: { name: "c", model: MODEL, tools: ["own"] } };
 
 test.each([
-  ["a model alone", {}, "answer"],
-  ["a system prompt, a temperature and a time limit", { systemPrompt: "x", temperature: 0 }, "answer"],
-  ["a structured output", { output: { type: "json-schema", schema: { type: "object" } } }, "answer"],
-  ["a tool", { tools: ["bash"] }, "agent"],
-  ["a tool server", { mcp: [{ name: "s", transport: { type: "stdio", command: "x" } }] }, "agent"],
-  ["a hook", { hooks: { "before-loop": ["h"] } }, "agent"],
+  ["a plain agent", {}, "answer"],
+  ["an output format", { output: { type: "json" } }, "answer"],
+  ["a tool", { tools: ["read_file"] }, "agent"],
+  ["a tool server", { mcp: [{ name: "s", transport: { type: "http", url: "http://127.0.0.1:1" } }] }, "agent"],
+  ["a sub-agent", { subAgents: [child] }, "agent"],
   ["an input filter", { inputFilters: ["f"] }, "agent"],
-  ["a context transform", { transformContext: ["t"] }, "agent"],
-  ["a context converter", { convertToLlm: "c" }, "agent"],
+  ["a function for the context", { transformContext: ["f"] }, "agent"],
+  ["a converter", { convertToLlm: "f" }, "agent"],
+  ["an own translation", { contextTranslation: "f" }, "agent"],
   ["titles by the model", { titles: "model" }, "agent"],
-  ["snapshots", { snapshots: "git" }, "agent"],
-] as const)("%s makes cells of the kind %s", (_, input, kind) => {
-  expect(getDefinitionKind(define(input as Partial<AgentDefinitionInput>))).toBe(kind);
+] as const)("%s makes its cells of the kind it needs", (_, more, kind) => {
+  expect(getDefinitionKind(define(more as never))).toBe(kind);
 });
 
 test.each([
   ["one message", { messages: ["a"] }, "answer"],
-  ["two messages", { messages: ["a", "b"] }, "agent"],
-  ["files", { messages: ["a"], files: { "a.txt": "x" } }, "agent"],
+  ["several messages", { messages: ["a", "b"] }, "agent"],
+  ["files", { messages: ["a"], files: { f: "" } }, "agent"],
   ["a fork", { messages: ["a"], fork: { session: "s" } }, "agent"],
-] as const)("a case with %s is asked by its kind", (_, value, kind) => {
-  expect(getCellKind("answer", { id: "c", ...value, messages: [...value.messages] })).toBe(kind);
+  ["no message", { messages: [], fork: { session: "s" } }, "agent"],
+])("a case with %s", (_, given, kind) => {
+  expect(getCellKind("answer", { id: "c", ...given })).toBe(kind);
+  expect(getCellKind("agent", { id: "c", ...given })).toBe("agent");
 });
 
-test("what a definition names and does not contain is its own code, also of sub-agents", () => {
-  const child = define({ tools: ["lookup", "bash"] });
+test("own code is what a definition names and neither it nor Holdfast contains", () => {
+  expect(listOwnCode(define({ tools: ["read_file", "bash"] }))).toEqual([]);
   const definition = define({
-    tools: ["bash", "search_tickets"],
-    mcp: [{ name: "files", transport: { type: "stdio", command: "x" } }],
-    inputFilters: ["mask"],
-    subAgents: [{ name: "helper", agent: child }],
-  } as unknown as Partial<AgentDefinitionInput>);
-  expect(listOwnCode(definition)).toEqual(["files", "lookup", "mask", "search_tickets"]);
-});
-
-test("every tool of Holdfast that an agent can list is known", () => {
-  expect(KNOWN_TOOLS.filter((name) => !HOLDFAST_TOOLS.has(name))).toEqual([]);
+    tools: ["bash", "own", "own"],
+    inputFilters: ["filter"],
+    transformContext: ["transform"],
+    convertToLlm: "convert",
+    contextTranslation: "translate",
+    mcp: [{ name: "server", transport: { type: "http", url: "http://127.0.0.1:1" } }] as never,
+    subAgents: [{ name: "child", agent: { name: "c", model: MODEL, tools: ["below"] } }] as never,
+  });
+  expect(listOwnCode(definition)).toEqual(
+    ["own", "filter", "transform", "convert", "translate", "server", "below"].sort(),
+  );
+  expect(listOwnCode(define({ contextTranslation: "default" }))).toEqual([]);
 });

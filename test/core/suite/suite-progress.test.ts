@@ -1,67 +1,94 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { formatSuiteDashboard } from "../../../src/core/suite/suite-dashboard.ts";
 import {
   countLanes,
   grantBudget,
   shareConcurrency,
   type WorkingPart,
 } from "../../../src/core/suite/suite-progress.ts";
+import type { SuiteControl } from "../../../src/schema/suite.ts";
 
-const control = (concurrency: number, maxCostUsd: number | null = null) =>
-  ({ state: "running", concurrency, maxCostUsd }) as const;
+const control = (concurrency: number, maxCostUsd: number | null = null): SuiteControl => ({
+  state: "running",
+  concurrency,
+  maxCostUsd,
+});
 
-test("the lanes share the concurrency of the run, and each has at least one cell", () => {
+test("the lanes share the whole concurrency, as equally as possible (P2)", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1000 }), (concurrency) => {
-      const asked = control(concurrency);
-      const shares = Array.from({ length: countLanes(asked) }, (_, lane) => shareConcurrency(asked, lane));
+      const lanes = countLanes(control(concurrency));
+      const shares = Array.from({ length: lanes }, (_, lane) => shareConcurrency(control(concurrency), lane));
+      expect(lanes).toBe(Math.min(4, concurrency));
       expect(shares.reduce((sum, share) => sum + share, 0)).toBe(concurrency);
-      expect(Math.min(...shares)).toBeGreaterThanOrEqual(1);
+      expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
     }),
   );
 });
 
-test("what was spent and what working parts are granted never exceeds the budget", () => {
-  const step = fc.record({
-    begins: fc.boolean(),
-    spends: fc.double({ min: 0, max: 1, noNaN: true }),
-    cells: fc.integer({ min: 1, max: 1000 }),
-  });
+test("a lane that a lower concurrency has made needless keeps one cell at a time (P2)", () => {
+  expect([0, 1, 2, 3].map((lane) => shareConcurrency(control(1), lane))).toEqual([1, 1, 1, 1]);
+});
+
+const Step = fc.oneof(
+  fc.record({ type: fc.constant("start" as const), cells: fc.integer({ min: 1, max: 1000 }) }),
+  fc.record({ type: fc.constant("end" as const), used: fc.double({ min: 0, max: 1, noNaN: true }) }),
+);
+
+test("what is granted and what was spent never exceeds the budget (P1)", () => {
   fc.assert(
     fc.property(
-      fc.integer({ min: 1, max: 100 }),
-      fc.integer({ min: 1, max: 40 }),
-      fc.array(step, { maxLength: 60 }),
-      (cents, concurrency, steps) => {
-        const asked = control(concurrency, cents / 100);
+      fc.integer({ min: 1, max: 1000 }),
+      fc.integer({ min: 1, max: 10_000_000 }),
+      fc.integer({ min: 1, max: 100_000 }),
+      fc.array(Step, { maxLength: 60 }),
+      (concurrency, budgetNano, pending, steps) => {
+        const given = control(concurrency, budgetNano / 1e9);
+        const limit = Math.floor((budgetNano / 1e9) * 1e9);
+        let parts: readonly (WorkingPart & { readonly nanoUsd: number })[] = [];
         let spentNanoUsd = 0;
-        let parts: readonly WorkingPart[] = [];
-        for (const [id, { begins, spends, cells }] of steps.entries()) {
-          const [first, ...others] = parts;
-          if (first !== undefined && (!begins || parts.length >= countLanes(asked))) {
-            spentNanoUsd += Math.floor((first.nanoUsd ?? 0) * spends);
+        for (const [id, step] of steps.entries()) {
+          if (step.type === "end") {
+            const [first, ...others] = parts;
+            spentNanoUsd += Math.floor((first?.nanoUsd ?? 0) * step.used);
             parts = others;
-          } else {
-            const nanoUsd = grantBudget({ control: asked, spentNanoUsd }, { cells }, cells * 3, parts);
-            if (nanoUsd !== undefined) parts = [...parts, { id, nanoUsd }];
+          } else if (parts.length < countLanes(given)) {
+            const nanoUsd = grantBudget({ control: given, spentNanoUsd }, step, pending, parts);
+            if (nanoUsd === undefined || nanoUsd === null) continue;
+            expect(nanoUsd).toBeGreaterThanOrEqual(1);
+            parts = [...parts, { id, nanoUsd }];
           }
-          const granted = parts.reduce((sum, { nanoUsd }) => sum + (nanoUsd ?? 0), 0);
-          expect(spentNanoUsd + granted).toBeLessThanOrEqual(cents * 1e7);
+          const granted = parts.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0);
+          expect(spentNanoUsd + granted).toBeLessThanOrEqual(limit);
         }
       },
     ),
   );
 });
 
-test("a part alone, for all that is pending, is granted everything that is left", () => {
-  const taken = { control: control(4, 1), spentNanoUsd: 250_000_000 };
-  expect(grantBudget(taken, { cells: 10 }, 10, [])).toBe(750_000_000);
+test.each([
+  ["without a budget there is no limit", { maxCostUsd: null, spent: 0, cells: 1, pending: 1 }, null],
+  ["a part alone gets everything", { maxCostUsd: 1, spent: 0, cells: 5, pending: 5 }, 1e9],
+  ["two parts get a half each", { maxCostUsd: 1, spent: 0, cells: 5, pending: 10 }, 0.5e9],
+  ["nothing is left", { maxCostUsd: 1, spent: 1e9, cells: 5, pending: 5 }, undefined],
+  ["an unknown cost leaves nothing", { maxCostUsd: 1, spent: null, cells: 5, pending: 5 }, undefined],
+])("a grant: %s", (_, { maxCostUsd, spent, cells, pending }, granted) => {
+  const taken = { control: control(8, maxCostUsd), spentNanoUsd: spent };
+  expect(grantBudget(taken, { cells }, pending, [])).toBe(granted);
 });
 
-test.each([
-  ["no budget", null, 5, null],
-  ["nothing left", 1, 1e9, undefined],
-  ["an unknown price", 1, null, undefined],
-] as const)("with %s, the grant follows", (_, maxCostUsd, spentNanoUsd, grant) => {
-  expect(grantBudget({ control: control(4, maxCostUsd), spentNanoUsd }, { cells: 1 }, 1, [])).toBe(grant);
+test("the dashboard shows the state, the cells, the parts and the cost", () => {
+  const progress = { run: "suite-1", ...control(8, 2), pending: 3, finished: 4, failed: 1, parts: 2 };
+  expect(formatSuiteDashboard({ ...progress, spentUsd: 0.5 })).toBe(
+    [
+      "- **Status**: **running**",
+      "- **Cells**: 4 finished, 1 failed, 3 pending",
+      "- **Working**: 2 parts, 8 cells side by side",
+      "- **Cost**: $0.5000 of $2.0000",
+      "",
+      "`holdfast eval status suite-1` shows the scores.",
+    ].join("\n"),
+  );
+  expect(formatSuiteDashboard({ ...progress, maxCostUsd: null, spentUsd: null })).toContain("**Cost**: —\n");
 });
