@@ -39,7 +39,7 @@ export class CellDefinitions {
 }
 
 /** Adds to a definition, and to those of its sub-agents, that answers are shared and that nobody answers questions. */
-function deriveCellDefinition(
+export function deriveCellDefinition(
   definition: AgentDefinition,
   sharing: Sharing,
   workspace?: string,
