@@ -29,10 +29,13 @@ const run = await open();
 const openSeconds = (performance.now() - from) / 1000;
 write({ type: "open", run: run.id });
 // Users have the progress on their screens meanwhile.
-const watching = watch();
+const end = new AbortController();
+const watching = watch(end.signal);
 if (values.follow === undefined) await run.result();
 else await watching;
 const seconds = (performance.now() - from) / 1000;
+end.abort();
+await watching;
 const { pending, finished, failed, status, reason } = await run.status();
 // In KB on Linux.
 const mb = process.resourceUsage().maxRSS / 1024;
@@ -53,7 +56,7 @@ async function open() {
   return found;
 }
 
-async function watch() {
-  for await (const { finished, failed, pending } of run.watch())
+async function watch(signal) {
+  for await (const { finished, failed, pending } of run.watch({ signal }))
     write({ type: "progress", finished, failed, pending });
 }

@@ -19,7 +19,7 @@ def build_cases(name: str, cells: int) -> list[Sample]:
         Sample(
             id=f"c{n}",
             input=f"Repeat {name}-{n}",
-            target="another" if n % 10 == 0 else f"{name}-{n}",
+            target="another" if n % 8 == 0 else f"{name}-{n}",
         )
         for n in range(cells)
     ]

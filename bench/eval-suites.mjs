@@ -5,26 +5,23 @@ import { createNullAgent } from "./agents.mjs";
 /** Cells that are asked side by side, and the connections of others that are compared. */
 export const CONCURRENCY = 40;
 
-/** Numbers cases. Each name has cases of its own, so that no stored answer of another run is reused. */
-export function* listCases(name, cells, messages = 1) {
+/**
+ * Numbers cases. Each name has cases of its own, so that no stored answer of another run is reused.
+ *
+ * @param conversations - Each case whose number is divisible by it has two messages, and so a run of its own.
+ */
+export function* listCases(name, cells, conversations = Number.POSITIVE_INFINITY) {
   for (let n = 0; n < cells; n++) {
-    const word = `${name}-${n}`;
-    const input = messages === 1 ? `Repeat ${word}` : [`Repeat ${word}`, `Repeat ${word}-again`];
+    const first = `Repeat ${name}-${n}`;
+    const last = n % conversations === 0 ? `${first}-again` : first;
+    const input = last === first ? first : [first, last];
     // Some answers are wrong, as in any suite.
-    yield {
-      id: `c${n}`,
-      input,
-      expected: n % 10 === 0 ? "another" : messages === 1 ? word : `${word}-again`,
-    };
+    yield { id: `c${n}`, input, expected: n % 8 === 0 ? "another" : last.split(" ").at(-1) };
   }
 }
 
-/**
- * Creates a suite of cells of one answer, which `eval-vendor.mjs` gives.
- *
- * @param cases - By default as many as `cells`, with one message each.
- */
-export function createAnswerSuite({ name, cells, vendor, cases = () => listCases(name, cells) }) {
+/** Creates a suite of cells of one answer, which `eval-vendor.mjs` gives. */
+export function createAnswerSuite({ name, cells, vendor, conversations }) {
   const model = {
     id: "scripted",
     api: "openai_completions",
@@ -38,7 +35,7 @@ export function createAnswerSuite({ name, cells, vendor, cases = () => listCases
     configurations: [{ name: "scripted", agent: { name: "scripted", model } }],
     concurrency: CONCURRENCY,
     scorers: [{ type: "exact" }],
-    cases,
+    cases: () => listCases(name, cells, conversations),
   });
 }
 

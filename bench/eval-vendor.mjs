@@ -1,9 +1,7 @@
 // A scripted vendor that speaks OpenAI's chat protocol, streamed or not, and counts how often each question was answered. It
 // answers with the last word of the question.
-import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { parseArgs } from "node:util";
-import { Database } from "../dist/store/transcript/sqlite/libsql.js";
 
 const { values } = parseArgs({
   strict: false,
@@ -14,8 +12,8 @@ const { values } = parseArgs({
     tool: { type: "string" },
     turns: { type: "string", default: "1" },
     /**
-     * The file of a transcript without encryption. When a question is asked again, the vendor looks whether the answer is in
-     * it: then nobody had to ask. The words by which it answers must be unique.
+     * The file or the database of a transcript without encryption. When a question is asked again, the vendor looks whether
+     * the answer is in it: then nobody had to ask. The words by which it answers must be unique.
      */
     store: { type: "string" },
   },
@@ -24,24 +22,33 @@ const answerMs = Number(values["answer-ms"]);
 const turns = Number(values.turns);
 /** How often each request was answered. */
 const counts = new Map();
+const isStored = values.store === undefined ? undefined : await openStore(values.store);
 let answers = 0;
 let repaid = 0;
 /** When the first question arrived: Unix milliseconds. */
 let firstAtMs;
 
-/** Looks for an answer in the store. */
-function findStored(text) {
-  if (values.store === undefined || !existsSync(values.store)) return false;
-  const database = new Database(values.store, { readonly: true });
-  try {
-    return (
-      database
-        .prepare("SELECT 1 FROM answers WHERE json_extract(message, '$.content[0].text') = ? LIMIT 1")
-        .get(text) !== undefined
-    );
-  } finally {
-    database.close();
+/** Opens the transcript, and returns a function that looks whether an answer is in it. */
+async function openStore(place) {
+  if (place.startsWith("postgres")) {
+    const { default: pg } = await import("pg");
+    const url = new URL(place);
+    const schema = url.searchParams.get("schema") ?? "public";
+    url.searchParams.delete("schema");
+    const pool = new pg.Pool({ connectionString: url.href, options: `-c search_path=${schema}` });
+    const sql = "SELECT 1 FROM answers WHERE message::jsonb #>> '{content,0,text}' = $1 LIMIT 1";
+    return async (text) => (await pool.query(sql, [text])).rowCount > 0;
   }
+  const { Database } = await import("../dist/store/transcript/sqlite/libsql.js");
+  const sql = "SELECT 1 FROM answers WHERE json_extract(message, '$.content[0].text') = ? LIMIT 1";
+  return (text) => {
+    const database = new Database(place, { readonly: true });
+    try {
+      return database.prepare(sql).get(text) !== undefined;
+    } finally {
+      database.close();
+    }
+  };
 }
 
 function buildAnswer({ messages, model }) {
@@ -92,6 +99,15 @@ function answerInPieces({ base, usage, reason, text, calls }) {
 }
 
 const server = createServer((request, response) => {
+  if (request.method === "DELETE") {
+    // Begins to count anew.
+    counts.clear();
+    answers = 0;
+    repaid = 0;
+    firstAtMs = undefined;
+    response.end();
+    return;
+  }
   if (request.method === "GET") {
     const repeated = [...counts.values()].filter((count) => count > 1);
     response.setHeader("content-type", "application/json");
@@ -116,8 +132,9 @@ const server = createServer((request, response) => {
     const body = JSON.parse(text);
     const key = JSON.stringify([body.model, body.messages]);
     // Looked up at once: the first answer may be on its way, and be stored while this one is prepared.
-    const wasStored = counts.has(key) && findStored(buildAnswer(body).text);
-    const send = () => {
+    const stored = counts.has(key) ? isStored?.(buildAnswer(body).text) : false;
+    const send = async () => {
+      const wasStored = await stored;
       // Counted when it is sent: an answer that nobody has received may be asked for again.
       if (response.destroyed) return;
       answers += 1;
@@ -127,7 +144,7 @@ const server = createServer((request, response) => {
       response.setHeader("content-type", body.stream === true ? "text/event-stream" : "application/json");
       response.end(body.stream === true ? answerInPieces(answer) : answerWhole(answer));
     };
-    if (answerMs === 0) send();
+    if (answerMs === 0) void send();
     else setTimeout(send, answerMs);
   });
 });

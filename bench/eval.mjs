@@ -13,7 +13,7 @@ import { CONCURRENCY } from "./eval-suites.mjs";
 const TURNS = 10;
 
 /** The worker of cells of one answer asks a vendor over HTTP, with this key. */
-const OVER_HTTP = { BENCH_HTTP: "1", OPENAI_API_KEY: "none" };
+export const OVER_HTTP = { BENCH_HTTP: "1", OPENAI_API_KEY: "none" };
 
 /** How often the vendor is asked for its counts while a moment is awaited. */
 const LOOK_MS = 10;

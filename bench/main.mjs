@@ -16,13 +16,14 @@ const BENCHES = {
   git: "the map of a repository, hunks a second of the coverage ledger, and what a review adds to its sub-agents",
   sandbox: "what a sandbox adds to a command, and whether a forbidden act succeeds in it",
   eval: "cells of suites a second, of one answer and of ten turns; memory, histories, a killed worker, a resumed run",
+  "eval-peers": "the same cells of one answer by Inspect AI, undisturbed and killed half-way (needs Python)",
   coldstart: "a worker process from its start to its first poll",
 };
 
 const USAGE = `Usage: npm run bench -- NAME [--json] [--quick] [--agents N]
 
 ${Object.entries(BENCHES)
-  .map(([name, what]) => `  ${name.padEnd(11)}${what}`)
+  .map(([name, what]) => `  ${name.padEnd(12)}${what}`)
   .join("\n")}
 
   --json     the last line of standard output is one JSON object
@@ -65,6 +66,6 @@ if (values.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
 else
   for (const [figure, value] of Object.entries(figures))
     process.stdout.write(
-      `${figure.padEnd(20)}${typeof value === "object" ? JSON.stringify(value) : value}\n`,
+      `${figure.padEnd(24)}${typeof value === "object" ? JSON.stringify(value) : value}\n`,
     );
 process.exit(0);

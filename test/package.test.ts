@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "..");
 
-/** The maximum size of the packed package, in bytes. */
-const MAX_PACKED_BYTES = 1.5 * 1024 * 1024;
+/** The maximum size of the packed package, in bytes: suites with their scorers and statistics are a tenth of a MiB of it. */
+const MAX_PACKED_BYTES = 1.65 * 1024 * 1024;
 
 /** The README says that these documents are in the repository only. */
 const REPOSITORY_ONLY =

@@ -10,6 +10,7 @@ import { SuiteRun } from "./suites/suite-run.ts";
 export type ListSuiteRunsOptions = {
   /** 100 by default. */
   readonly limit?: number;
+  /** Only runs with this tag. */
   readonly tag?: string;
   /** The name of the suite. */
   readonly name?: string;
@@ -77,9 +78,12 @@ export class Evaluations {
   }
 
   /** Deletes stored answers. Sessions that contain them stay. */
-  async pruneAnswers(
-    options: PruneAnswersOptions,
-  ): Promise<{ readonly deleted: number; readonly bytes: number }> {
+  async pruneAnswers(options: PruneAnswersOptions): Promise<{
+    /** The number of deleted answers. */
+    readonly deleted: number;
+    /** The size of their texts, in bytes. */
+    readonly bytes: number;
+  }> {
     const transcript = await this.#link.storage.openExistingTranscript();
     let deleted = 0;
     let bytes = 0;

@@ -39,9 +39,13 @@ const flags = z
 /** The answer is equal to the expected text, or begins with it: 1 or 0. */
 const ExactScorer = z.strictObject({
   type: z.literal("exact"),
+  /** The name of the score. */
   name,
+  /** The expected value; that of the case by default. */
   expected,
+  /** Whether upper and lower case are equal. */
   ignoreCase,
+  /** Whether white space at both ends is ignored. */
   trim,
   match: z
     .enum(["whole", "prefix"])
@@ -52,8 +56,11 @@ const ExactScorer = z.strictObject({
 /** The answer contains the expected text: 1 or 0. */
 const IncludesScorer = z.strictObject({
   type: z.literal("includes"),
+  /** The name of the score. */
   name,
+  /** The expected value; that of the case by default. */
   expected,
+  /** Whether upper and lower case are equal. */
   ignoreCase,
   match: z.enum(["any", "all"]).default("any").describe("Whether one of several texts suffices."),
   normalize: z
@@ -73,8 +80,10 @@ const IncludesScorer = z.strictObject({
 /** The answer matches a regular expression: 1 or 0. */
 const RegexScorer = z.strictObject({
   type: z.literal("regex"),
+  /** The name of the score. */
   name,
   pattern: pattern.optional().describe("A regular expression; `expected` of the case by default."),
+  /** The flags of the regular expression. */
   flags,
   group: z
     .number()
@@ -87,6 +96,7 @@ const RegexScorer = z.strictObject({
 /** A number of the answer is near the expected one: 1 or 0. */
 const NumericScorer = z.strictObject({
   type: z.literal("numeric"),
+  /** The name of the score. */
   name,
   expected: z.number().optional().describe("The expected number; `expected` of the case by default."),
   tolerance: z.number().min(0).default(0).describe("The largest difference that counts as equal."),
@@ -101,6 +111,7 @@ const NumericScorer = z.strictObject({
 /** The answer is JSON that has expected fields, or matches a schema: the fraction of fields that match. */
 const JsonScorer = z.strictObject({
   type: z.literal("json"),
+  /** The name of the score. */
   name,
   fields: z
     .record(z.string(), z.unknown())
@@ -117,9 +128,13 @@ const JsonScorer = z.strictObject({
 /** How near the answer is to the expected text: 1 minus the edit distance divided by the longer length. */
 const EditDistanceScorer = z.strictObject({
   type: z.literal("edit-distance"),
+  /** The name of the score. */
   name,
+  /** The expected value; that of the case by default. */
   expected,
+  /** Whether upper and lower case are equal. */
   ignoreCase,
+  /** Whether white space at both ends is ignored. */
   trim,
 });
 
@@ -131,6 +146,7 @@ const ExpectedCall = z.strictObject({
 /** The tool calls of the run: the fraction of expected calls that were made. */
 const ToolCallsScorer = z.strictObject({
   type: z.literal("tool-calls"),
+  /** The name of the score. */
   name,
   calls: z
     .array(ExpectedCall)
@@ -158,6 +174,7 @@ const ExpectedFile = z.strictObject({
 /** Files of the workspace: the fraction of files that are as expected. */
 const FilesScorer = z.strictObject({
   type: z.literal("files"),
+  /** The name of the score. */
   name,
   files: z
     .record(z.string().min(1), ExpectedFile)
@@ -170,6 +187,7 @@ const template = z.string().max(MAX_TEXT_CHARS);
 /** A command in the workspace, in the sandbox: 1 if it ends with the exit code, otherwise 0. */
 const CommandScorer = z.strictObject({
   type: z.literal("command"),
+  /** The name of the score. */
   name,
   command: z.string().min(1).max(MAX_TEXT_CHARS).describe("The command, for bash, in the workspace."),
   files: z
@@ -195,6 +213,7 @@ const CommandScorer = z.strictObject({
 });
 
 const limited = {
+  /** The name of the score. */
   name,
   max: z.number().min(0).optional().describe("The largest value that passes; any if absent."),
 };
@@ -233,6 +252,7 @@ const RubricPoint = z.strictObject({
 /** The fields of a judge, without the agent that grades. */
 export const JUDGE_FIELDS = {
   type: z.literal("judge"),
+  /** The name of the score. */
   name,
   rubric: z.array(RubricPoint).min(1).max(32).describe("The points that an answer can get."),
   instructions: z
@@ -279,6 +299,7 @@ export const SuiteScorer = z.discriminatedUnion("type", [
   }),
 ]);
 export type SuiteScorer = z.infer<typeof SuiteScorer>;
+/** A scorer before its defaults are added. */
 export type SuiteScorerInput = z.input<typeof SuiteScorer>;
 
 /** Scores of which a lower value is the better one. */

@@ -1,8 +1,8 @@
 import {
   allHandlersFinished,
   CancellationScope,
+  ContinueAsNew,
   condition,
-  continueAsNew,
   getExternalWorkflowHandle,
   isCancellation,
   scheduleActivity,
@@ -21,6 +21,7 @@ import { buildWriteOptions, SUITE_PRIORITY, WORKFLOW_TASK_TIMEOUT } from "./acti
 import { runAsJob } from "./job.ts";
 import { controlSuiteSignal, SHARD_WORKFLOW, stopSignal, suiteStatusQuery } from "./messages.ts";
 import { checkRequest } from "./request-shapes.ts";
+import { continueRunAsNew } from "./rotate.ts";
 import { buildSettings, type RunSettings } from "./run-input.ts";
 import { describeFailure, throwSuiteFailure } from "./suite-failure.ts";
 import type { CarriedSuite, ShardRequest, SuiteRequest, SuiteResult } from "./suite-input.ts";
@@ -82,6 +83,8 @@ class SuiteRun {
     try {
       return await this.#work();
     } catch (error) {
+      // It is thrown too, and the run goes on.
+      if (error instanceof ContinueAsNew) throw error;
       return await throwSuiteFailure(this.#run, error);
     }
   }
@@ -105,7 +108,7 @@ class SuiteRun {
       if (this.#control.state === "paused") continue;
       if (this.#started >= MAX_SHARDS) {
         await condition(allHandlersFinished);
-        return await continueAsNew<typeof suite>({
+        return await continueRunAsNew<typeof suite>({
           control: this.#control,
           settings: this.#settings,
           carried: this.#carried,

@@ -76,7 +76,6 @@ test.each([
   ["ended", undefined, 0, EXIT.ok],
   ["ended", undefined, 1, EXIT.failed],
   ["stopped", "user", 0, EXIT.stopped],
-  ["stopped", undefined, 0, EXIT.stopped],
   ["stopped", "budget", 0, EXIT.limitReached],
   ["stopped", "failures", 20, EXIT.failed],
   ["stopped", "no-progress", 0, EXIT.failed],

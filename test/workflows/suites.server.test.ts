@@ -191,6 +191,26 @@ describe("control", () => {
     },
   );
 
+  thoroughTest(
+    "a run of more parts than one history holds continues as new, and is running meanwhile",
+    async () => {
+      const suite = new TestSuite(stage);
+      // Cells of one kind that follow each other are one part: here each is one of its own.
+      const cases = Array.from({ length: 205 }, (_, at) => ({
+        id: `c${at}`,
+        input: at % 2 === 0 ? suite.ask(`q${at}.`) : [suite.ask(`q${at}.`), "Again"],
+      }));
+      const run = await suite.start({ cases, scorers: [] });
+      const statuses = new Set<string>();
+      for await (const { status } of run.watch({ intervalMs: 100 })) statuses.add(status);
+      expect([...statuses]).toEqual(["running", "ended"]);
+      expect(await run.result()).toMatchObject({ status: "ended", finished: 205, failed: 0 });
+      const handle = stage.client.workflow.getHandle(run.id);
+      const [started] = (await handle.fetchHistory()).events ?? [];
+      expect(started?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId).toBeTruthy();
+    },
+  );
+
   thoroughTest("a run whose workflow was terminated can be stopped and resumed", async () => {
     const suite = new TestSuite(stage);
     suite.script({ one: { text: "one", holdUntil: suite.mark } });

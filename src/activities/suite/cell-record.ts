@@ -34,7 +34,7 @@ export async function readCellRecord(
   return buildCellRecord(entries.flatMap(({ message }) => (message.role === "extension" ? [] : [message])));
 }
 
-export function buildCellRecord(messages: readonly Message[]): CellRecord {
+function buildCellRecord(messages: readonly Message[]): CellRecord {
   const answers = messages.filter((message): message is AssistantMessage => message.role === "assistant");
   const last = answers.findLast((message) => getMessageText(message) !== "");
   const storedAnswers = answers.filter(({ storedFrom }) => storedFrom !== undefined).length;

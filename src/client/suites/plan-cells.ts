@@ -15,7 +15,12 @@ export type PlannedConfiguration = {
 };
 
 /** How far the planning has come. */
-export type PlanProgress = { readonly cases: number; readonly cells: number };
+export type PlanProgress = {
+  /** The cases that are stored. */
+  readonly cases: number;
+  /** The cells that are stored. */
+  readonly cells: number;
+};
 
 type PlanRequest = {
   readonly run: string;

@@ -37,6 +37,7 @@ export type RunSuiteOptions = {
   readonly limit?: number;
   /** Called while cases are stored. */
   readonly onPlanning?: (progress: PlanProgress) => void;
+  /** Ends the planning; nothing has been asked then. */
   readonly signal?: AbortSignal;
 };
 

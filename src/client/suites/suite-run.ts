@@ -20,17 +20,26 @@ export type SuiteRunStatus = SuiteRunRecord & CellCounts;
 
 /** A cell of a run: its case, its configuration, its result and its scores. */
 export type SuiteCell = Omit<CellRow, "scores"> & {
+  /** The id of the case. */
   readonly caseId: string;
   /** The name of the configuration. */
   readonly configurationName: string;
   /** In the order of the run's scorers; absent scores are not there yet. */
-  readonly scores: readonly { readonly name: string; readonly score: CellRow["scores"][string] }[];
+  readonly scores: readonly {
+    /** The name of the score. */
+    readonly name: string;
+    /** The score, and how it came about. */
+    readonly score: CellRow["scores"][string];
+  }[];
 };
 
 /** Which cells are read. */
 export type ReadCellsOptions = {
+  /** The name of a configuration. */
   readonly configuration?: string;
+  /** The id of a case. */
   readonly caseId?: string;
+  /** The state of the cells. */
   readonly state?: CellState;
   /** Only cells with a higher number. */
   readonly after?: number;
@@ -40,6 +49,7 @@ const WATCH_INTERVAL_MS = 1000;
 
 /** One run of a suite. */
 export class SuiteRun {
+  /** The id of the run, which is also its workflow id. */
   readonly id: string;
   readonly #link: ClientLink;
 
@@ -58,7 +68,12 @@ export class SuiteRun {
 
   /** Yields the status each second until the run has ended. */
   async *watch(
-    options: { readonly signal?: AbortSignal; readonly intervalMs?: number } = {},
+    options: {
+      /** Ends the waiting. */
+      readonly signal?: AbortSignal;
+      /** The time between two readings, in milliseconds. */
+      readonly intervalMs?: number;
+    } = {},
   ): AsyncGenerator<SuiteRunStatus> {
     const { signal, intervalMs = WATCH_INTERVAL_MS } = options;
     for (;;) {
@@ -75,7 +90,12 @@ export class SuiteRun {
    *
    * @throws {HoldfastError} If the run itself has failed.
    */
-  async result(options: { readonly signal?: AbortSignal } = {}): Promise<SuiteResult> {
+  async result(
+    options: {
+      /** Ends the waiting. */
+      readonly signal?: AbortSignal;
+    } = {},
+  ): Promise<SuiteResult> {
     const { awaitResult } = await import("../runs/await-result.ts");
     const result: unknown = await awaitResult(this.#link, this.id, options);
     return result as SuiteResult;

@@ -36,8 +36,11 @@ export type CasesInput =
 
 /** A suite in code. */
 export type SuiteInput = {
+  /** The name of the suite. */
   readonly name: string;
+  /** Tags, to find runs by. */
   readonly tags?: readonly string[] | undefined;
+  /** The agents, of which every case is asked. */
   readonly configurations: readonly {
     /** Unique within the suite; the name of the agent by default. */
     readonly name?: string | undefined;
@@ -51,10 +54,13 @@ export type SuiteInput = {
   readonly maxCostUsd?: number | null | undefined;
   /** After this many failures of the same class nothing new begins; 20 by default, `null` for no limit. */
   readonly stopAfterFailures?: number | null | undefined;
+  /** Whether the workspaces of cells stay after they are scored. */
   readonly keepWorkspaces?: boolean | undefined;
   /** Versions of your own tools, servers, hooks and functions, by name: with one for each, cells are shared by runs. */
   readonly versions?: Readonly<Record<string, string>> | undefined;
+  /** The cases. */
   readonly cases: CasesInput;
+  /** How answers are scored. */
   readonly scorers?: readonly ScorerInput[] | undefined;
 };
 
@@ -64,6 +70,7 @@ export class SuiteError extends Error {
   /** Each problem, as one sentence. */
   readonly problems: readonly string[];
 
+  /** Lists the problems in the message. */
   constructor(problems: readonly string[]) {
     super(`The suite cannot be used:\n${problems.join("\n")}`);
     this.problems = problems;

@@ -71,12 +71,30 @@ export const CaseTable = z.strictObject({
 
 /** A case as files and code state it, before its files are read. */
 export type SuiteCaseTable = {
+  /** Its id, unique within the suite. */
   readonly id?: string | number | undefined;
+  /** The user's message, or several. */
   readonly input?: string | readonly string[] | undefined;
-  readonly files?: Readonly<Record<string, string | { readonly from: string }>> | undefined;
+  /** Texts of files that its workspace begins with, by path. */
+  readonly files?:
+    | Readonly<
+        Record<
+          string,
+          | string
+          | {
+              /** The path of a file with the text. */
+              readonly from: string;
+            }
+        >
+      >
+    | undefined;
+  /** The recorded session with which it begins. */
   readonly fork?: CaseFork | undefined;
+  /** What the scorers compare with. */
   readonly expected?: unknown;
+  /** Facts for scorers and reports. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Tags; reports have them as `metadata.tags`. */
   readonly tags?: readonly string[] | undefined;
 };
 

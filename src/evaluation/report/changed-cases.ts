@@ -1,11 +1,14 @@
 /** A case whose score is another one in the second run. */
 export type ChangedCase = {
+  /** The id of the case. */
   readonly caseId: string;
   /** The name of the configuration in the first run. */
   readonly configuration: string;
+  /** The name of the score. */
   readonly score: string;
   /** Means over repetitions. */
   readonly before: number;
+  /** The mean in the second run. */
   readonly after: number;
 };
 

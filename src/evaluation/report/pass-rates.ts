@@ -4,7 +4,9 @@ import type { ScoreSeries } from "./score-table.ts";
 
 /** A pass rate of `k` attempts, as a mean over cases. */
 export type PassRate = {
+  /** The number of attempts. */
   readonly k: number;
+  /** The mean over cases. */
   readonly value: number;
   /** The cases that have at least `k` verdicts. Others are no part of the mean. */
   readonly cases: number;

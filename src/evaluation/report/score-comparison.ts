@@ -6,27 +6,44 @@ import { type TestMethod, testDifferences } from "./test-differences.ts";
 
 /** How the scores of `b` differ from those of `a` on the same cases. */
 export type ScoreComparison = {
+  /** The name of the score. */
   readonly score: string;
   readonly type: Scorer["type"];
   /** The names of the configurations. */
   readonly a: string;
+  /** The name of the other configuration. */
   readonly b: string;
   /** The cases that have a score of both. */
   readonly pairs: number;
   /** The cases that have a score of one only. They are no part of the comparison. */
   readonly unpairedA: number;
+  /** The same for the other configuration. */
   readonly unpairedB: number;
   /** The mean difference over pairs, `b` minus `a`; `null` without pairs. */
   readonly difference: number | null;
-  readonly interval: (Interval & { readonly confidence: number }) | null;
+  /** The interval of the difference; `null` for fewer than two pairs. */
+  readonly interval:
+    | (Interval & {
+        /** The confidence of the interval, from 0 to 1. */
+        readonly confidence: number;
+      })
+    | null;
   /** `null` for fewer than two pairs. */
   readonly test: TestMethod | null;
+  /** The p-value of the test, before any adjustment. */
   readonly pValue: number | null;
   /** The p-value after Holm's adjustment for all comparisons of the report. */
   readonly adjustedPValue: number | null;
   /** For verdicts without repetitions: on how many cases only one of the two has passed. */
-  readonly mcnemar?: { readonly onlyA: number; readonly onlyB: number; readonly pValue: number };
-  /** Cohen's d_z: the mean difference in standard deviations of the differences; `null` if these are all the same. */
+  readonly mcnemar?: {
+    /** Those of the first only. */
+    readonly onlyA: number;
+    /** Those of the second only. */
+    readonly onlyB: number;
+    /** The p-value of the test, before any adjustment. */
+    readonly pValue: number;
+  };
+  /** Cohen's d_z: the mean difference as a number of standard deviations of the differences; `null` if these are all the same. */
   readonly effectSize: number | null;
   /** What is shown of `b`, at an adjusted p-value below 0.05. A lower cost, number of turns or time is better. */
   readonly verdict: "better" | "worse" | "no difference shown";

@@ -31,12 +31,14 @@ const MAX_RESAMPLED_VALUES = 2000;
 /** Below this, a standard error is a rounding error. */
 const SMALLEST_ERROR = 1e-12;
 
+/** The interval of a mean, and how it was computed. */
 export type ScoreInterval = Interval & {
   /**
    * `wilson`: verdicts are independent. `clustered`: repetitions of a case are not. `bca`: the bootstrap. `t`: for few values
    * and for many.
    */
   readonly method: "wilson" | "clustered" | "bca" | "t";
+  /** The confidence of the interval, from 0 to 1. */
   readonly confidence: number;
 };
 

@@ -6,6 +6,7 @@ import type { ScoreSeries } from "./score-table.ts";
 
 /** The scores of one configuration by one scorer. Failed cells are counted and never scored. */
 export type ScoreSummary = {
+  /** The name of the score. */
   readonly name: string;
   readonly type: Scorer["type"];
   /** The cells that have a score: all numbers below are about them. */
@@ -14,16 +15,21 @@ export type ScoreSummary = {
   readonly missing: number;
   /** `null` without a score. */
   readonly mean: number | null;
+  /** The median; `null` without a score. */
   readonly median: number | null;
+  /** The interval of the mean; `null` if there are too few values. */
   readonly interval: ScoreInterval | null;
   /** The cells that have passed; absent for a scorer that does not tell success from failure. */
   readonly passed?: number;
   /** For verdicts with repetitions. */
   readonly passAtK?: readonly PassRate[];
+  /** The same for all of `k` attempts. */
   readonly passHatK?: readonly PassRate[];
   /** The finished cells whose verdict could not be read, whose scorer failed, and that could not be scored. */
   readonly unreadable: number;
+  /** The finished cells whose scorer failed. */
   readonly failed: number;
+  /** The finished cells that could not be scored. */
   readonly unscorable: number;
 };
 

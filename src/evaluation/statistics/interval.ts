@@ -1,7 +1,12 @@
 import { assertProbability } from "./arguments.ts";
 
 /** A range of numbers, both ends included. */
-export type Interval = { readonly low: number; readonly high: number };
+export type Interval = {
+  /** The lower end. */
+  readonly low: number;
+  /** The upper end. */
+  readonly high: number;
+};
 
 /** The share of repeated experiments whose interval contains the true value. */
 export const DEFAULT_CONFIDENCE = 0.95;

@@ -32,20 +32,29 @@ export type NewSuiteRun = {
   readonly atMs: number;
 };
 
+/** A stored run of a suite. */
 export type SuiteRunRecord = {
+  /** The id of the run, which is also its workflow id. */
   readonly id: string;
+  /** What the run is pinned to. */
   readonly plan: SuitePlan;
+  /** What an operator may change while it works. */
   readonly control: SuiteControl;
+  /** The digests of the plan's scorers, in their order. */
   readonly scorers: readonly string[];
+  /** How far the run has come. */
   readonly status: SuiteStatus;
   /** Why it was stopped, or has failed. */
   readonly reason?: string | undefined;
   /** Why it was stopped, for code. */
   readonly stopCode?: SuiteStopCode | undefined;
+  /** The number of cases. */
   readonly cases: number;
+  /** The number of cells. */
   readonly cells: number;
   /** Cells that were finished by other runs when this one started. */
   readonly reused: number;
+  /** When its planning began, in Unix milliseconds. */
   readonly createdAtMs: number;
   readonly startedAtMs?: number | undefined;
   readonly endedAtMs?: number | undefined;
@@ -67,16 +76,21 @@ export type CellState = "pending" | "finished" | "failed";
 export type PlannedCell = {
   /** From 0, in the order in which cells begin. */
   readonly number: number;
+  /** The number of the case. */
   readonly caseNumber: number;
+  /** The number of the configuration. */
   readonly configuration: number;
+  /** The number of the repetition. */
   readonly repetition: number;
   /** The hash of what determines the cell. */
   readonly cell: string;
+  /** How the cell is asked. */
   readonly kind: CellKind;
 };
 
 /** What a cell has come to. */
 export type CellResult = {
+  /** Whether the cell is pending, finished or failed. */
   readonly state: "finished" | "failed";
   /** Counted from 1. */
   readonly attempt: number;
@@ -91,10 +105,13 @@ export type CellResult = {
   readonly usage: Usage;
   /** `null` if a price is unknown. */
   readonly costUsd: number | null;
+  /** The number of turns. */
   readonly turns: number;
+  /** The time of the cell, in milliseconds. */
   readonly durationMs: number;
   /** Model answers that were paid, and those that were taken from the store. */
   readonly paidAnswers: number;
+  /** Model answers that were taken from the store. */
   readonly storedAnswers: number;
   readonly endedAtMs: number;
 };
@@ -127,8 +144,11 @@ export type AnsweredCell = FinishedCell & {
   readonly closing: Omit<LoopClosing, "loopId" | "branch">;
 };
 
+/** A cell of a run with its result. */
 export type CellRow = PlannedCell & {
+  /** Whether the cell is pending, finished or failed. */
   readonly state: CellState;
+  /** What the cell has come to; absent while it is pending. */
   readonly result?: CellResult | undefined;
   /** By the digest of the scorer. */
   readonly scores: Readonly<Record<string, Score>>;
@@ -141,9 +161,13 @@ export type CellClaim =
   /** A result exists; scores of this run's scorers may be missing. */
   | { readonly number: number; readonly type: "finished"; readonly result: CellResult };
 
+/** The cells of a run by state. */
 export type CellCounts = {
+  /** Cells that are still to be asked or scored. */
   readonly pending: number;
+  /** Cells with an answer and all scores. */
   readonly finished: number;
+  /** Cells that have failed. */
   readonly failed: number;
   /** The cost of all results and scores in dollars; `null` if the cost of any is unknown. */
   readonly costUsd: number | null;
@@ -153,9 +177,13 @@ export type CellCounts = {
   readonly failures: Readonly<Record<string, number>>;
 };
 
+/** The size of the answer store. */
 export type AnswerTotals = {
+  /** The number of stored answers. */
   readonly answers: number;
+  /** The size of their texts, in bytes. */
   readonly bytes: number;
+  /** When the oldest one was stored, in Unix milliseconds. */
   readonly oldestAtMs?: number | undefined;
 };
 

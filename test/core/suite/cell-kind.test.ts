@@ -18,7 +18,11 @@ test.each([
   ["a plain agent", {}, "answer"],
   ["an output format", { output: { type: "json" } }, "answer"],
   ["a tool", { tools: ["read_file"] }, "agent"],
-  ["a tool server", { mcp: [{ name: "s", transport: { type: "http", url: "http://127.0.0.1:1" } }] }, "agent"],
+  [
+    "a tool server",
+    { mcp: [{ name: "s", transport: { type: "http", url: "http://127.0.0.1:1" } }] },
+    "agent",
+  ],
   ["a sub-agent", { subAgents: [child] }, "agent"],
   ["an input filter", { inputFilters: ["f"] }, "agent"],
   ["a function for the context", { transformContext: ["f"] }, "agent"],

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import { startDevServer } from "../../../dist/devserver/start-server.js";
+import { findServerProcess } from "./find-server.mjs";
 import { startProgram } from "./process.mjs";
 import { VendorLog } from "./vendor-log.mjs";
 
@@ -39,7 +39,7 @@ export async function openEnvironment() {
     async killServer(awayMs) {
       const { pid } = JSON.parse(await readFile(join(dataDir, "server.json"), "utf8"));
       serverBackAtMs = Number.POSITIVE_INFINITY;
-      process.kill(findServer(pid), "SIGKILL");
+      process.kill(findServerProcess(pid), "SIGKILL");
       await sleep(awayMs);
       const port = Number(server.address.split(":")[1]);
       server = await startDevServer({ dataDir, port, uiPort: 0 });
@@ -54,12 +54,4 @@ export async function openEnvironment() {
       if (!keep) await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** The server itself, below the shell that keeps it. */
-function findServer(keeper) {
-  const children = readFileSync(`/proc/${keeper}/task/${keeper}/children`, "utf8").trim().split(" ");
-  const found = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("start-dev"));
-  if (found === undefined) throw new Error(`process ${keeper} keeps no Temporal server`);
-  return Number(found);
 }
