@@ -305,11 +305,6 @@ export type SuiteScorerInput = z.input<typeof SuiteScorer>;
 /** Scores of which a lower value is the better one. */
 export const LOWER_IS_BETTER: ReadonlySet<Scorer["type"]> = new Set(["cost", "turns", "time"]);
 
-/** Returns the name of a scorer's scores. */
-export function getScorerName({ name: own, type }: Pick<Scorer, "name" | "type">): string {
-  return own ?? type;
-}
-
 /**
  * How a score came about. `scored`: it has a value. `unreadable`: the judge's verdict could not be read. `failed`: the scorer
  * itself failed. `unscorable`: what it needs is not there, such as an expected value or a workspace.

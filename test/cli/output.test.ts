@@ -42,7 +42,7 @@ test("a standard stream is passed only to the functions of the output, a termina
     file.endsWith(".ts"),
   );
   const known =
-    /^(?:print|printJson|printJsonLine|flush|printFrame|createPalette|isColoured|detectImageProtocol|createEcho|eraseRows|InputScreen|guardOutput|constructor|main|once)$/;
+    /^(?:print|printJson|printJsonLine|printCsvLine|flush|printFrame|createPalette|isColoured|detectImageProtocol|createEcho|eraseRows|InputScreen|guardOutput|constructor|main|once)$/;
   const handed = files
     .filter((file) => file !== "output.ts")
     .flatMap((file) =>

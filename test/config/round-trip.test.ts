@@ -28,8 +28,8 @@ describe.each(FORMATS)("%s", (format) => {
   });
 });
 
-// The worker writes `pinned` where a loop opens; no author sets it, in a file or in code.
+// The worker writes `pinned` where a loop opens, and `answers` where a suite runs; no author sets them, in a file or in code.
 test("every field of a definition is generated, so files can omit none [CFG-29.1]", () => {
-  const { pinned: _, ...said } = AgentDefinition.shape;
+  const { pinned: _, answers: _answers, ...said } = AgentDefinition.shape;
   expect([...DRAWN_FIELDS].sort()).toEqual(Object.keys(said).sort());
 });

@@ -13,7 +13,7 @@ import { readSuiteRun } from "./suite-run.ts";
  */
 const MAX_CELLS: Record<CellKind, number> = { answer: 1000, agent: 100 };
 
-/** Takes the next pending cells for a part: those of one kind that follow each other. */
+/** Takes the next pending cells for a part: those of one kind. */
 export async function takeCells(
   { run, after }: TakeCellsInput,
   { transcript }: Pick<Dependencies, "transcript">,
@@ -40,7 +40,10 @@ export async function takeCells(
   }
 }
 
-/** Selects cells so that what is pending is divided among the parts that work side by side. */
+/**
+ * Selects cells so that what is pending is divided among the parts that work side by side. Cells of the other kind between
+ * them stay pending: the suite takes them when it begins at its first cell again.
+ */
 function selectPart(
   pending: readonly PlannedCell[],
   { control }: SuiteRunRecord,
@@ -49,9 +52,8 @@ function selectPart(
   const kind = pending[0]?.kind;
   if (kind === undefined) return [];
   const share = Math.ceil(counts.pending / countLanes(control));
-  const part = pending.slice(0, Math.max(1, Math.min(MAX_CELLS[kind], share)));
-  const end = part.findIndex((cell) => cell.kind !== kind);
-  return end < 0 ? part : part.slice(0, end);
+  const size = Math.max(1, Math.min(MAX_CELLS[kind], share));
+  return pending.filter((cell) => cell.kind === kind).slice(0, size);
 }
 
 function findTooManyFailures(

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BUDGET_CLASS } from "../../core/suite/suite-parts.ts";
 import type { SuiteReport } from "../../evaluation/report/index.ts";
-import { getScorerName } from "../../schema/scorer.ts";
+import { getScorerName } from "../../schema/scorer-name.ts";
 import type { SuiteCase, SuiteControl } from "../../schema/suite.ts";
 import type { CellCounts, CellRow, CellState, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
-import { controlSuiteSignal, stopSignal } from "../../workflows/messages.ts";
 import type { SuiteResult } from "../../workflows/suite-input.ts";
 import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
@@ -13,7 +12,6 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { CaseReader, findCase } from "./read-cases.ts";
 import { readCellRows } from "./read-cell-rows.ts";
 import { createUnknownRunError } from "./resolve-suite-run.ts";
-import { launchSuite } from "./start-suite.ts";
 
 /** How far a run of a suite has come. */
 export type SuiteRunStatus = SuiteRunRecord & CellCounts;
@@ -120,6 +118,7 @@ export class SuiteRun {
     await suites.retryFailed(this.id, BUDGET_CLASS);
     const record = await this.change({ state: "running" });
     await suites.setStatus(this.id, { status: "running", atMs: Date.now() });
+    const { launchSuite } = await import("./start-suite.ts");
     await launchSuite(this.#link, record);
     return await this.#readRecord();
   }
@@ -128,6 +127,7 @@ export class SuiteRun {
   async stop(reason?: string): Promise<boolean> {
     const { suites } = await this.#openTranscript();
     const record = await this.#readRecord();
+    const { stopSignal } = await import("../../workflows/messages.ts");
     try {
       await this.#link.client.workflow.getHandle(this.id).signal(stopSignal, ...omitEmpty(reason));
       return true;
@@ -221,6 +221,7 @@ export class SuiteRun {
   }
 
   async #signal(change: Partial<SuiteControl>): Promise<void> {
+    const { controlSuiteSignal } = await import("../../workflows/messages.ts");
     try {
       await this.#link.client.workflow.getHandle(this.id).signal(controlSuiteSignal, change);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { formatExpected } from "../../schema/check.ts";
-import { getScorerName } from "../../schema/scorer.ts";
+import { getScorerName } from "../../schema/scorer-name.ts";
 import { NONE_AS_NULL } from "../agent-file/define-field.ts";
 import type { ReadAgentsOptions } from "../agent-file/read-agents.ts";
 import { getAt, omitPaths } from "../agent-file/table-paths.ts";

@@ -5,7 +5,7 @@ import type { CellKind, SuiteControl, SuiteStopCode } from "../../schema/suite.t
 /** The class of failure of a cell whose agent could not end within what the budget of the run has left. */
 export const BUDGET_CLASS = "budget";
 
-/** Cells of one kind that follow each other. */
+/** Cells of one kind. Those of the other kind between them do not belong to it. */
 export type CellRange = {
   readonly kind: CellKind;
   /** The cells after this number, -1 for all … */

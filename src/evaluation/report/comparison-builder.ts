@@ -1,4 +1,5 @@
-import { getScorerName, LOWER_IS_BETTER, type Scorer } from "../../schema/scorer.ts";
+import { LOWER_IS_BETTER, type Scorer } from "../../schema/scorer.ts";
+import { getScorerName } from "../../schema/scorer-name.ts";
 import type { SuitePlan } from "../../schema/suite.ts";
 import { type CaseMeans, computeCaseMeans } from "./case-means.ts";
 import { CaseNumbers } from "./case-numbers.ts";

@@ -1,4 +1,5 @@
-import { getScorerName, type Scorer } from "../../schema/scorer.ts";
+import type { Scorer } from "../../schema/scorer.ts";
+import { getScorerName } from "../../schema/scorer-name.ts";
 import type { SuitePlan } from "../../schema/suite.ts";
 
 /** What the two runs have in common, by the indices of both, and what only one of them has. */

@@ -1,6 +1,7 @@
 import { addCosts, addUsage, NO_USAGE } from "../../core/budget/usage.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { getScorerName, LOWER_IS_BETTER, type Scorer } from "../../schema/scorer.ts";
+import { LOWER_IS_BETTER, type Scorer } from "../../schema/scorer.ts";
+import { getScorerName } from "../../schema/scorer-name.ts";
 import type { SuitePlan } from "../../schema/suite.ts";
 import { areVerdicts, computeCaseMeans } from "./case-means.ts";
 import { type ComparedPair, comparePairs } from "./compare-pairs.ts";

@@ -1,4 +1,5 @@
-import { getScorerName, type Score, type Scorer } from "../../schema/scorer.ts";
+import type { Score, Scorer } from "../../schema/scorer.ts";
+import { getScorerName } from "../../schema/scorer-name.ts";
 import { computeMean, computeMedian } from "../statistics/index.ts";
 import { computePassRates, type PassRate } from "./pass-rates.ts";
 import { computeScoreInterval, type ScoreInterval } from "./score-interval.ts";

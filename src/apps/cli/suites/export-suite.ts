@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Command } from "commander";
 import type { SuiteCell } from "../../../client/index.ts";
 import { toCsvLine } from "../../../evaluation/report/index.ts";
-import { getScorerName } from "../../../schema/scorer.ts";
+import { getScorerName } from "../../../schema/scorer-name.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printCsvLine, printJsonLine } from "../output.ts";

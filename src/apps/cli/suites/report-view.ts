@@ -10,7 +10,8 @@ const MAX_NAME_CHARS = 60;
 const DEFAULT_WIDTH = 80;
 
 /** Returns the width that a table may have: that of the terminal, or any. */
-export function getTableWidth({ streams: { stdout } }: Context): number {
+export function getTableWidth({ streams }: Context): number {
+  const { stdout } = streams;
   return stdout.isTTY === true ? (stdout.columns ?? DEFAULT_WIDTH) : Number.MAX_SAFE_INTEGER;
 }
 

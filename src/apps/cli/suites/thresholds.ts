@@ -1,5 +1,6 @@
 import type { LoadedSuite, RunComparison, SuiteReport } from "../../../client/index.ts";
-import { getScorerName, LOWER_IS_BETTER } from "../../../schema/scorer.ts";
+import { LOWER_IS_BETTER } from "../../../schema/scorer.ts";
+import { getScorerName } from "../../../schema/scorer-name.ts";
 import { UsageError } from "../usage-error.ts";
 import { formatScore } from "./score-text.ts";
 

@@ -100,12 +100,26 @@ export function* updateCell(
   );
 }
 
-type FailedCell = Pick<CellResult, "outcome" | "costUsd" | "paidAnswers"> & { readonly ref: number };
+/** Returns whether a run's row has had a result, even if it is pending again. */
+export function* hasResult(run: string, number: number, ref: number): Work<boolean> {
+  const row = yield* get<{ result: number | null }>(
+    "SELECT result FROM suite_cells WHERE run = ? AND number = ?",
+    run,
+    number,
+  );
+  return row?.result === ref;
+}
+
+type FailedCell = Pick<CellResult, "outcome" | "costUsd"> & {
+  readonly ref: number;
+  /** What the run has paid for the cell in this write. */
+  readonly paidUsd: Cost;
+};
 
 export function* failCell(
   run: string,
   number: number,
-  { ref, outcome, costUsd, paidAnswers }: FailedCell,
+  { ref, outcome, costUsd, paidUsd }: FailedCell,
 ): Work<void> {
   yield* exec(
     `UPDATE suite_cells SET state = 'failed', failure = ?, result = ?, cost_usd = ?, paid_usd = paid_usd + ?
@@ -113,7 +127,7 @@ export function* failCell(
     outcome,
     ref,
     costUsd,
-    paidAnswers === 0 ? 0 : costUsd,
+    paidUsd,
     run,
     number,
   );

@@ -7,7 +7,7 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { readByKeys } from "./many-rows.ts";
 import { all, exec, get, json, type StatementValue, type Work } from "./statement.ts";
-import { failCell, updateCell } from "./suite-cells.ts";
+import { failCell, hasResult, updateCell } from "./suite-cells.ts";
 import { readScorers } from "./suite-runs.ts";
 
 // Results and scores of cells. In PostgreSQL, whoever writes those of a cell holds the lock of the cell.
@@ -95,15 +95,18 @@ function isReplaceable(known: KnownResult | undefined, attempt: number): boolean
 export function* finishCell({ run, number, cell, result, scores }: FinishedCell): Work<void> {
   if (!(yield* isResultNew(cell, result))) {
     const known = yield* findResult(cell);
-    if (known?.state === "failed" && result.state === "failed")
-      yield* failCell(run, number, { ...result, ref: known.ref, costUsd: known.cost_usd, paidAnswers: 0 });
+    // A row that has had this failure before was made pending since: a repeated request does not undo that.
+    const isNews = known !== undefined && !(yield* hasResult(run, number, known.ref));
+    if (known?.state === "failed" && result.state === "failed" && isNews)
+      yield* failCell(run, number, { ...result, ref: known.ref, costUsd: known.cost_usd, paidUsd: 0 });
     else yield* addScores(run, number, cell, []);
     return;
   }
   yield* putResult(cell, result);
   yield* exec("DELETE FROM suite_claims WHERE cell = ?", cell);
   const known = (yield* findResult(cell))!;
-  if (result.state === "failed") yield* failCell(run, number, { ...result, ref: known.ref });
+  if (result.state === "failed")
+    yield* failCell(run, number, { ...result, ref: known.ref, paidUsd: getPaid(result) });
   else yield* settleCell({ run, number, known, scores, paidUsd: getPaid(result) });
 }
 
@@ -225,6 +228,8 @@ export function toScore(row: ScoreRow): Score {
 }
 
 /** What was paid for a result now: nothing if all of its answers were taken from the store. */
-function getPaid({ costUsd, paidAnswers }: CellResult): Cost {
-  return paidAnswers === 0 ? 0 : costUsd;
+function getPaid({ costUsd, paidAnswers, storedAnswers }: PaidResult): Cost {
+  return paidAnswers === 0 && storedAnswers > 0 ? 0 : costUsd;
 }
+
+type PaidResult = Pick<CellResult, "costUsd" | "paidAnswers" | "storedAnswers">;
