@@ -170,6 +170,7 @@ test("every text and binary column of the store is classified as private or not 
       "suite_runs.scorers",
       "suite_runs.control_state",
       "suite_runs.status",
+      "suite_runs.stop_code",
       "suite_scores.scorer",
       "suite_scores.class",
       "suite_tags.tag",

@@ -95,7 +95,8 @@ function isReplaceable(known: KnownResult | undefined, attempt: number): boolean
 export function* finishCell({ run, number, cell, result, scores }: FinishedCell): Work<void> {
   if (!(yield* isResultNew(cell, result))) {
     const known = yield* findResult(cell);
-    if (known?.state === "failed" && result.state === "failed")
+    // A row that has the failure already was made pending again since: a repeated request does not undo that.
+    if (known?.state === "failed" && result.state === "failed" && !(yield* hasResult(run, number)))
       yield* failCell(run, number, { ...result, ref: known.ref, costUsd: known.cost_usd, paidAnswers: 0 });
     else yield* addScores(run, number, cell, []);
     return;
@@ -105,6 +106,15 @@ export function* finishCell({ run, number, cell, result, scores }: FinishedCell)
   const known = (yield* findResult(cell))!;
   if (result.state === "failed") yield* failCell(run, number, { ...result, ref: known.ref });
   else yield* settleCell({ run, number, known, scores, paidUsd: getPaid(result) });
+}
+
+function* hasResult(run: string, number: number): Work<boolean> {
+  const row = yield* get<{ result: number | null }>(
+    "SELECT result FROM suite_cells WHERE run = ? AND number = ?",
+    run,
+    number,
+  );
+  return row !== undefined && row.result !== null;
 }
 
 /** Stores the scores that are missing, and settles the run's row. Ignored if the cell is not finished. */
