@@ -123,14 +123,25 @@ export function testSuiteContract(make: () => Promise<TranscriptFixture>): void 
         control: { state: "paused", concurrency: 3, maxCostUsd: null },
       });
       expect(await suites.controlRun("nobody", { state: "paused" })).toBeUndefined();
-      await suites.setStatus("run-1", { status: "stopped", reason: "The budget is spent", atMs: 50 });
-      await suites.setStatus("run-1", { status: "stopped", reason: "The budget is spent", atMs: 60 });
-      const stopped = { status: "stopped", reason: "The budget is spent", endedAtMs: 50 };
+      await suites.setStatus("run-1", {
+        status: "stopped",
+        reason: "The budget is spent",
+        stopCode: "budget",
+        atMs: 50,
+      });
+      await suites.setStatus("run-1", {
+        status: "stopped",
+        reason: "The budget is spent",
+        stopCode: "budget",
+        atMs: 60,
+      });
+      const stopped = { status: "stopped", reason: "The budget is spent", stopCode: "budget", endedAtMs: 50 };
       expect(await suites.readRun("run-1")).toMatchObject(stopped);
       await suites.setStatus("run-1", { status: "running", atMs: 70 });
       const again = await suites.readRun("run-1");
       expect(again).toMatchObject({ status: "running" });
       expect(again).not.toHaveProperty("reason");
+      expect(again).not.toHaveProperty("stopCode");
       expect(again).not.toHaveProperty("endedAtMs");
     });
 
@@ -212,6 +223,15 @@ export function testSuiteContract(make: () => Promise<TranscriptFixture>): void 
         paidUsd: 1,
         failures: {},
       });
+    });
+
+    test("a failure that another run has stored is one of this run too, and nothing was paid for it here", async () => {
+      await startRun(suites, cells(1));
+      await startRun(suites, cells(1), newRun({ id: "run-2" }));
+      const failed = failure({ costUsd: 0.25 });
+      await suites.finishCell(finished(0, { result: failed, scores: [] }));
+      await suites.finishCell({ ...finished(0, { result: failed, scores: [] }), run: "run-2" });
+      expect(await suites.countCells("run-2")).toMatchObject({ pending: 0, failed: 1, paidUsd: 0 });
     });
 
     test("the cost is unknown if a part of it is", async () => {
