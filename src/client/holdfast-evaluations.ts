@@ -2,7 +2,6 @@ import type { LoadedSuite } from "../config/suite-file/loaded-suite.ts";
 import type { RunComparison } from "../evaluation/report/run-comparison.ts";
 import type { AnswerTotals, SuiteRunRecord } from "../store/transcript/suites.ts";
 import type { ClientLink } from "./connection/client-link.ts";
-import { resolveSuiteRun } from "./suites/resolve-suite-run.ts";
 import type { RunSuiteOptions } from "./suites/start-suite.ts";
 import { SuiteRun } from "./suites/suite-run.ts";
 
@@ -53,6 +52,7 @@ export class Evaluations {
    */
   async find(reference: string): Promise<string> {
     const transcript = await this.#link.storage.openExistingTranscript();
+    const { resolveSuiteRun } = await import("./suites/resolve-suite-run.ts");
     return (await resolveSuiteRun(transcript?.suites, reference)).id;
   }
 
@@ -60,6 +60,7 @@ export class Evaluations {
   async compare(earlier: string, later: string): Promise<RunComparison> {
     const { compareRuns } = await import("./suites/compare-runs.ts");
     const transcript = await this.#link.storage.openExistingTranscript();
+    const { resolveSuiteRun } = await import("./suites/resolve-suite-run.ts");
     const a = await resolveSuiteRun(transcript?.suites, earlier);
     const b = await resolveSuiteRun(transcript?.suites, later);
     return await compareRuns(transcript!.suites, a, b);

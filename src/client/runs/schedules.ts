@@ -13,8 +13,6 @@ import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import type { Prompt } from "../prompts/prompt-part.ts";
-import { checkSearchAttributes } from "./check-search-attributes.ts";
-import { resolveJobId } from "./resolve-job-id.ts";
 
 /** What happens to a start that is due while the preceding one is still running. */
 export type Overlap = "skip" | "buffer-one" | "buffer-all" | "cancel-other" | "allow-all";
@@ -109,7 +107,8 @@ export class Schedules {
     const link = this.#link;
     const { name, overlap = "skip", paused = false } = options;
     const spec = buildSpec(options);
-    checkName(name);
+    await checkName(name);
+    const { checkSearchAttributes } = await import("./check-search-attributes.ts");
     await checkSearchAttributes(link);
     const { workflowType, request, tasks, summary, memo } = await buildScheduleAction(link, options);
     // Before the schedule exists: it must never start without its files.
@@ -207,7 +206,8 @@ function buildSpec({ cron, everyMs, timeZone }: CreateScheduleOptions) {
   };
 }
 
-function checkName(name: string): void {
+async function checkName(name: string): Promise<void> {
+  const { resolveJobId } = await import("./resolve-job-id.ts");
   resolveJobId(name);
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return;
   throw new HoldfastError("input-invalid", `A schedule's name has at most ${MAX_NAME_BYTES} bytes.`);

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { BUDGET_CLASS } from "../../core/suite/suite-parts.ts";
 import type { SuiteReport } from "../../evaluation/report/index.ts";
-import { getScorerName } from "../../schema/scorer-name.ts";
 import type { SuiteCase, SuiteControl } from "../../schema/suite.ts";
 import type { CellCounts, CellRow, CellState, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
@@ -9,9 +7,6 @@ import type { SuiteResult } from "../../workflows/suite-input.ts";
 import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
-import { CaseReader, findCase } from "./read-cases.ts";
-import { readCellRows } from "./read-cell-rows.ts";
-import { createUnknownRunError } from "./resolve-suite-run.ts";
 
 /** How far a run of a suite has come. */
 export type SuiteRunStatus = SuiteRunRecord & CellCounts;
@@ -115,6 +110,7 @@ export class SuiteRun {
         { session: this.id },
       );
     // What the budget has cut off is asked again: the run may have another one now.
+    const { BUDGET_CLASS } = await import("../../core/suite/suite-parts.ts");
     await suites.retryFailed(this.id, BUDGET_CLASS);
     const record = await this.change({ state: "running" });
     await suites.setStatus(this.id, { status: "running", atMs: Date.now() });
@@ -146,7 +142,7 @@ export class SuiteRun {
   async change(change: Partial<SuiteControl>): Promise<SuiteRunRecord> {
     const { suites } = await this.#openTranscript();
     const record = await suites.controlRun(this.id, change);
-    if (record === undefined) throw createUnknownRunError(this.id);
+    if (record === undefined) return await this.#rejectUnknown();
     if (change.state === "paused" && record.status === "running")
       await suites.setStatus(this.id, { status: "paused", atMs: Date.now() });
     if (change.state === "running" && record.status === "paused")
@@ -170,6 +166,9 @@ export class SuiteRun {
     const record = await this.#readRecord();
     const configuration = this.#findConfiguration(record, options.configuration);
     const { state, caseId, after } = options;
+    const { CaseReader, findCase } = await import("./read-cases.ts");
+    const { readCellRows } = await import("./read-cell-rows.ts");
+    const { getScorerName } = await import("../../schema/scorer-name.ts");
     const caseNumber = caseId === undefined ? undefined : (await findCase(suites, this.id, caseId)).number;
     const names = record.plan.scorers.map(getScorerName);
     const cases = new CaseReader(this.id, suites);
@@ -189,6 +188,7 @@ export class SuiteRun {
   /** Reads a case of the run by its id. */
   async readCase(id: string): Promise<SuiteCase> {
     const { suites } = await this.#openTranscript();
+    const { findCase } = await import("./read-cases.ts");
     return (await findCase(suites, this.id, id)).value;
   }
 
@@ -232,8 +232,13 @@ export class SuiteRun {
   async #readRecord(): Promise<SuiteRunRecord> {
     const { suites } = await this.#openTranscript();
     const record = await suites.readRun(this.id);
-    if (record === undefined) throw createUnknownRunError(this.id);
+    if (record === undefined) return await this.#rejectUnknown();
     return record;
+  }
+
+  async #rejectUnknown(): Promise<never> {
+    const { createUnknownRunError } = await import("./resolve-suite-run.ts");
+    throw createUnknownRunError(this.id);
   }
 
   #openTranscript(): Promise<Transcript> {
