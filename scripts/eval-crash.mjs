@@ -15,7 +15,7 @@ Most cells have one answer; each tenth has two messages, and so a run of its own
 asked a question again, it looks whether the answer is in the store. An answer that was on its way to a killed worker was not
 in the store: it counts as \`repeated\` only.
 
-  --quick         1,600 cells, 4 kills
+  --quick         2,800 cells, 4 kills
   --json          the last line of standard output is one JSON object
   --cells N       this number of cells instead
   --kills N       this number of kills instead
@@ -51,7 +51,7 @@ async function main() {
     process.stdout.write(USAGE);
     return 0;
   }
-  const cells = Number(values.cells ?? (values.quick ? 1600 : 5000));
+  const cells = Number(values.cells ?? (values.quick ? 2800 : 5000));
   const kills = Number(values.kills ?? (values.quick ? 4 : 50));
   if (![cells, kills].every((number) => Number.isSafeInteger(number) && number > 0)) {
     process.stderr.write(`--cells and --kills must be whole numbers from 1.\n\n${USAGE}`);
