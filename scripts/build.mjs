@@ -33,13 +33,45 @@ const SHORT = {
   lineLimit: 500,
 };
 
-/** The options of terser, which shortens local names. Those of functions and classes stay, because stack traces show them. */
+const KEPT_NAMES = { keep_fnames: true, keep_classnames: true };
+
+/**
+ * The options of terser, which shortens code and names. Functions stay where they are and keep their names, as classes do,
+ * because stack traces show them.
+ */
 const SHORT_NAMES = {
   module: true,
   ecma: 2022,
-  compress: false,
-  mangle: { toplevel: false, module: false, keep_fnames: true, keep_classnames: true },
+  compress: {
+    ecma: 2022,
+    passes: 2,
+    module: true,
+    toplevel: true,
+    inline: 0,
+    reduce_funcs: false,
+    ...KEPT_NAMES,
+  },
+  mangle: { toplevel: true, module: true, ...KEPT_NAMES },
   format: { ecma: 2022, max_line_len: 500 },
+};
+
+/**
+ * Leaves out the parser of YAML that the library of references brings along: its own parsers are off, because it gets documents
+ * that are parsed already.
+ */
+const withoutYamlParser = {
+  name: "without-yaml-parser",
+  setup({ onLoad }) {
+    onLoad({ filter: /json-schema-ref-parser.dist.lib.parsers.yaml\.js$/ }, () => ({
+      contents: "export default {};",
+    }));
+  },
+};
+
+/** Shortens the names in the packages of the workflow bundle, whose own modules are short already. */
+const SHORT_PACKAGES = {
+  test: /node_modules.*\.js$/,
+  loader: join(root, "scripts", "shorten-package.cjs"),
 };
 
 /** Files of dist that have no source of the same name. */
@@ -104,9 +136,16 @@ async function bundleWorkflows() {
     // names the modules, so that comments need not.
     webpackConfigHook: (config) => ({
       ...config,
+      module: { ...config.module, rules: [...config.module.rules, SHORT_PACKAGES] },
       devtool: "inline-cheap-source-map",
       output: { ...config.output, pathinfo: false },
-      optimization: { ...config.optimization, moduleIds: "deterministic" },
+      optimization: {
+        ...config.optimization,
+        moduleIds: "deterministic",
+        providedExports: true,
+        usedExports: true,
+        concatenateModules: true,
+      },
     }),
   });
   writeFileSync("dist/workflow-bundle.js", removeBlanks(shortenSourceMap(code)));
@@ -148,7 +187,10 @@ async function bundleLibrary(name, packages) {
     minify: true,
     legalComments: "none",
     logLevel: "warning",
+    plugins: [withoutYamlParser],
   });
+  const { code } = await minify(readFileSync(join("dist", `${name}.js`), "utf8"), SHORT_NAMES);
+  writeFileSync(join("dist", `${name}.js`), code);
   const found = new Set(
     Object.keys(metafile.inputs).flatMap(
       (file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
@@ -195,17 +237,16 @@ function readLicence(name) {
   );
 }
 
-/** Generates the completions of the shells and the manual page from the commands. */
+/** Writes the tree of the commands, from which completions of shells are made, and the manual page. */
 async function describeCommandLine() {
   const load = (name) => import(pathToFileURL(join(root, "dist", "apps", "cli", name)).href);
   const { ALL_COMMANDS, buildProgram } = await load("program.js");
   const { describeCommand } = await load("command-tree.js");
-  const { COMPLETION_FILES, formatCompletions } = await load("shell-completions.js");
   const { formatManPage } = await load("man-page.js");
   const program = describeCommand(await buildProgram(process, ALL_COMMANDS, async () => undefined));
-  for (const folder of ["shell", "man"]) mkdirSync(join("dist", folder), { recursive: true });
-  for (const [shell, file] of Object.entries(COMPLETION_FILES))
-    writeFileSync(join("dist", "shell", file), formatCompletions(shell, program));
+  rmSync(join("dist", "shell"), { recursive: true, force: true });
+  mkdirSync(join("dist", "man"), { recursive: true });
+  writeFileSync(join("dist", "commands.json"), JSON.stringify(program));
   const { version } = JSON.parse(readFileSync("package.json", "utf8"));
   writeFileSync(join("dist", "man", "holdfast.1"), formatManPage(program, version));
 }

@@ -219,7 +219,7 @@ const WAIT_LABELS: { readonly [Type in State["phase"]["type"]]?: string } = {
 function initialise(input: RunInput): { session: string; settings: RunSettings; initial: State } {
   checkRequest(input, "run");
   const settings = buildSettings(input);
-  if ("resume" in input) return { session: input.resume.session, settings, initial: input.resume };
+  if ("resume" in input) return { session: input.resume.session, settings, initial: input.resume as State };
   const { task, within } = input;
   const { session, ...part } = within ?? { session: workflowInfo().workflowId };
   const prompt =

@@ -3,7 +3,6 @@ import type { Allowance } from "../core/budget/account-state.ts";
 import type { LoopPart } from "../core/evaluation/loop-part.ts";
 import { MAX_MESSAGE_ID_CHARS, MAX_METADATA_BYTES } from "../core/machine/queue-limits.ts";
 import type { InboundMessage } from "../core/machine/state/inbound-message.ts";
-import type { State } from "../core/machine/state/state.ts";
 import type { TaskRequest } from "../core/machine/state/task.ts";
 import { countUtf8Bytes } from "../core/view/estimate.ts";
 import { isObject } from "../platform/text/json.ts";
@@ -85,7 +84,11 @@ export type StartRequest = {
 };
 
 /** The input of a run after continue-as-new. */
-export type ResumeRequest = { readonly resume: State; readonly settings: RunSettings };
+export type ResumeRequest = {
+  /** The state of the machine, which only the run itself reads. */
+  readonly resume: { readonly session: string };
+  readonly settings: RunSettings;
+};
 
 export type RunInput = StartRequest | ResumeRequest;
 

@@ -1,13 +1,9 @@
 import type { CommandNode, OptionNode } from "./command-tree.ts";
 
-/** The shells that have completions, and the files of their scripts. */
-export const COMPLETION_FILES = {
-  bash: "holdfast.bash",
-  zsh: "_holdfast",
-  fish: "holdfast.fish",
-} as const;
+/** The shells that have completions. */
+export const SHELLS = ["bash", "zsh", "fish"] as const;
 
-export type Shell = keyof typeof COMPLETION_FILES;
+export type Shell = (typeof SHELLS)[number];
 
 /** Formats the script that completes commands, options and their values. Everything else completes to a file. */
 export function formatCompletions(shell: Shell, program: CommandNode): string {

@@ -3,11 +3,12 @@ import { Argument, type Command } from "commander";
 import { resolveBuiltFile } from "../../../worker/built-file.ts";
 import type { RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { COMPLETION_FILES, type Shell } from "../shell-completions.ts";
+import type { CommandNode } from "../command-tree.ts";
+import { formatCompletions, SHELLS, type Shell } from "../shell-completions.ts";
 
 export function configureCompletionCommand(command: Command, runAction: RunAction): void {
   command
-    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(COMPLETION_FILES)))
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .addHelpText(
       "after",
       `
@@ -18,9 +19,9 @@ Examples:
     )
     .action(async (shell: Shell) =>
       runAction(async (context) => {
-        // `npm run build` generates it from the table of commands.
-        const script = resolveBuiltFile(`shell/${COMPLETION_FILES[shell]}`);
-        context.print((await readFile(script, "utf8")).trimEnd());
+        // `npm run build` writes it, so that the shells of a user do not load all commands when they start.
+        const tree = await readFile(resolveBuiltFile("commands.json"), "utf8");
+        context.print(formatCompletions(shell, JSON.parse(tree) as CommandNode).trimEnd());
         return EXIT.ok;
       }),
     );
