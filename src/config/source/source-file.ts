@@ -120,8 +120,12 @@ function hasMoreLinesThan(most: number, text: string): boolean {
   return false;
 }
 
-/** Parses a text. A recursive parser exceeds the stack on a deep text. */
+/**
+ * Parses a text. A recursive parser exceeds the stack on a deep text, which most often throws, but ends the process where the
+ * engine compiles a regular expression at that moment: so a text with that many brackets is rejected before.
+ */
 function parseAs(format: SourceFormat, text: string): ParseResult {
+  if (hasManyOpenBrackets(text)) return createParseFailure({ start: 0, end: 0 }, TOO_DEEP);
   try {
     const parsed = PARSERS[format](text);
     if (!parsed.ok) {
@@ -137,6 +141,25 @@ function parseAs(format: SourceFormat, text: string): ParseResult {
     if (!(error instanceof RangeError)) throw error;
     return createParseFailure({ start: 0, end: 0 }, TOO_DEEP);
   }
+}
+
+/** More brackets than this are open in no file that a person writes, those in its texts included. */
+const MAX_OPEN_BRACKETS = 2000;
+
+/** Returns whether brackets, or the parts of a key in brackets, nest deeper than a recursive parser may go. */
+function hasManyOpenBrackets(text: string): boolean {
+  let open = 0;
+  let parts = 0;
+  for (const char of text) {
+    if (char === "[" || char === "{") {
+      open += 1;
+      parts = 0;
+    } else if (char === "]" || char === "}") open = Math.max(0, open - 1);
+    else if (char === "." && open > 0) parts += 1;
+    else if (char === " " || char === "\n") parts = 0;
+    if (open > MAX_OPEN_BRACKETS || parts > MAX_OPEN_BRACKETS) return true;
+  }
+  return false;
 }
 
 /** Measures a tree level by level, because recursion could exceed the stack on a deep text. */
