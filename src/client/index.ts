@@ -123,7 +123,8 @@ export type {
 } from "../schema/recorded-session.ts";
 export type { RetentionPolicy, RetentionRule } from "../schema/retention.ts";
 export type { SandboxMode } from "../schema/sandbox.ts";
-export type { Score, ScoreClass, Scorer, SuiteScorer, SuiteScorerInput } from "../schema/scorer.ts";
+export type { Score, ScoreClass } from "../schema/score.ts";
+export type { Scorer } from "../schema/scorer.ts";
 export type { SearchAttributeName } from "../schema/search-attributes.ts";
 export type {
   CaseFork,
@@ -135,6 +136,7 @@ export type {
   SuiteStatus,
   SuiteStopCode,
 } from "../schema/suite.ts";
+export type { SuiteScorer, SuiteScorerInput } from "../schema/suite-scorer.ts";
 export type { ToolDefinition } from "../schema/tool.ts";
 export type { UserQuestion, UserValues } from "../schema/user-question.ts";
 export type { EditResult } from "../store/transcript/archive.ts";

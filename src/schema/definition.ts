@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AnswerSharing } from "./answer-sharing.ts";
 import { ContextConfig } from "./context.ts";
 import { Hooks } from "./hooks.ts";
 import { Limits, SubAgentLimits } from "./limits.ts";
@@ -278,23 +279,9 @@ export const AgentDefinition = z
       .optional()
       .describe("Model Context Protocol servers whose tools it has; see docs/mcp.md. Names are unique."),
     skills: SkillSettings.optional().describe("Folders of skills that it may read; none by default."),
-    answers: z
-      .strictObject({
-        repetition: z
-          .number()
-          .int()
-          .nonnegative()
-          .describe("Requests with the same repetition share their answers; others are asked again."),
-        run: z
-          .string()
-          .min(1)
-          .optional()
-          .describe("Shares answers only with what has the same name here: with one run of a suite."),
-      })
-      .optional()
-      .describe(
-        "Takes answers to requests that were made before from the store of answers. A run of a suite sets it; absent, every request is sent.",
-      ),
+    answers: AnswerSharing.optional().describe(
+      "Takes answers to requests that were made before from the store of answers. A run of a suite sets it; absent, every request is sent.",
+    ),
     pinned: PinnedSources.optional().describe(
       "What its tool sources offered when the loop was opened. Holdfast sets it then, and overwrites an author's value.",
     ),

@@ -290,35 +290,5 @@ export const Scorer = z.discriminatedUnion("type", [...PLAIN_SCORERS, JudgeScore
 export type Scorer = z.infer<typeof Scorer>;
 export type ScorerOf<Type extends Scorer["type"]> = Extract<Scorer, { type: Type }>;
 
-/** A scorer as a suite states it: a judge is an agent file's name, which `agent` names. */
-export const SuiteScorer = z.discriminatedUnion("type", [
-  ...PLAIN_SCORERS,
-  z.strictObject({
-    ...JUDGE_FIELDS,
-    agent: z.string().min(1).describe("The agent file of the judge."),
-  }),
-]);
-export type SuiteScorer = z.infer<typeof SuiteScorer>;
-/** A scorer before its defaults are added. */
-export type SuiteScorerInput = z.input<typeof SuiteScorer>;
-
 /** Scores of which a lower value is the better one. */
 export const LOWER_IS_BETTER: ReadonlySet<Scorer["type"]> = new Set(["cost", "turns", "time"]);
-
-/**
- * How a score came about. `scored`: it has a value. `unreadable`: the judge's verdict could not be read. `failed`: the scorer
- * itself failed. `unscorable`: what it needs is not there, such as an expected value or a workspace.
- */
-export const ScoreClass = z.enum(["scored", "unreadable", "failed", "unscorable"]);
-export type ScoreClass = z.infer<typeof ScoreClass>;
-
-/** The score of one cell by one scorer. */
-export const Score = z.strictObject({
-  class: ScoreClass.describe("How the score came about."),
-  value: z.number().nullable().describe("The score; `null` unless the class is `scored`."),
-  passed: z.boolean().optional().describe("Present for scorers that tell success from failure."),
-  explanation: z.string().optional().describe("Why; at most 500 characters."),
-  points: z.record(z.string(), z.number()).optional().describe("The points of a rubric, by id."),
-  costUsd: z.number().nullable().optional().describe("What the scorer's own model calls have cost."),
-});
-export type Score = z.infer<typeof Score>;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Scorer, type SuiteScorerInput } from "../../src/schema/scorer.ts";
+import { Scorer } from "../../src/schema/scorer.ts";
+import type { SuiteScorerInput } from "../../src/schema/suite-scorer.ts";
 import { digestScorer } from "../../src/store/transcript/digest-scorer.ts";
 
 const digest = (scorer: SuiteScorerInput | object) => digestScorer(Scorer.parse(scorer));

@@ -1,4 +1,4 @@
-import type { Score } from "../../src/schema/scorer.ts";
+import type { Score } from "../../src/schema/score.ts";
 import type { SuitePlan } from "../../src/schema/suite.ts";
 import type {
   AnsweredCell,

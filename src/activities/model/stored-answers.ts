@@ -2,16 +2,14 @@ import { createHash } from "node:crypto";
 import type { ModelRequest } from "../../models/provider.ts";
 import { formatCanonicalJson } from "../../platform/text/canonical-json.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
+import type { AnswerSharing } from "../../schema/answer-sharing.ts";
 import type { AssistantMessage, Message } from "../../schema/message.ts";
 import type { SuiteStore } from "../../store/transcript/suites.ts";
 
 // Answers of models that runs of suites share, by what was asked and by repetition.
 
 /** Which requests are equal, and where the answer belongs. */
-export type AnswerScope = Sharing & { readonly session: string };
-
-/** Who shares an answer: the requests of the same repetition, of one run of a suite if it is given. */
-export type Sharing = { readonly repetition: number; readonly run?: string | undefined };
+export type AnswerScope = AnswerSharing & { readonly session: string };
 
 type AnswerStore = Pick<SuiteStore, "readAnswers" | "putAnswer">;
 
@@ -52,7 +50,7 @@ function isReusable({ stopReason }: AssistantMessage): boolean {
  * Digests what determines an answer: the model and where it is served, the conversation, and the options. Secrets, prices,
  * times and ids of Holdfast are left out.
  */
-export function digestRequest(request: ModelRequest, { repetition, run }: Sharing): string {
+export function digestRequest(request: ModelRequest, { repetition, run }: AnswerSharing): string {
   const { model, messages, systemPrompt, tools, output, textOnly, forcedTool } = request;
   const { thinking, temperature, maxTokens = model.maxTokens, isTranslated } = request;
   const {

@@ -3,18 +3,19 @@ import { planNextAttempt } from "../../core/machine/vendor-wait.ts";
 import { estimateText } from "../../core/view/estimate.ts";
 import { fitToModel } from "../../core/view/model-input.ts";
 import { ProviderError } from "../../models/provider-error.ts";
+import type { AnswerSharing } from "../../schema/answer-sharing.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage, UserMessage } from "../../schema/message.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { askOnce } from "../model/ask-once.ts";
 import { buildModelRequest } from "../model/call-model.ts";
 import { askWithFallbacks, type FallbackAnswer } from "../model/model-fallback.ts";
-import { askOrReadAnswer, type Sharing } from "../model/stored-answers.ts";
+import { askOrReadAnswer } from "../model/stored-answers.ts";
 import { computeBackoff, VENDOR_MAY_RECOVER } from "../step/failure.ts";
 
 export type Question = {
   readonly session: string;
-  readonly sharing: Sharing;
+  readonly sharing: AnswerSharing;
   readonly definition: AgentDefinition;
   readonly text: string;
   readonly atMs: number;

@@ -1,7 +1,7 @@
+import type { AnswerSharing } from "../../schema/answer-sharing.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { PlannedCell, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
-import type { Sharing } from "../model/stored-answers.ts";
 
 /** Nobody answers the questions of a cell: a call that needs approval is denied after this time, unless the agent says more. */
 const APPROVAL_TIMEOUT_MS = 1000;
@@ -23,7 +23,7 @@ export class CellDefinitions {
   /** @param workspace - The folder of the cell, if it has one of its own. */
   derive(
     base: { readonly hash: string; readonly definition: AgentDefinition },
-    sharing: Sharing,
+    sharing: AnswerSharing,
     workspace?: string,
   ): Promise<DerivedDefinition> {
     const key = `${base.hash}/${sharing.repetition}/${workspace ?? ""}`;
@@ -41,7 +41,7 @@ export class CellDefinitions {
 /** Adds to a definition, and to those of its sub-agents, that answers are shared and that nobody answers questions. */
 export function deriveCellDefinition(
   definition: AgentDefinition,
-  sharing: Sharing,
+  sharing: AnswerSharing,
   workspace?: string,
 ): AgentDefinition {
   const { approvals, subAgents } = definition;
@@ -66,6 +66,6 @@ export function deriveCellDefinition(
 export function getSharing(
   { id, plan }: Pick<SuiteRunRecord, "id" | "plan">,
   { repetition }: Pick<PlannedCell, "repetition">,
-): Sharing {
+): AnswerSharing {
   return plan.fresh === true ? { repetition, run: id } : { repetition };
 }

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
 import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
-import { SuiteScorer, type SuiteScorerInput } from "../../schema/scorer.ts";
 import { getScorerName } from "../../schema/scorer-name.ts";
 import { MAX_CONFIGURATIONS, MAX_NAME_CHARS, MAX_SCORERS } from "../../schema/suite.ts";
+import { SuiteScorer, type SuiteScorerInput } from "../../schema/suite-scorer.ts";
 import { checkDefinition } from "../check-definition.ts";
 import { readValues } from "./case-sources.ts";
 import {

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
-import type { SuiteScorer } from "../../schema/scorer.ts";
 import type { SuiteCase } from "../../schema/suite.ts";
+import type { SuiteScorer } from "../../schema/suite-scorer.ts";
 import type { Problem } from "../problem.ts";
 import type { AxisValue } from "./matrix-axes.ts";
 import { readCases, SuiteCaseError, type UnreadCases } from "./read-cases.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Scorer, SuiteScorer, type SuiteScorer as SuiteScorerType } from "../../schema/scorer.ts";
+import type { Scorer } from "../../schema/scorer.ts";
+import { SuiteScorer, type SuiteScorer as SuiteScorerType } from "../../schema/suite-scorer.ts";
 import { describeRequiredKey } from "../agent-file/define-field.ts";
 
 // Scorers in a suite file: those of schema/scorer.ts, with the keys of their tables in the style of agent files.

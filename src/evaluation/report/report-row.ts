@@ -1,6 +1,6 @@
 import { addCosts, type Cost } from "../../core/budget/usage.ts";
 import type { Usage } from "../../schema/message.ts";
-import type { Score } from "../../schema/scorer.ts";
+import type { Score } from "../../schema/score.ts";
 
 /** What a report reads of a cell of a run. */
 export type ReportRow = {

@@ -1,4 +1,5 @@
-import type { Score, Scorer } from "../../schema/scorer.ts";
+import type { Score } from "../../schema/score.ts";
+import type { Scorer } from "../../schema/scorer.ts";
 import { getScorerName } from "../../schema/scorer-name.ts";
 import { computeMean, computeMedian } from "../statistics/index.ts";
 import { computePassRates, type PassRate } from "./pass-rates.ts";

@@ -1,5 +1,6 @@
+import type { Score } from "../../schema/score.ts";
 import type { ScoreSubject } from "../../schema/score-subject.ts";
-import type { Score, ScorerOf } from "../../schema/scorer.ts";
+import type { ScorerOf } from "../../schema/scorer.ts";
 import { readExpectedTexts } from "./expected-texts.ts";
 import { toPassOrFail, toUnscorable } from "./outcome.ts";
 

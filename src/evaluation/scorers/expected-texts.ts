@@ -1,4 +1,4 @@
-import type { Score } from "../../schema/scorer.ts";
+import type { Score } from "../../schema/score.ts";
 import { toUnscorable } from "./outcome.ts";
 
 /** What a scorer compares with, or the score of a cell where that is missing. */

@@ -1,8 +1,9 @@
 import { extractJson } from "../../platform/text/extract-json.ts";
 import { isObject, type JsonObject } from "../../platform/text/json.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../platform/text/json-depth.ts";
+import type { Score } from "../../schema/score.ts";
 import type { ScoreSubject } from "../../schema/score-subject.ts";
-import type { Score, ScorerOf } from "../../schema/scorer.ts";
+import type { ScorerOf } from "../../schema/scorer.ts";
 import { isEqualJson } from "./compare-values.ts";
 import { toFraction, toPassOrFail, toUnscorable } from "./outcome.ts";
 

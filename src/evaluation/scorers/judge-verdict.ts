@@ -1,7 +1,8 @@
 import { extractJson } from "../../platform/text/extract-json.ts";
 import { asText, getField, getOwn, isObject } from "../../platform/text/json.ts";
 import { isTooDeep } from "../../platform/text/json-depth.ts";
-import type { Score, ScorerOf } from "../../schema/scorer.ts";
+import type { Score } from "../../schema/score.ts";
+import type { ScorerOf } from "../../schema/scorer.ts";
 
 /** Reads a judge's verdict. One that leaves a point of the rubric open, or exceeds it, is unreadable: it says nothing. */
 export function readVerdict({ rubric }: Pick<ScorerOf<"judge">, "rubric">, verdict: string): Score {

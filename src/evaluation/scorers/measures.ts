@@ -1,5 +1,6 @@
+import type { Score } from "../../schema/score.ts";
 import type { ScoreSubject } from "../../schema/score-subject.ts";
-import type { Score, ScorerOf } from "../../schema/scorer.ts";
+import type { ScorerOf } from "../../schema/scorer.ts";
 import { toUnscorable } from "./outcome.ts";
 
 /** Returns the cost of the cell in dollars. */

@@ -1,4 +1,4 @@
-import type { Score } from "../../schema/scorer.ts";
+import type { Score } from "../../schema/score.ts";
 
 /** Returns the score of a success or a failure. */
 export function toPassOrFail(passed: boolean, explanation?: string): Score {

@@ -1,6 +1,7 @@
 import { isObject } from "../../platform/text/json.ts";
+import type { Score } from "../../schema/score.ts";
 import type { ScoredCall, ScoreSubject } from "../../schema/score-subject.ts";
-import type { Score, ScorerOf } from "../../schema/scorer.ts";
+import type { ScorerOf } from "../../schema/scorer.ts";
 import { containsJson, isEqualJson } from "./compare-values.ts";
 import { toFraction, toPassOrFail, toUnscorable } from "./outcome.ts";
 

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Usage } from "../../schema/message.ts";
-import type { Score } from "../../schema/scorer.ts";
+import type { Score } from "../../schema/score.ts";
 import type {
   CellKind,
   SuiteCase,

@@ -1,5 +1,6 @@
 import type { ReportFacts, ReportRow } from "../../../src/evaluation/report/index.ts";
-import type { Score, Scorer } from "../../../src/schema/scorer.ts";
+import type { Score } from "../../../src/schema/score.ts";
+import type { Scorer } from "../../../src/schema/scorer.ts";
 import { SuitePlan } from "../../../src/schema/suite.ts";
 
 export const FACTS: ReportFacts = { id: "run-1", status: "ended", cases: 4, reused: 0, createdAtMs: 1000 };

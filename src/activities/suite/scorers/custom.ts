@@ -2,7 +2,8 @@ import { z } from "zod";
 import { toFailed, toPassOrFail, toUnscorable } from "../../../evaluation/scorers/outcome.ts";
 import { askWithTimeout } from "../../../hooks/time-limit.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
-import type { Score, ScorerOf } from "../../../schema/scorer.ts";
+import type { Score } from "../../../schema/score.ts";
+import type { ScorerOf } from "../../../schema/scorer.ts";
 import type { ScorerContext } from "./scorer-context.ts";
 
 /** The most time of a function of the application. */

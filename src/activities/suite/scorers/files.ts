@@ -1,6 +1,7 @@
 import { toFraction, toUnscorable } from "../../../evaluation/scorers/outcome.ts";
 import { compilePattern } from "../../../evaluation/scorers/regex.ts";
-import type { Score, ScorerOf } from "../../../schema/scorer.ts";
+import type { Score } from "../../../schema/score.ts";
+import type { ScorerOf } from "../../../schema/scorer.ts";
 import { ToolError } from "../../../tools/tool-execution.ts";
 import { hasCode, PathError } from "../../../tools/workspace/system-error.ts";
 import { openFile, openRoot, type WorkspaceRoot } from "../../../tools/workspace/workspace-access.ts";

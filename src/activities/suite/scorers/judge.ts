@@ -1,6 +1,7 @@
 import { buildJudgeRequest } from "../../../evaluation/scorers/judge-request.ts";
 import { readVerdict } from "../../../evaluation/scorers/judge-verdict.ts";
-import type { Score, ScorerOf } from "../../../schema/scorer.ts";
+import type { Score } from "../../../schema/score.ts";
+import type { ScorerOf } from "../../../schema/scorer.ts";
 import type { ScorerContext } from "./scorer-context.ts";
 
 /** Has a model grade the answer. What it has cost is part of the score, whether or not its verdict can be read. */

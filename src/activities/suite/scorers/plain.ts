@@ -11,8 +11,9 @@ import { findSchemaErrors, loadValidator } from "../../../platform/json-schema/s
 import { assertNever } from "../../../platform/text/assert-never.ts";
 import { formatCanonicalJson } from "../../../platform/text/canonical-json.ts";
 import type { JsonSchema } from "../../../platform/text/schema-type.ts";
+import type { Score } from "../../../schema/score.ts";
 import type { ScoreSubject } from "../../../schema/score-subject.ts";
-import type { Score, ScorerOf } from "../../../schema/scorer.ts";
+import type { ScorerOf } from "../../../schema/scorer.ts";
 import { findSchemaProblem } from "../../../tools/argument-repair/find-schema-problem.ts";
 import { runWithTimeout } from "../../step/run-with-timeout.ts";
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { Argument, type Command } from "commander";
 import { resolveBuiltFile } from "../../../worker/built-file.ts";
+import type { CommandNode } from "../command-tree.ts";
 import type { RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import type { CommandNode } from "../command-tree.ts";
 import { formatCompletions, SHELLS, type Shell } from "../shell-completions.ts";
 
 export function configureCompletionCommand(command: Command, runAction: RunAction): void {

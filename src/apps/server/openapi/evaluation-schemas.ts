@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Usage } from "../../../schema/message.ts";
-import { Score } from "../../../schema/scorer.ts";
+import { Score } from "../../../schema/score.ts";
 import { CellKind, SuiteControl, SuitePlan, SuiteStatus } from "../../../schema/suite.ts";
 import { ConfigurationReport, ScoreComparison, totals } from "./report-schemas.ts";
 

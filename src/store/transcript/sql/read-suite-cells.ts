@@ -1,5 +1,5 @@
 import { addCosts, type Cost } from "../../../core/budget/usage.ts";
-import type { Score } from "../../../schema/scorer.ts";
+import type { Score } from "../../../schema/score.ts";
 import type { CellCounts, CellRow, CellState } from "../suites.ts";
 import { readByKeys } from "./many-rows.ts";
 import { all, get, type Value, type Work } from "./statement.ts";

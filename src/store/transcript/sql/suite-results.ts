@@ -1,7 +1,7 @@
 import { type Cost, sumCosts } from "../../../core/budget/usage.ts";
 import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import type { Usage } from "../../../schema/message.ts";
-import type { Score } from "../../../schema/scorer.ts";
+import type { Score } from "../../../schema/score.ts";
 import type { CellResult, FinishedCell, ScoredBy } from "../suites.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";

@@ -9,7 +9,8 @@ import type { ScorerFunction } from "../../../../src/hooks/scorer-function.ts";
 import type { SecretSource } from "../../../../src/models/secrets.ts";
 import { AgentDefinition } from "../../../../src/schema/definition.ts";
 import { SandboxSettings, type SandboxSettingsInput } from "../../../../src/schema/sandbox.ts";
-import { type Score, Scorer } from "../../../../src/schema/scorer.ts";
+import type { Score } from "../../../../src/schema/score.ts";
+import { Scorer } from "../../../../src/schema/scorer.ts";
 import { Sandboxes } from "../../../../src/tools/sandbox/sandboxes.ts";
 import { createSubject } from "../../../evaluation/scorers/subject.ts";
 
