@@ -5,6 +5,7 @@
  */
 
 export { AgentEvent, ConfigSnapshot, StreamDelta } from "./agent-event.ts";
+export { AnswerSharing } from "./answer-sharing.ts";
 export {
   CompactionConfig,
   type CompactionConfigInput,
