@@ -21,14 +21,11 @@ import { buildWriteOptions, SUITE_PRIORITY, WORKFLOW_TASK_TIMEOUT } from "./acti
 import { runAsJob } from "./job.ts";
 import { controlSuiteSignal, SHARD_WORKFLOW, stopSignal, suiteStatusQuery } from "./messages.ts";
 import { checkRequest } from "./request-shapes.ts";
-import { continueRunAsNew } from "./rotate.ts";
+import { continueRunAsNew, shouldRotate } from "./rotate.ts";
 import { buildSettings, type RunSettings } from "./run-input.ts";
 import { describeFailure, throwSuiteFailure } from "./suite-failure.ts";
 import type { CarriedSuite, ShardRequest, SuiteRequest, SuiteResult } from "./suite-input.ts";
 import { createSuitePublisher } from "./suite-status.ts";
-
-/** Shards that one run starts: a history of about 2,000 events. */
-const MAX_SHARDS = 200;
 
 const START: CarriedSuite = { after: -1, progress: 0 };
 
@@ -97,7 +94,7 @@ class SuiteRun {
         await condition(() => this.#control.state !== "paused" || this.#stopped !== undefined);
         continue;
       }
-      const hasRoom = this.#parts.size < countLanes(this.#control) && this.#started < MAX_SHARDS;
+      const hasRoom = this.#parts.size < countLanes(this.#control) && !this.#mustRotate();
       if (this.#stopped === undefined && hasRoom && (await this.#startNext())) continue;
       if (this.#parts.size > 0) {
         const working = this.#parts.size;
@@ -106,7 +103,7 @@ class SuiteRun {
       }
       if (this.#stopped !== undefined) return await this.#end();
       if (this.#control.state === "paused") continue;
-      if (this.#started >= MAX_SHARDS) {
+      if (this.#mustRotate()) {
         await condition(allHandlersFinished);
         return await continueRunAsNew<typeof suite>({
           control: this.#control,
@@ -125,6 +122,11 @@ class SuiteRun {
       this.#wasPaused = false;
       this.#partFailure = undefined;
     }
+  }
+
+  /** Each run of the workflow starts a part at least, so that it makes progress. */
+  #mustRotate(): boolean {
+    return this.#started > 0 && shouldRotate(this.#settings);
   }
 
   /** Takes the next cells and starts a shard for them. Returns whether there were any. */

@@ -195,16 +195,17 @@ describe("control", () => {
     "a run of more parts than one history holds continues as new, and is running meanwhile",
     async () => {
       const suite = new TestSuite(stage);
-      // Cells of one kind that follow each other are one part: here each is one of its own.
-      const cases = Array.from({ length: 205 }, (_, at) => ({
+      // Both kinds of cells, which are parts of their own.
+      const cases = Array.from({ length: 40 }, (_, at) => ({
         id: `c${at}`,
         input: at % 2 === 0 ? suite.ask(`q${at}.`) : [suite.ask(`q${at}.`), "Again"],
       }));
-      const run = await suite.start({ cases, scorers: [] });
+      const client = await suite.connect({ rotateAfterEvents: 24 });
+      const run = await client.evaluations.start(suite.define({ cases, scorers: [] }));
       const statuses = new Set<string>();
       for await (const { status } of run.watch({ intervalMs: 100 })) statuses.add(status);
       expect([...statuses]).toEqual(["running", "ended"]);
-      expect(await run.result()).toMatchObject({ status: "ended", finished: 205, failed: 0 });
+      expect(await run.result()).toMatchObject({ status: "ended", finished: 40, failed: 0 });
       const handle = stage.client.workflow.getHandle(run.id);
       const [started] = (await handle.fetchHistory()).events ?? [];
       expect(started?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId).toBeTruthy();

@@ -70,8 +70,8 @@ export class TestSuite {
   }
 
   /** A client that is closed after the test. */
-  async connect() {
-    const client = await connectClient(this.#stage);
+  async connect(settings?: Parameters<typeof connectClient>[1]) {
+    const client = await connectClient(this.#stage, settings);
     onTestFinished(() => client.close());
     return client;
   }
