@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scoreCell } from "../../../../src/activities/suite/scorers/score-cell.ts";
 import type {
@@ -35,6 +37,8 @@ export type TestWorker = {
 };
 
 const sandboxes = new Map<string, Sandboxes>();
+const folder = join(tmpdir(), `holdfast-scorers-${process.pid}`);
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 /** Shared, because the first use of each tries the forbidden acts. */
 function getSandboxes(settings: SandboxSettingsInput): Sandboxes {
@@ -43,7 +47,7 @@ function getSandboxes(settings: SandboxSettingsInput): Sandboxes {
   if (known !== undefined) return known;
   const created = new Sandboxes({
     fallback: SandboxSettings.parse(settings),
-    holdfastHome: join("/nowhere", "holdfast"),
+    holdfastHome: join(folder, "home"),
     environment: {},
   });
   sandboxes.set(key, created);
