@@ -1,6 +1,7 @@
-import { rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { scoreCell } from "../../../../src/activities/suite/scorers/score-cell.ts";
 import type {
   ScoredCell,
@@ -38,7 +39,6 @@ export type TestWorker = {
 
 const sandboxes = new Map<string, Sandboxes>();
 const folder = join(tmpdir(), `holdfast-scorers-${process.pid}`);
-process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 /** Shared, because the first use of each tries the forbidden acts. */
 function getSandboxes(settings: SandboxSettingsInput): Sandboxes {
@@ -60,6 +60,7 @@ export async function score(
   cell: Partial<Omit<ScoredCell, "subject">> & { readonly subject?: Partial<ScoredCell["subject"]> } = {},
   worker: TestWorker = {},
 ): Promise<readonly Score[]> {
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const scored = await scoreCell(
     {
       value: { messages: ["What is it?"] },
