@@ -72,6 +72,8 @@ export function testSuiteContract(make: () => Promise<TranscriptFixture>): void 
       expect((await suites.readCases("run-1", 490, 99)).map(({ number }) => number)).toEqual([
         490, 491, 492, 493, 494, 495, 496, 497, 498, 499,
       ]);
+      const some = await suites.readCasesByNumbers("run-1", [499, 3, 3, 700]);
+      expect(some.toSorted((a, b) => a.number - b.number)).toEqual([sampleCase(3), sampleCase(499)]);
       expect(await suites.readPending("run-1", 496, 99)).toEqual(planned.slice(497));
       const page = await suites.readCells("run-1", { after: 3, limit: 3, configuration: 1 });
       expect(page).toEqual(

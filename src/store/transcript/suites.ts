@@ -210,6 +210,8 @@ export interface SuiteStore {
   retryFailed(run: string, failureClass?: string): Promise<number>;
 
   readCases(run: string, from: number, limit: number): Promise<readonly NumberedCase[]>;
+  /** The cases with these numbers, in any order. */
+  readCasesByNumbers(run: string, numbers: readonly number[]): Promise<readonly NumberedCase[]>;
   /** The pending cells after a number (-1 for all), in order of number. */
   readPending(run: string, after: number, limit: number): Promise<readonly PlannedCell[]>;
   /** The cells after a number (-1 for all), in order of number, with results and the scores of the run's scorers. */

@@ -20,7 +20,7 @@ import type { Engine } from "./engine.ts";
 import { addCounts, type CellPage, countCellPage, NO_CELLS, readCells } from "./read-suite-cells.ts";
 import { readPending } from "./suite-cells.ts";
 import type { ClaimTerms } from "./suite-claims.ts";
-import { listRuns, type RunPage, readCases, readRun } from "./suite-runs.ts";
+import { listRuns, type RunPage, readCases, readCasesByNumbers, readRun } from "./suite-runs.ts";
 
 export class SqlSuites implements SuiteStore {
   readonly #engine: Engine;
@@ -69,6 +69,10 @@ export class SqlSuites implements SuiteStore {
 
   readCases(run: string, from: number, limit: number): Promise<readonly NumberedCase[]> {
     return this.#engine.read(() => readCases(run, from, limit));
+  }
+
+  readCasesByNumbers(run: string, numbers: readonly number[]): Promise<readonly NumberedCase[]> {
+    return this.#engine.read(() => readCasesByNumbers(run, numbers));
   }
 
   readPending(run: string, after: number, limit: number): Promise<readonly PlannedCell[]> {

@@ -3,7 +3,7 @@ import { StoreError } from "../store-error.ts";
 import type { NewSuiteRun, NumberedCase, StatusChange, SuiteRunRecord } from "../suites.ts";
 import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
-import { insertRows } from "./many-rows.ts";
+import { insertRows, readByKeys } from "./many-rows.ts";
 import { all, exec, get, json, type Value, type Work } from "./statement.ts";
 
 export function* createRun({ id, plan, control, scorers, atMs }: NewSuiteRun): Work<void> {
@@ -175,16 +175,29 @@ function toRunRecord(row: RunRow): SuiteRunRecord {
 }
 
 export function* readCases(run: string, from: number, limit: number): Work<readonly NumberedCase[]> {
-  const rows = yield* all<{ number: number; value: string }>(
+  const rows = yield* all<CaseRow>(
     "SELECT number, value FROM suite_cases WHERE run = ? AND number >= ? ORDER BY number LIMIT ?",
     run,
     from,
     limit,
   );
-  return rows.map((row) => {
-    const value = decryptColumn(row, "value", buildAssociatedData("suite_cases.value", [run, row.number]));
-    return { number: row.number, value: JSON.parse(value) as NumberedCase["value"] };
-  });
+  return rows.map((row) => toNumberedCase(run, row));
+}
+
+export function* readCasesByNumbers(run: string, numbers: readonly number[]): Work<readonly NumberedCase[]> {
+  const rows = yield* readByKeys<CaseRow>(
+    "SELECT number, value FROM suite_cases WHERE run = ? AND number",
+    numbers,
+    [run],
+  );
+  return rows.map((row) => toNumberedCase(run, row));
+}
+
+type CaseRow = { number: number; value: string };
+
+function toNumberedCase(run: string, row: CaseRow): NumberedCase {
+  const value = decryptColumn(row, "value", buildAssociatedData("suite_cases.value", [run, row.number]));
+  return { number: row.number, value: JSON.parse(value) as NumberedCase["value"] };
 }
 
 /** Deletes a page of the run's cells, then of its cases, and at last the run. */
