@@ -4,7 +4,7 @@ import type { SuiteCase } from "../../schema/suite.ts";
 import type { CellResult, PlannedCell, ScoredBy, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { type CellRecord, readCellRecord } from "./cell-record.ts";
-import { findCellWorkspace } from "./cell-workspace.ts";
+import { findCellWorkspace, needsWorkspace } from "./cell-workspace.ts";
 import { JudgeAnswers } from "./judge-answers.ts";
 import { scoreCell } from "./scorers/score-cell.ts";
 
@@ -72,9 +72,12 @@ export class CellScoring {
       return digests.has(digest) ? [{ digest, scorer }] : [];
     });
     if (asked.length === 0) return [];
-    const workspace = result.session === undefined ? undefined : await this.findWorkspace(result.session);
     const { definitionHash = "" } = plan.configurations[cell.configuration] ?? {};
-    const { sandbox } = await this.#dependencies.definitions.read(definitionHash);
+    const definition = await this.#dependencies.definitions.read(definitionHash);
+    const { sandbox } = definition;
+    const workspace = result.session === undefined ? undefined : await this.findWorkspace(result.session);
+    const hadWorkspace = cell.kind === "agent" && needsWorkspace(definition, value);
+    const isWorkspaceMissing = workspace === undefined && hadWorkspace;
     const { costUsd, turns, durationMs } = result;
     const subject = {
       answer,
@@ -86,7 +89,16 @@ export class CellScoring {
       durationMs,
     };
     return await scoreCell(
-      { scorers: asked, subject, value, messages, workspace, workspaces: plan.workspaces, sandbox },
+      {
+        scorers: asked,
+        subject,
+        value,
+        messages,
+        workspace,
+        isWorkspaceMissing,
+        workspaces: plan.workspaces,
+        sandbox,
+      },
       { ...this.#dependencies, ask: this.#judges.forCell(cell, result.session ?? "") },
       this.#signal,
     );

@@ -9,7 +9,7 @@ import { openTarget, statTarget } from "../../../tools/workspace/file-target.ts"
 import { replaceFile } from "../../../tools/workspace/replace-file.ts";
 import { openRoot } from "../../../tools/workspace/workspace-access.ts";
 import { type CommandOutcome, runScorerCommand } from "./run-command.ts";
-import type { ScorerContext } from "./scorer-context.ts";
+import { type ScorerContext, WORKSPACE_IS_MISSING } from "./scorer-context.ts";
 
 /** The end of the output that an explanation contains: what test runners print last. */
 const TAIL_CHARS = 420;
@@ -17,6 +17,7 @@ const TAIL_CHARS = 420;
 /** Runs a command in the workspace, or in a temporary one. */
 export async function scoreCommand(scorer: ScorerOf<"command">, context: ScorerContext): Promise<Score> {
   const { cell, mask } = context;
+  if (cell.isWorkspaceMissing === true) return toUnscorable(WORKSPACE_IS_MISSING);
   const files: [string, string][] = [];
   for (const [path, template] of Object.entries(scorer.files)) {
     const filled = fillTemplate(template, cell.subject);

@@ -7,7 +7,7 @@ import { hasCode, PathError } from "../../../tools/workspace/system-error.ts";
 import { openFile, openRoot, type WorkspaceRoot } from "../../../tools/workspace/workspace-access.ts";
 import { runWithTimeout } from "../../step/run-with-timeout.ts";
 import { COMPUTE_TIMEOUT_MS } from "./plain.ts";
-import type { ScorerContext } from "./scorer-context.ts";
+import { type ScorerContext, WORKSPACE_IS_MISSING } from "./scorer-context.ts";
 
 /** A larger file is not as expected: nothing that a suite states as text is so large. */
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -22,6 +22,7 @@ type FoundFile =
 
 /** Compares the files of the workspace. A link that leads out of the workspace is not followed. */
 export async function scoreFiles({ files }: ScorerOf<"files">, { cell }: ScorerContext): Promise<Score> {
+  if (cell.isWorkspaceMissing === true) return toUnscorable(WORKSPACE_IS_MISSING);
   if (cell.workspace === undefined) return toUnscorable("The cell has no workspace.");
   const root = await openRoot(cell.workspace);
   const problems: string[] = [];

@@ -6,6 +6,10 @@ import type { SuiteCase } from "../../../schema/suite.ts";
 import type { Dependencies } from "../../dependencies.ts";
 import type { AskJudge } from "../judge-answers.ts";
 
+/** The explanation of a score for which the workspace of a cell is needed that cannot be found. */
+export const WORKSPACE_IS_MISSING =
+  "The workspace of the cell is not on this host, or was deleted after the cell was scored (`keepWorkspaces` keeps it).";
+
 /** A cell that is to be scored. */
 export type ScoredCell = {
   readonly subject: ScoreSubject;
@@ -14,6 +18,8 @@ export type ScoredCell = {
   readonly messages: readonly AgentMessage[];
   /** The folder in which the cell has worked; absent for a cell without one. Absolute. */
   readonly workspace?: string | undefined;
+  /** The cell had a workspace, which is not on this host, or was deleted after the cell was scored. */
+  readonly isWorkspaceMissing?: boolean;
   /** Where a command makes the workspace of a cell that has none; the system's folder for temporary files by default. */
   readonly workspaces?: string | undefined;
   /** The sandbox settings of the cell's definition; those of the worker by default. */

@@ -129,6 +129,14 @@ describe("a command of a worker without a sandbox", () => {
     });
   });
 
+  test("cannot be scored if the workspace of the cell is gone", async () => {
+    expect(await run({ command: "true" }, { isWorkspaceMissing: true })).toEqual({
+      class: "unscorable",
+      value: null,
+      explanation: expect.stringMatching(/not on this host, or was deleted/),
+    });
+  });
+
   test("writes no file outside the workspace", async () => {
     const [workspace, outside] = [await createTemporaryFolder(), await createTemporaryFolder()];
     await symlink(outside, join(workspace, "link"));

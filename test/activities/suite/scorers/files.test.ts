@@ -85,6 +85,12 @@ test("a pattern that is not valid, or would take for ever, has failed", async ()
   expect(await files({ as: { matches: "^(a+)+$" } })).toMatchObject({ class: "failed" });
 }, 20_000);
 
-test("a cell without a workspace cannot be scored", async () => {
-  expect(await score([{ type: "files", files: { a: {} } }])).toMatchObject([{ class: "unscorable" }]);
+test("a cell without a workspace, or whose workspace is gone, cannot be scored", async () => {
+  const scorers = [{ type: "files", files: { a: {} } }];
+  expect(await score(scorers)).toMatchObject([
+    { class: "unscorable", explanation: "The cell has no workspace." },
+  ]);
+  expect(await score(scorers, { isWorkspaceMissing: true })).toMatchObject([
+    { class: "unscorable", explanation: expect.stringMatching(/not on this host, or was deleted/) },
+  ]);
 });
