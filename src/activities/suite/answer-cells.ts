@@ -48,6 +48,8 @@ class CellAnswering {
   readonly #signal = Context.current().cancellationSignal;
   readonly #beginUntilMs = Date.now() + BEGIN_FOR_MS;
   #concurrency = 1;
+  /** Resolves when an operator has changed something. */
+  #changed = createSignal();
   #endReason: PartEndReason | undefined;
   #spentUsd: number | null = 0;
   #moved = 0;
@@ -126,7 +128,7 @@ class CellAnswering {
     const inFlight = new Set<Promise<void>>();
     while (queue.length > 0 && this.#mayBegin()) {
       if (inFlight.size >= this.#concurrency) {
-        await Promise.race(inFlight);
+        await Promise.race([...inFlight, this.#changed.promise]);
         continue;
       }
       const { cell, claim } = queue.shift()!;
@@ -165,6 +167,20 @@ class CellAnswering {
     const { state } = record.control;
     if (state === "paused") this.#endReason ??= "paused";
     if (state === "stopping") this.#endReason ??= "stopped";
-    this.#concurrency = shareConcurrency(record.control, this.#input.lane);
+    const concurrency = shareConcurrency(record.control, this.#input.lane);
+    if (this.#endReason === undefined && concurrency === this.#concurrency) return;
+    this.#concurrency = concurrency;
+    this.#changed.resolve();
+    this.#changed = createSignal();
   }
+}
+
+type Signal = { readonly promise: Promise<void>; readonly resolve: () => void };
+
+function createSignal(): Signal {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }

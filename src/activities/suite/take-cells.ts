@@ -1,6 +1,6 @@
 import { toNanoUsd } from "../../core/budget/amounts.ts";
 import { BUDGET_CLASS, type TakeCellsInput, type TakenCells } from "../../core/suite/suite-parts.ts";
-import { countLanes } from "../../core/suite/suite-progress.ts";
+import { MAX_LANES } from "../../core/suite/suite-progress.ts";
 import type { CellKind } from "../../schema/suite.ts";
 import type { CellCounts, PlannedCell, SuiteRunRecord } from "../../store/transcript/suites.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -23,7 +23,7 @@ export async function takeCells(
     const { suites } = transcript;
     const counts = await suites.countCells(run);
     const pending = await suites.readPending(run, after, MAX_CELLS.answer);
-    const cells = selectPart(pending, record, counts);
+    const cells = selectPart(pending, counts);
     const last = cells.at(-1);
     const tooMany = findTooManyFailures(record, counts);
     return {
@@ -41,17 +41,14 @@ export async function takeCells(
 }
 
 /**
- * Selects cells so that what is pending is divided among the parts that work side by side. Cells of the other kind between
- * them stay pending: the suite takes them when it begins at its first cell again.
+ * Selects cells so that what is pending is divided among as many parts as ever work side by side: a higher concurrency
+ * begins further ones. Cells of the other kind between them stay pending: the suite takes them when it begins at its first
+ * cell again.
  */
-function selectPart(
-  pending: readonly PlannedCell[],
-  { control }: SuiteRunRecord,
-  counts: CellCounts,
-): readonly PlannedCell[] {
+function selectPart(pending: readonly PlannedCell[], counts: CellCounts): readonly PlannedCell[] {
   const kind = pending[0]?.kind;
   if (kind === undefined) return [];
-  const share = Math.ceil(counts.pending / countLanes(control));
+  const share = Math.ceil(counts.pending / MAX_LANES);
   const size = Math.max(1, Math.min(MAX_CELLS[kind], share));
   return pending.filter((cell) => cell.kind === kind).slice(0, size);
 }

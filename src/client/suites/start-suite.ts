@@ -3,8 +3,6 @@ import type { LoadedSuite } from "../../config/suite-file/loaded-suite.ts";
 import { getDefinitionKind } from "../../core/suite/cell-kind.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { check } from "../../schema/check.ts";
-import type { AgentDefinition } from "../../schema/definition.ts";
-import type { ModelConfig } from "../../schema/model.ts";
 import { Scorer } from "../../schema/scorer.ts";
 import { MAX_CONCURRENCY, SuiteControl, SuitePlan } from "../../schema/suite.ts";
 import { digestScorer } from "../../store/transcript/digest-scorer.ts";
@@ -18,6 +16,7 @@ import { getErrorMessage, HoldfastError } from "../holdfast-error.ts";
 import { buildRunOptions, getRunSettings } from "../runs/build-run-options.ts";
 import { checkSearchAttributes } from "../runs/check-search-attributes.ts";
 import { validateDefinition } from "../runs/pin-definition.ts";
+import { assertPricesKnown } from "./assert-prices-known.ts";
 import { digestConfiguration, findUnversioned } from "./cell-id.ts";
 import { type PlannedConfiguration, type PlanProgress, planCells } from "./plan-cells.ts";
 
@@ -58,7 +57,10 @@ export async function startSuite(
     concurrency: Math.min(options.concurrency ?? suite.concurrency, MAX_CONCURRENCY),
     maxCostUsd: options.maxCostUsd === undefined ? suite.maxCostUsd : options.maxCostUsd,
   });
-  assertPricesKnown(control, suite);
+  assertPricesKnown(control, [
+    ...suite.configurations.map(({ definition }) => definition),
+    ...suite.scorers.flatMap(({ judge }) => judge ?? []),
+  ]);
   const plan = parsePlan({
     name: suite.name,
     tags: [...suite.tags],
@@ -164,26 +166,6 @@ async function storeConfigurations(
       };
     }),
   );
-}
-
-/** A budget that cannot be enforced is refused: see decision 0027. */
-function assertPricesKnown({ maxCostUsd }: SuiteControl, { configurations, scorers }: LoadedSuite): void {
-  if (maxCostUsd === null) return;
-  const agents = [
-    ...configurations.map(({ definition }) => definition),
-    ...scorers.flatMap(({ judge }) => judge ?? []),
-  ];
-  const unknown = agents.flatMap(listAllModels).find(({ cost }) => cost === null);
-  if (unknown === undefined) return;
-  throw new HoldfastError(
-    "input-invalid",
-    `The suite has a budget, and the price of ${unknown.provider}/${unknown.id} is unknown: state its \`cost\`, or leave out the budget.`,
-  );
-}
-
-/** Lists the models that an agent and its sub-agents can ask. */
-function listAllModels({ model, fallbacks = [], subAgents = [] }: AgentDefinition): readonly ModelConfig[] {
-  return [model, ...fallbacks, ...subAgents.flatMap(({ agent }) => listAllModels(agent))];
 }
 
 function parsePlan(plan: SuitePlan): SuitePlan {

@@ -140,7 +140,12 @@ export class SuiteRun {
 
   /** Changes the concurrency, the budget or the state, also while cells are asked. */
   async change(change: Partial<SuiteControl>): Promise<SuiteRunRecord> {
-    const { suites } = await this.#openTranscript();
+    const transcript = await this.#openTranscript();
+    const { suites } = transcript;
+    if (change.maxCostUsd != null) {
+      const { assertPricesKnown, readAgents } = await import("./assert-prices-known.ts");
+      assertPricesKnown(change, await readAgents((await this.#readRecord()).plan, transcript));
+    }
     const record = await suites.controlRun(this.id, change);
     if (record === undefined) return await this.#rejectUnknown();
     if (change.state === "paused" && record.status === "running")

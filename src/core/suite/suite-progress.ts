@@ -7,8 +7,8 @@ import type { CellRange, TakenCells } from "./suite-parts.ts";
 //   P1. What is granted to parts that work, and what was spent before they began, is at most the budget.
 //   P2. The parts that work together ask at most `concurrency` cells side by side, rounded up to one for each part.
 
-/** The parts that work side by side: enough to keep two cores busy while one of them begins or ends. */
-const MAX_LANES = 4;
+/** The most parts that work side by side: enough to keep two cores busy while one of them begins or ends. */
+export const MAX_LANES = 4;
 
 /** A part that works, and what was granted to it. */
 export type WorkingPart = { readonly id: number; readonly nanoUsd: number | null };
