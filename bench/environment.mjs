@@ -10,8 +10,10 @@ import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import { startDevServer } from "../dist/devserver/start-server.js";
 
-export async function openEnvironment() {
+/** @param postgres - The URL of a database, in which the transcript gets a schema of its own, in place of a file. */
+export async function openEnvironment({ postgres } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-bench-"));
+  const database = postgres === undefined ? undefined : createSchemaUrl(postgres);
   const server = await startDevServer({ ephemeral: true });
   const connection = await Connection.connect({ address: server.address });
   const client = new Client({ connection, namespace: server.namespace });
@@ -35,7 +37,10 @@ export async function openEnvironment() {
         join(folder, "home"),
         ...args,
       ],
-      { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...env } },
+      {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, ...(database && { HOLDFAST_DATABASE_URL: database }), ...env },
+      },
     );
     children.add(child);
     child.once("exit", () => children.delete(child));
@@ -58,6 +63,8 @@ export async function openEnvironment() {
   return {
     folder,
     home: join(folder, "home"),
+    /** Where the transcript is: a file or a database. */
+    transcript: { path: join(folder, "home", "transcript.db"), database },
     server,
     client,
     start,
@@ -66,9 +73,30 @@ export async function openEnvironment() {
       await Promise.all([...children].map(end));
       await connection.close();
       await server.stop();
+      if (database !== undefined) await dropSchema(database);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+let schemas = 0;
+
+function createSchemaUrl(postgres) {
+  schemas += 1;
+  const url = new URL(postgres);
+  url.searchParams.set("schema", `bench_${process.pid}_${schemas}`);
+  return url.href;
+}
+
+async function dropSchema(database) {
+  const url = new URL(database);
+  const schema = url.searchParams.get("schema");
+  url.searchParams.delete("schema");
+  const { default: pg } = await import("pg");
+  const client = new pg.Client(url.href);
+  await client.connect();
+  await client.query(`DROP SCHEMA IF EXISTS ${pg.escapeIdentifier(schema)} CASCADE`);
+  await client.end();
 }
 
 /** Computes a quantile: `computeQuantile(values, 0.5)` is the median. */

@@ -1,11 +1,10 @@
 // Writes a run of a suite whose cells are almost all finished, through the store's own functions.
 
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { digestConfiguration } from "../dist/client/suites/cell-id.js";
 import { planCells } from "../dist/client/suites/plan-cells.js";
 import { digestScorer } from "../dist/store/transcript/digest-scorer.js";
-import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
+import { openTranscript } from "../dist/store/transcript/open-transcript.js";
 import { createAnswerSuite } from "./eval-suites.mjs";
 
 const PAGE_CELLS = 500;
@@ -14,10 +13,11 @@ const USAGE = { input: 100, output: 10, reasoning: 0, cacheRead: 0, cacheWrite: 
 /**
  * Stores a stopped run of cells of one answer, of which the first ones are finished. Returns its id.
  *
+ * @param location - Where the transcript is, as `openTranscript` takes it.
  * @param suite - What `createAnswerSuite` takes.
  */
-export async function storeFinishedRun(home, suite, finished) {
-  const transcript = await SqliteTranscript.open({ path: join(home, "transcript.db") });
+export async function storeFinishedRun(location, suite, finished) {
+  const transcript = await openTranscript(location);
   const { suites } = transcript;
   const run = `suite-${randomUUID()}`;
   const { configurations, scorers, repetitions, concurrency, ...loaded } = createAnswerSuite(suite);

@@ -3,7 +3,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import proto from "@temporalio/proto";
 import { openEnvironment, round } from "./environment.mjs";
@@ -18,21 +17,27 @@ export const OVER_HTTP = { BENCH_HTTP: "1", OPENAI_API_KEY: "none" };
 /** How often the vendor is asked for its counts while a moment is awaited. */
 const LOOK_MS = 10;
 
-export async function measure({ log, quick }) {
+export async function measure({ log, quick, part, postgres }) {
   const cells = quick ? 200 : 10_000;
   const turnCells = quick ? 20 : 1000;
   const [planned, finished] = quick ? [2_000, 1_990] : [200_000, 199_000];
-  return {
-    ...(await inEnvironment((stage) => measureTurns(stage, turnCells, log))),
-    ...(await inEnvironment((stage) => measureAnswers(stage, cells, log))),
-    ...(await inEnvironment((stage) => measureKill(stage, cells, log))),
-    ...(await inEnvironment((stage) => measureResume(stage, { planned, finished }, log))),
+  const parts = {
+    turns: (stage) => measureTurns(stage, turnCells, log),
+    answers: (stage) => measureAnswers(stage, cells, log),
+    killed: (stage) => measureKill(stage, cells, log),
+    resumed: (stage) => measureResume(stage, { planned, finished }, log),
   };
+  if (part !== undefined && !Object.hasOwn(parts, part))
+    throw new Error(`eval has no part "${part}"; it has ${Object.keys(parts).join(", ")}`);
+  const played = part === undefined ? Object.values(parts) : [parts[part]];
+  const figures = {};
+  for (const play of played) Object.assign(figures, await inEnvironment(play, postgres));
+  return figures;
 }
 
 /** Each part has a server of its own: the server's file grows, and earlier timers fire, so that later runs are slower. */
-async function inEnvironment(play) {
-  const stage = await openEnvironment();
+async function inEnvironment(play, postgres) {
+  const stage = await openEnvironment({ postgres });
   try {
     return await play(stage);
   } finally {
@@ -108,7 +113,8 @@ async function measureTurns(stage, turnCells, log) {
  * worker were not in the store.
  */
 async function measureKill(stage, cells, log) {
-  const vendor = await stage.start("./eval-vendor.mjs", ["--store", join(stage.home, "transcript.db")]);
+  const { path, database } = stage.transcript;
+  const vendor = await stage.start("./eval-vendor.mjs", ["--store", database ?? path]);
   const { url } = vendor.ready;
   const worker = await stage.start("./agent-worker.mjs", [], OVER_HTTP);
   const suite = { name: "killed", cells, vendor: url };
@@ -134,7 +140,11 @@ async function measureResume(stage, { planned, finished }, log) {
   const vendor = await stage.start("./eval-vendor.mjs");
   const { url } = vendor.ready;
   const from = performance.now();
-  const run = await storeFinishedRun(stage.home, { name: "resumed", cells: planned, vendor: url }, finished);
+  const run = await storeFinishedRun(
+    stage.transcript,
+    { name: "resumed", cells: planned, vendor: url },
+    finished,
+  );
   log(
     `${planned} cells stored, ${finished} of them finished, in ${((performance.now() - from) / 1000).toFixed(0)} s`,
   );

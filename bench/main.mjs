@@ -20,7 +20,7 @@ const BENCHES = {
   coldstart: "a worker process from its start to its first poll",
 };
 
-const USAGE = `Usage: npm run bench -- NAME [--json] [--quick] [--agents N]
+const USAGE = `Usage: npm run bench -- NAME [--json] [--quick] [--agents N] [--part NAME] [--postgres URL]
 
 ${Object.entries(BENCHES)
   .map(([name, what]) => `  ${name.padEnd(12)}${what}`)
@@ -29,10 +29,13 @@ ${Object.entries(BENCHES)
   --json     the last line of standard output is one JSON object
   --quick    a smaller run that only checks that the benchmark works; its figures are not meaningful
   --agents   how many agents run, for fleet and profile
+  --part     of eval, only one part: answers, turns, killed or resumed
+  --postgres of eval, the transcripts are new schemas of this database, dropped afterwards, in place of files
 
 Examples:
   npm run bench -- turn
   npm run bench -- fleet --json | tail -n 1
+  npm run bench -- eval --part answers --postgres postgresql://postgres@127.0.0.1:5432/postgres
 `;
 
 const { values, positionals } = parseArgs({
@@ -41,6 +44,8 @@ const { values, positionals } = parseArgs({
     json: { type: "boolean" },
     quick: { type: "boolean" },
     agents: { type: "string" },
+    part: { type: "string" },
+    postgres: { type: "string" },
     help: { type: "boolean" },
   },
 });
@@ -61,7 +66,8 @@ if (agents !== undefined && !(Number.isSafeInteger(agents) && agents > 0)) {
 
 const log = (line) => process.stderr.write(`${line}\n`);
 const { measure } = await import(`./${name}.mjs`);
-const figures = await measure({ log, quick: values.quick ?? false, agents });
+const { quick = false, part, postgres } = values;
+const figures = await measure({ log, quick, agents, part, postgres });
 if (values.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
 else
   for (const [figure, value] of Object.entries(figures))

@@ -1,3 +1,4 @@
+import type { AnswerSharing } from "../../schema/answer-sharing.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { getMessageText } from "../../schema/message-text.ts";
 import type { SuiteCase } from "../../schema/suite.ts";
@@ -6,7 +7,12 @@ import type { Dependencies } from "../dependencies.ts";
 import { buildAnswerDigest } from "../model/answer-digest.ts";
 import { checkDefinition } from "../open-loop/check-definition.ts";
 import { askForAnswer } from "./ask-answer.ts";
-import { CellDefinitions, getSharing } from "./cell-definition.ts";
+import {
+  CellDefinitions,
+  type DerivedDefinition,
+  deriveCellDefinition,
+  getSharing,
+} from "./cell-definition.ts";
 import { buildFailedResult, isOutside } from "./cell-failure.ts";
 import { CellScoring } from "./cell-scoring.ts";
 import { buildSessionId } from "./cell-session.ts";
@@ -32,7 +38,8 @@ export class AnswerBatch {
   readonly #signal: AbortSignal;
   readonly #definitions: CellDefinitions;
   readonly #scoring: CellScoring;
-  readonly #checks = new Map<string, Promise<unknown>>();
+  /** The definitions of the configurations, by their hashes. */
+  readonly #checked = new Map<string, Promise<AgentDefinition>>();
 
   private constructor(
     run: SuiteRunRecord,
@@ -147,22 +154,25 @@ export class AnswerBatch {
     return { hasMoved: true, paidUsd: addPaid(0, scores) };
   }
 
-  /** Reads what the cell runs with, and checks once what could be wrong with it. */
-  async #readDefinition(cell: PlannedCell) {
-    const { configuration } = cell;
-    const { definitionHash } = this.#run.plan.configurations[configuration]!;
-    const definition = await this.#dependencies.definitions.readAccepted(definitionHash);
-    const derived = await this.#definitions.derive(
-      { hash: definitionHash, definition },
-      getSharing(this.#run, cell),
-    );
-    await this.#check(definitionHash, derived.definition);
-    return derived;
+  /** Reads what the cell runs with. What could be wrong with it is checked once for the batch. */
+  async #readDefinition(cell: PlannedCell): Promise<DerivedDefinition> {
+    const { definitionHash } = this.#run.plan.configurations[cell.configuration]!;
+    const sharing = getSharing(this.#run, cell);
+    const definition = await this.#readChecked(definitionHash, sharing);
+    return await this.#definitions.derive({ hash: definitionHash, definition }, sharing);
   }
 
-  #check(hash: string, definition: AgentDefinition): Promise<unknown> {
-    const checked = this.#checks.get(hash) ?? checkDefinition(definition, this.#dependencies);
-    this.#checks.set(hash, checked);
+  #readChecked(hash: string, sharing: AnswerSharing): Promise<AgentDefinition> {
+    const known = this.#checked.get(hash);
+    if (known !== undefined) return known;
+    const read = async () => {
+      const definition = await this.#dependencies.definitions.readAccepted(hash);
+      await checkDefinition(deriveCellDefinition(definition, sharing), this.#dependencies);
+      return definition;
+    };
+    const checked = read();
+    this.#checked.set(hash, checked);
+    checked.catch(() => this.#checked.delete(hash));
     return checked;
   }
 }
