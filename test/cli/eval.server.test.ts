@@ -2,8 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runCommandLine } from "../workflows/support/test-client.ts";
+import { main } from "../../src/apps/cli/program.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { formatConnectionOptions, runCommandLine } from "../workflows/support/test-client.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import { createTerminal } from "./terminal.ts";
 
 let stage: TestEnvironment;
 let folder: string;
@@ -19,6 +22,9 @@ api = "openai_completions"
 base_url = "${stage.model.openaiBaseUrl}"
 context_window = 100000
 max_tokens = 1000
+[provider.cost]
+input_per_million = 1000
+output_per_million = 1000
 [tools]
 enabled = []
 `;
@@ -140,3 +146,49 @@ test("a suite is run, inspected, compared, exported and deleted from the command
   expect((await holdfast("eval", "delete", run, "--yes")).code).toBe(0);
   expect((await holdfast("eval", "status", run)).err).toContain("holdfast eval list");
 });
+
+thoroughTest("a run that Ctrl-C stops says so with its exit code, and can be resumed", async () => {
+  const file = join(folder, "held.toml");
+  await writeFile(file, buildSuite("held", ["Quickly?", "Slowly?"]));
+  stage.model.script({
+    conversations: ["Quickly?", "Slowly?"].map((question) => ({
+      match: ({ firstUserText }: { firstUserText: string }) => firstUserText === question,
+      replies: [{ text: question, ...(question === "Slowly?" ? { holdUntil: "slowly" } : {}) }],
+    })),
+  });
+  const { streams, said, signals } = createTerminal();
+  const ending = main(["eval", "run", file, ...formatConnectionOptions(stage)], streams);
+  await stage.model.waitForHold("slowly");
+  signals.emit("SIGINT");
+  expect(await ending).toBe(4);
+  expect(said.err).toContain("Stopping the run");
+  stage.model.release("slowly");
+  const resumed = await holdfast("eval", "resume", "last", "--json");
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(resumed.lines.at(-1)).toMatchObject({ type: "report", status: "ended", finished: 2 });
+});
+
+thoroughTest("a run whose budget is used up says so with its exit code", async () => {
+  const questions = Array.from({ length: 30 }, (_, at) => `How much is ${at}?`);
+  const file = join(folder, "dear.toml");
+  await writeFile(file, buildSuite("dear", questions));
+  stage.model.script({
+    conversations: [
+      {
+        match: ({ firstUserText }: { firstUserText: string }) => firstUserText.startsWith("How much"),
+        replies: [{ text: "Much.", usage: { input: 1000, output: 1000 } }],
+      },
+    ],
+  });
+  const spent = await holdfast("eval", "run", file, "--max-cost", "4", "--concurrency", "1", "--json");
+  expect(spent.code).toBe(5);
+  expect(spent.lines.at(-1)).toMatchObject({ type: "report", status: "stopped", stopCode: "budget" });
+  const more = await holdfast("eval", "set", "last", "--max-cost", "none");
+  expect(more).toMatchObject({ code: 0 });
+  expect(await holdfast("eval", "resume", "last", "--json")).toMatchObject({ code: 0 });
+});
+
+function buildSuite(name: string, questions: readonly string[]): string {
+  const cases = questions.map((input) => `[[cases]]\ninput = ${JSON.stringify(input)}\n`);
+  return `name = "${name}"\nagents = ["short.toml"]\n${cases.join("")}`;
+}

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
+import { connect, defineSuite } from "../../dist/client/index.js";
 import { AgentDefinition } from "../../dist/schema/definition.js";
 import { SqliteTranscript } from "../../dist/store/transcript/sqlite/sqlite-transcript.js";
 import {
@@ -495,6 +496,47 @@ await recordJob("strategy-stopped", "evaluation", {
   },
 });
 
+await recordSuite("suite", {
+  configurations: { plain: {}, tools: { tools: ["list_files"] } },
+  conversations: { plain: [{ text: "One." }], tools: [{ toolCalls: [list] }, { text: "Done." }] },
+  cases: 3,
+});
+await recordSuite("suite-paused", {
+  configurations: { plain: {}, tools: { tools: ["list_files"] } },
+  conversations: {
+    plain: [{ text: "One.", holdUntil: "suite-plain" }],
+    tools: [{ toolCalls: [list], holdUntil: "suite-tools" }, { text: "Done." }],
+  },
+  cases: 4,
+  meanwhile: async (run, handle) => {
+    await model.waitForHold("suite-plain");
+    await run.pause();
+    await run.change({ concurrency: 3 });
+    model.release("suite-plain");
+    model.release("suite-tools");
+    await pollUntil(async () => (await handle.query("status")).parts === 0);
+    await run.resume();
+  },
+});
+await recordSuite("suite-stopped", {
+  configurations: { plain: {}, tools: { tools: ["list_files"] } },
+  conversations: {
+    plain: [{ text: "Never.", holdUntil: "suite-never" }],
+    tools: [{ text: "Never.", holdUntil: "suite-never" }],
+  },
+  cases: 2,
+  meanwhile: async (run) => {
+    await model.waitForHold("suite-never");
+    await run.stop("enough");
+  },
+});
+await recordSuite("suite-as-new", {
+  configurations: { plain: {}, tools: { tools: ["list_files"] } },
+  conversations: { plain: [{ text: "One." }], tools: [{ toolCalls: [list] }, { text: "Done." }] },
+  cases: 12,
+  settings: { rotateAfterEvents: 20 },
+});
+
 worker.shutdown();
 await working;
 await transcript.close();
@@ -554,6 +596,51 @@ async function recordJob(name, type, { stages, agent = {}, agents = {}, request,
   });
   await meanwhile?.(client.workflow.getHandle(name));
   await keep(name, name, handle.firstExecutionRunId);
+}
+
+/** Runs a suite of a few cases, and writes the histories of the run and of the first part of each kind. */
+async function recordSuite(name, { configurations, conversations, cases, settings = {}, meanwhile }) {
+  if (!isWanted(name)) return;
+  const conversation = (key) => `${name}-${key}`;
+  model.script({
+    conversations: Object.entries(conversations).map(([key, replies]) => ({
+      match: (asked) => asked.conversation === conversation(key),
+      replies,
+    })),
+  });
+  const holdfast = await connect({ address, namespace, home, taskQueue: worker.taskQueue, settings });
+  const suite = defineSuite({
+    name,
+    configurations: Object.entries(configurations).map(([key, agent]) => ({
+      name: key,
+      agent: createTestAgent(model, {
+        ...agent,
+        model: { headers: { "x-conversation": conversation(key) } },
+      }),
+    })),
+    cases: Array.from({ length: cases }, (_, at) => ({ id: `c${at}`, input: `Say ${at}`, expected: "One." })),
+    scorers: [{ type: "exact" }],
+    concurrency: 2,
+  });
+  const run = await holdfast.evaluations.start(suite);
+  const handle = client.workflow.getHandle(run.id);
+  const { firstExecutionRunId: first } = (await handle.fetchHistory()).events[0]
+    .workflowExecutionStartedEventAttributes;
+  await meanwhile?.(run, handle);
+  await keep(name, run.id, first);
+  const { events } = await client.workflow.getHandle(run.id, first).fetchHistory();
+  const parts = events.flatMap(({ childWorkflowExecutionStartedEventAttributes: one }) =>
+    one == null ? [] : [one.workflowExecution],
+  );
+  for (const kind of ["answer", "agent"]) {
+    for (const { workflowId, runId } of parts) {
+      const part = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      if (!historyToJSON(part).includes(kind === "answer" ? "answer-cells" : "prepare-cells")) continue;
+      await keep(`${name}-part-${kind}`, workflowId, runId);
+      break;
+    }
+  }
+  await holdfast.close();
 }
 
 function isWanted(name) {

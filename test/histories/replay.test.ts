@@ -77,6 +77,12 @@ test("the recordings cover every shape of run, and stay small", () => {
     "evaluation-stopped",
     "strategy-stopped",
     "exploration",
+    "suite",
+    "suite-part-answer",
+    "suite-part-agent",
+    "suite-paused",
+    "suite-stopped",
+    "suite-as-new-1",
   ]) {
     expect(files).toContain(`${shape}.json`);
   }

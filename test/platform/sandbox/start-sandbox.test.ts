@@ -6,7 +6,6 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { signalGroup, waitUntilGone } from "../../../src/platform/process/process-group.ts";
-import { startGroup } from "../../../src/platform/process/start-group.ts";
 import { findHiddenPaths } from "../../../src/platform/sandbox/find-hidden-paths.ts";
 import { findProtectedPaths } from "../../../src/platform/sandbox/find-protected-paths.ts";
 import type { ConnectionReport } from "../../../src/platform/sandbox/network-proxy.ts";
@@ -380,70 +379,39 @@ describeSandbox("system calls", () => {
   });
 });
 
+const AT_ONCE = 4;
+
 describeSandbox("many sandboxes", () => {
-  test("leave no mount, descriptor or process behind", async () => {
+  test("leave no mount, descriptor or process behind, some of them at once", async () => {
     const workspace = await createWorkspace();
-    const run = (index: number) =>
-      runScript("sleep 1000 & echo done", workspace, {
+    const run = async (index: number) => {
+      const { ending, output } = await runScript("sleep 1000 & echo done", workspace, {
         mode: MODES[index % 2]!,
         ...(index % 10 === 0 && { network: { rules: [], onConnection: () => {} } }),
       });
-    await run(0);
+      expect([ending, output]).toEqual([ran(0), "done\n"]);
+    };
+    const runTogether = (from: number) =>
+      Promise.all(Array.from({ length: AT_ONCE }, (_, nth) => run(from + nth)));
+    await runTogether(0);
     const count = () => ({
       mounts: readFileSync("/proc/self/mountinfo", "utf8").split("\n").length,
+      children: readFileSync(`/proc/self/task/${process.pid}/children`, "latin1").split(" ").length,
       processes: countMarked(),
     });
     // Processes that a run has left die while the next one starts.
     await eventually(countMarked, (left) => left === 0);
     const before = count();
     const descriptors = readdirSync("/proc/self/fd").length;
-    for (let index = 0; index < (isThorough ? 1000 : 100); index += 1) {
-      const { ending, output } = await run(index);
-      expect([ending, output]).toEqual([ran(0), "done\n"]);
-    }
-    await eventually(countMarked, (left) => left === 0);
-    expect(count()).toEqual(before);
+    for (let index = 0; index < (isThorough ? 1000 : 100); index += AT_ONCE) await runTogether(index);
+    await eventually(count, ({ mounts, children, processes }) => {
+      // The shell of the next sandbox waits; it may have been there before.
+      return mounts === before.mounts && children <= before.children + 1 && processes === 0;
+    });
     await eventually(
       () => readdirSync("/proc/self/fd").length,
       (open) => open <= descriptors + 1,
     );
-  });
-
-  test("start quickly", async () => {
-    const workspace = await createWorkspace();
-    if (!HOST.able) return;
-    const measure = async (run: () => Promise<unknown>) => {
-      const times: number[] = [];
-      for (let round = 0; round < 50; round += 1) {
-        const start = performance.now();
-        await run();
-        times.push(performance.now() - start);
-      }
-      return times.sort((one, other) => one - other)[25]!;
-    };
-    const plain = await measure(async () => {
-      const { child, parentPipe } = await startGroup({
-        command: "/bin/bash",
-        args: ["-c", "true"],
-        cwd: "/",
-        env: {},
-        stdin: "ignore",
-      });
-      parentPipe.write("go\n");
-      await once(child, "exit");
-      parentPipe.destroy();
-    });
-    const hiddenPaths = await findHiddenPaths("/root");
-    const sandboxed = await measure(() => runScript("true", workspace, { hiddenPaths }));
-    const strict = await measure(() => runScript("true", workspace, { mode: "strict", hiddenPaths }));
-    const networked = await measure(() =>
-      runScript("true", workspace, { hiddenPaths, network: { rules: [], onConnection: () => {} } }),
-    );
-    const format = (time: number) => `${(time - plain).toFixed(1)} ms`;
-    console.info(
-      `median of 50 starts: ${plain.toFixed(1)} ms without a sandbox; added: workspace ${format(sandboxed)}, strict ${format(strict)}, with a proxy ${format(networked)}`,
-    );
-    expect(sandboxed).toBeGreaterThan(0);
   });
 });
 
