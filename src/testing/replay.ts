@@ -57,8 +57,9 @@ export async function replayHistories(
   const mismatches: { name: string; reason: string }[] = [];
   const histories = collectNames(typeof source === "string" ? readFolder(source) : source, names);
   const results = Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, histories);
-  for await (const { workflowId, error } of results) {
-    if (error !== undefined) mismatches.push({ name: workflowId, reason: error.message });
+  // One history is replayed after the other: the result is that of the last one.
+  for await (const { error } of results) {
+    if (error !== undefined) mismatches.push({ name: names.at(-1) ?? "", reason: error.message });
   }
   if (mismatches.length > 0) throw new ReplayMismatchError(mismatches, names.length);
   return names;
@@ -70,9 +71,19 @@ async function* collectNames(
 ): ReplayHistoriesIterable {
   for await (const { name, history } of histories) {
     names.push(name);
-    yield { workflowId: name, history: history as never };
+    yield { workflowId: readWorkflowId(history) ?? name, history: history as never };
   }
 }
+
+/** Reads the id of the run, which a workflow may depend on, from the first event. Older servers do not state it. */
+function readWorkflowId(history: unknown): string | undefined {
+  const { events = [] } = (history ?? {}) as { readonly events?: readonly StartEvent[] };
+  return events[0]?.workflowExecutionStartedEventAttributes?.workflowId || undefined;
+}
+
+type StartEvent = {
+  readonly workflowExecutionStartedEventAttributes?: { readonly workflowId?: string | null } | null;
+};
 
 async function* readFolder(folder: string): AsyncGenerator<RecordedHistory> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".json")).sort();

@@ -507,7 +507,7 @@ await recordSuite("suite-paused", {
     plain: [{ text: "One.", holdUntil: "suite-plain" }],
     tools: [{ toolCalls: [list], holdUntil: "suite-tools" }, { text: "Done." }],
   },
-  cases: 4,
+  cases: 2,
   meanwhile: async (run, handle) => {
     await model.waitForHold("suite-plain");
     await run.pause();
