@@ -58,7 +58,7 @@ export class ReportBuilder {
       name,
       tags,
       status: facts.status,
-      ...omitUndefined({ reason: facts.reason }),
+      ...omitUndefined({ reason: facts.reason, stopCode: facts.stopCode }),
       createdAtMs: facts.createdAtMs,
       ...omitUndefined({ startedAtMs: facts.startedAtMs, endedAtMs: facts.endedAtMs }),
       cases: facts.cases,

@@ -1,6 +1,6 @@
 import type { Cost } from "../../core/budget/usage.ts";
 import type { Usage } from "../../schema/message.ts";
-import type { SuiteConfiguration, SuiteStatus } from "../../schema/suite.ts";
+import type { SuiteConfiguration, SuiteStatus, SuiteStopCode } from "../../schema/suite.ts";
 import type { ScoreComparison } from "./score-comparison.ts";
 import type { ScoreSummary } from "./score-summary.ts";
 
@@ -51,6 +51,7 @@ export type ReportFacts = {
   readonly id: string;
   readonly status: SuiteStatus;
   readonly reason?: string | undefined;
+  readonly stopCode?: SuiteStopCode | undefined;
   readonly cases: number;
   readonly reused: number;
   readonly createdAtMs: number;
@@ -72,6 +73,8 @@ export type SuiteReport = CellTotals & {
   readonly status: SuiteStatus;
   /** Why it was stopped, or has failed. */
   readonly reason?: string;
+  /** Why it was stopped, for code. */
+  readonly stopCode?: SuiteStopCode;
   /** When its planning began, in Unix milliseconds. */
   readonly createdAtMs: number;
   readonly startedAtMs?: number;

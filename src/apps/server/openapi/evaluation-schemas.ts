@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Usage } from "../../../schema/message.ts";
 import { Score } from "../../../schema/score.ts";
-import { CellKind, SuiteControl, SuitePlan, SuiteStatus } from "../../../schema/suite.ts";
+import { CellKind, SuiteControl, SuitePlan, SuiteStatus, SuiteStopCode } from "../../../schema/suite.ts";
 import { ConfigurationReport, ScoreComparison, totals } from "./report-schemas.ts";
 
 // The bodies of answers about runs of suites, for the OpenAPI document. Answers may have further fields.
@@ -24,6 +24,7 @@ const state = {
     "`planning`: its cells are being stored. `ended`: no cell is pending. `stopped`: see `reason`.",
   ),
   reason: z.string().optional().describe("Why it was stopped, or has failed."),
+  stopCode: SuiteStopCode.optional().describe("Why it was stopped, for code."),
   cases: count.describe("The number of cases."),
   cells: totals.cells,
   reused: count.describe("The cells that other runs had finished when this one started."),
@@ -132,6 +133,7 @@ export const EvaluationReport = z.looseObject({
   tags: SuitePlan.shape.tags,
   status: state.status,
   reason: state.reason,
+  stopCode: state.stopCode,
   ...times,
   cases: state.cases,
   repetitions: SuitePlan.shape.repetitions,
