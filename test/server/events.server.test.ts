@@ -243,10 +243,13 @@ thoroughTest(
     const { model } = session.definition;
     await session.run("Go");
     expect((await sendRequest(server, `GET /v1/sessions/${session.id}`)).body["costUsd"]).toBeNull();
-    const { sessions } = (await sendRequest(server, "GET /v1/sessions")).body as {
-      sessions: { session: string; costUsd: unknown }[];
+    // The server's list of open runs is late by a moment.
+    const readListed = async () => {
+      const { body } = await sendRequest(server, "GET /v1/sessions");
+      const { sessions } = body as { sessions: { session: string; costUsd: unknown }[] };
+      return sessions.find((one) => one.session === session.id);
     };
-    expect(sessions.find((one) => one.session === session.id)?.costUsd).toBeNull();
+    await expect.poll(async () => (await readListed())?.costUsd).toBeNull();
     const named = { model: `local/${model.id}@${model.baseUrl}` };
     const busy = await sendRequest(server, "POST /v1/sessions", { agent: named, mode: "interactive" });
     expect(busy.status).toBe(201);
