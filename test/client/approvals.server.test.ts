@@ -210,7 +210,8 @@ test("a waiting run is reported once, with the command that answers it, and then
   );
   await expect.poll(() => said.err, POLL).toContain("Waits for approval: wire");
   expect(said.err).toContain(`yes: holdfast approve ${id} call-kim --address`);
-  expect((await cli("list", "--status", "needs-approval")).out).toContain(id);
+  // The server's list of open runs is late by a moment.
+  await expect.poll(async () => (await cli("list", "--status", "needs-approval")).out, POLL).toContain(id);
   expect(await cli("approve", id, "call-kim", "--always")).toMatchObject({ code: 0 });
   expect({ code: await running, ...said }).toMatchObject({ code: 0, out: expect.stringContaining("Wired.") });
   expect(said.err.split("Waits for approval").length).toBe(2);

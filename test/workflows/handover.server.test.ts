@@ -34,8 +34,9 @@ test("an agent hands its task over: outcome, status and list say so, and a perso
   const { searchAttributes, status } = await session.handle.describe();
   expect([status.name, searchAttributes["HoldfastStatus"]]).toEqual(["COMPLETED", ["handoff"]]);
   expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "completed", outcome }]);
-  const listed = await runCommandLine(stage, "list", "--status", "handoff", "--json");
-  expect(listed.out).toContain(session.id);
+  // The server's list of open runs is late by a moment.
+  const list = async () => (await runCommandLine(stage, "list", "--status", "handoff", "--json")).out;
+  await expect.poll(list).toContain(session.id);
   const shown = await runCommandLine(stage, "status", session.id);
   expect(shown.out).toContain("handed over by hand_off: Sign it. ***");
 
