@@ -575,17 +575,10 @@ async function record(
 /** Runs one job or evaluation and writes its history: `stages` is what each of its agents says. */
 async function recordJob(name, type, { stages, agent = {}, agents = {}, request, meanwhile }) {
   if (!isWanted(name)) return;
-  const conversation = (key) => `${name}-${key}`;
-  model.script({
-    conversations: Object.entries(stages).map(([key, replies]) => ({
-      match: (asked) => asked.conversation === conversation(key),
-      replies,
-    })),
-  });
+  scriptConversations(name, stages);
   const hashes = {};
   for (const key of Object.keys(stages)) {
-    const headers = { "x-conversation": conversation(key) };
-    const definition = createTestAgent(model, { ...agent, ...agents[key], model: { headers } });
+    const definition = createConversingAgent(name, key, { ...agent, ...agents[key] });
     hashes[key] = await transcript.saveDefinition(definition);
   }
   const handle = await client.workflow.start(type, {
@@ -601,22 +594,13 @@ async function recordJob(name, type, { stages, agent = {}, agents = {}, request,
 /** Runs a suite of a few cases, and writes the histories of the run and of the first part of each kind. */
 async function recordSuite(name, { configurations, conversations, cases, settings = {}, meanwhile }) {
   if (!isWanted(name)) return;
-  const conversation = (key) => `${name}-${key}`;
-  model.script({
-    conversations: Object.entries(conversations).map(([key, replies]) => ({
-      match: (asked) => asked.conversation === conversation(key),
-      replies,
-    })),
-  });
+  scriptConversations(name, conversations);
   const holdfast = await connect({ address, namespace, home, taskQueue: worker.taskQueue, settings });
   const suite = defineSuite({
     name,
     configurations: Object.entries(configurations).map(([key, agent]) => ({
       name: key,
-      agent: createTestAgent(model, {
-        ...agent,
-        model: { headers: { "x-conversation": conversation(key) } },
-      }),
+      agent: createConversingAgent(name, key, agent),
     })),
     cases: Array.from({ length: cases }, (_, at) => ({ id: `c${at}`, input: `Say ${at}`, expected: "One." })),
     scorers: [{ type: "exact" }],
@@ -641,6 +625,21 @@ async function recordSuite(name, { configurations, conversations, cases, setting
     }
   }
   await holdfast.close();
+}
+
+/** Scripts what each agent of a recording is told. */
+function scriptConversations(name, conversations) {
+  model.script({
+    conversations: Object.entries(conversations).map(([key, replies]) => ({
+      match: ({ conversation }) => conversation === `${name}-${key}`,
+      replies,
+    })),
+  });
+}
+
+/** Creates the agent of a recording that `scriptConversations` answers. */
+function createConversingAgent(name, key, options) {
+  return createTestAgent(model, { ...options, model: { headers: { "x-conversation": `${name}-${key}` } } });
 }
 
 function isWanted(name) {
