@@ -10,6 +10,7 @@ import type { Activities } from "../activities/activity-types.ts";
 import type { Amounts } from "../core/budget/account-state.ts";
 import { DEPTH } from "../core/job/job.ts";
 import type { PartEnd } from "../core/machine/task.ts";
+import { readControlChange } from "../core/suite/control-change.ts";
 import type {
   AnsweredCells,
   EndedCell,
@@ -17,7 +18,6 @@ import type {
   PartEndReason,
   PreparedCell,
 } from "../core/suite/suite-parts.ts";
-import { omitUndefined } from "../platform/text/omit-undefined.ts";
 import type { SuiteControl } from "../schema/suite.ts";
 import { buildCellsOptions, buildWriteOptions, SUITE_PRIORITY } from "./activity-options.ts";
 import { controlSuiteSignal } from "./messages.ts";
@@ -38,7 +38,7 @@ export async function suiteShard(request: ShardRequest): Promise<AnsweredCells> 
   checkRequest(request, "suiteShard");
   let control: Pick<SuiteControl, "state" | "concurrency"> = request;
   setHandler(controlSuiteSignal, (change) => {
-    control = { ...control, ...omitUndefined(change ?? {}) };
+    control = { ...control, ...readControlChange(change) };
   });
   return request.kind === "answer"
     ? await answerCells(request, () => control)

@@ -12,6 +12,7 @@ import {
 } from "@temporalio/workflow";
 import type { Activities } from "../activities/activity-types.ts";
 import { toUsd } from "../core/budget/amounts.ts";
+import { readControlChange } from "../core/suite/control-change.ts";
 import type { SuiteProgress } from "../core/suite/suite-dashboard.ts";
 import type { AnsweredCells, CellRange, TakenCells } from "../core/suite/suite-parts.ts";
 import { countLanes, grantBudget, shareConcurrency, type WorkingPart } from "../core/suite/suite-progress.ts";
@@ -206,15 +207,15 @@ class SuiteRun {
     );
   }
 
-  #change(change: Partial<SuiteControl>): void {
-    const { state, concurrency, maxCostUsd } = change ?? {};
-    if (state === "stopping") {
+  #change(given: unknown): void {
+    const change = readControlChange(given);
+    if (change.state === "stopping") {
       this.#cancel("a user has stopped it");
       return;
     }
     this.#changes += 1;
     this.#isChanged = true;
-    this.#control = { ...this.#control, ...omitUndefined({ state, concurrency, maxCostUsd }) };
+    this.#control = { ...this.#control, ...change };
     this.#tellParts();
   }
 

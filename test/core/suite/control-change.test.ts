@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { readControlChange } from "../../../src/core/suite/control-change.ts";
+
+test("each valid field is read, and `null` removes the budget", () => {
+  const change = { state: "paused", concurrency: 3, maxCostUsd: 0.5 };
+  expect(readControlChange(change)).toEqual(change);
+  expect(readControlChange({ maxCostUsd: null })).toEqual({ maxCostUsd: null });
+  expect(readControlChange({ concurrency: 1 })).toEqual({ concurrency: 1 });
+});
+
+test.each([
+  undefined,
+  null,
+  "paused",
+  7,
+  [],
+  { state: "planning" },
+  { state: "toString" },
+  { concurrency: 0 },
+  { concurrency: -1 },
+  { concurrency: 1.5 },
+  { concurrency: "4" },
+  { concurrency: null },
+  { maxCostUsd: 0 },
+  { maxCostUsd: -1 },
+  { maxCostUsd: "1" },
+  { other: 1 },
+])("%j changes nothing", (given) => {
+  expect(readControlChange(given)).toEqual({});
+});
+
+test("an invalid field does not discard the others", () => {
+  expect(readControlChange({ state: "running", concurrency: 0 })).toEqual({ state: "running" });
+});
