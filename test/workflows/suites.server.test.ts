@@ -191,7 +191,7 @@ describe("control", () => {
     },
   );
 
-  test("the concurrency changes while cells are asked, and a budget needs known prices", async () => {
+  test("the concurrency changes while cells are asked, and what is not valid changes nothing", async () => {
     for (const cells of ["answer", "agent"] as const) {
       const suite = new TestSuite(stage);
       suite.script({ "": { text: "done", holdUntil: suite.mark } });
@@ -209,6 +209,11 @@ describe("control", () => {
       await expect(run.change({ maxCostUsd: 1 })).rejects.toThrow(
         /has a budget, and the price of .* is unknown/,
       );
+      await expect(run.change({ concurrency: 0 })).rejects.toThrow(/The change is not valid: concurrency/);
+      const workflow = stage.client.workflow.getHandle(run.id);
+      for (const given of [{ concurrency: 0 }, { concurrency: "many" }, { state: "lost" }, null, "stop"])
+        await workflow.signal("controlSuite", given);
+      expect(await workflow.query(suiteStatusQuery)).toMatchObject({ state: "running", concurrency: 4 });
       expect((await run.status()).control).toMatchObject({ concurrency: 4, maxCostUsd: null });
       stage.model.release(suite.mark);
       expect(await run.result()).toMatchObject({ status: "ended", finished: 8 });

@@ -23,7 +23,7 @@ export function assertPricesKnown(
 }
 
 /** Reads the agents of a stored plan: those of its configurations, and the judges. */
-export async function readAgents(
+export async function readPlannedAgents(
   { configurations, scorers }: Pick<SuitePlan, "configurations" | "scorers">,
   transcript: Pick<Transcript, "readDefinition">,
 ): Promise<readonly AgentDefinition[]> {

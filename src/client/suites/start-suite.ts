@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { LoadedSuite } from "../../config/suite-file/loaded-suite.ts";
 import { getDefinitionKind } from "../../core/suite/cell-kind.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
-import { check } from "../../schema/check.ts";
 import { Scorer } from "../../schema/scorer.ts";
 import { MAX_CONCURRENCY, SuiteControl, SuitePlan } from "../../schema/suite.ts";
 import { digestScorer } from "../../store/transcript/digest-scorer.ts";
@@ -18,6 +17,7 @@ import { checkSearchAttributes } from "../runs/check-search-attributes.ts";
 import { validateDefinition } from "../runs/pin-definition.ts";
 import { assertPricesKnown } from "./assert-prices-known.ts";
 import { digestConfiguration, findUnversioned } from "./cell-id.ts";
+import { parseSuiteInput } from "./parse-suite-input.ts";
 import { type PlannedConfiguration, type PlanProgress, planCells } from "./plan-cells.ts";
 
 /** How a run of a suite differs from what the suite states. */
@@ -52,25 +52,33 @@ export async function startSuite(
   const transcript = await link.storage.openTranscript();
   const scorers = await storeScorers(suite, transcript);
   const configurations = await storeConfigurations(suite, transcript, { fresh, cells, run: id });
-  const control = parseControl({
-    state: "running",
-    concurrency: Math.min(options.concurrency ?? suite.concurrency, MAX_CONCURRENCY),
-    maxCostUsd: options.maxCostUsd === undefined ? suite.maxCostUsd : options.maxCostUsd,
-  });
+  const control = parseSuiteInput(
+    SuiteControl,
+    {
+      state: "running",
+      concurrency: Math.min(options.concurrency ?? suite.concurrency, MAX_CONCURRENCY),
+      maxCostUsd: options.maxCostUsd === undefined ? suite.maxCostUsd : options.maxCostUsd,
+    },
+    "The run",
+  );
   assertPricesKnown(control, [
     ...suite.configurations.map(({ definition }) => definition),
     ...suite.scorers.flatMap(({ judge }) => judge ?? []),
   ]);
-  const plan = parsePlan({
-    name: suite.name,
-    tags: [...suite.tags],
-    configurations: configurations.map(({ configuration }) => configuration),
-    repetitions: suite.repetitions,
-    scorers,
-    stopAfterFailures: suite.stopAfterFailures,
-    ...(fresh ? { fresh } : {}),
-    keepWorkspaces: options.keepWorkspaces ?? suite.keepWorkspaces,
-  });
+  const plan = parseSuiteInput(
+    SuitePlan,
+    {
+      name: suite.name,
+      tags: [...suite.tags],
+      configurations: configurations.map(({ configuration }) => configuration),
+      repetitions: suite.repetitions,
+      scorers,
+      stopAfterFailures: suite.stopAfterFailures,
+      ...(fresh ? { fresh } : {}),
+      keepWorkspaces: options.keepWorkspaces ?? suite.keepWorkspaces,
+    },
+    "The suite",
+  );
   await transcript.suites.createRun({
     id,
     plan,
@@ -166,19 +174,4 @@ async function storeConfigurations(
       };
     }),
   );
-}
-
-function parsePlan(plan: SuitePlan): SuitePlan {
-  return parse(SuitePlan, plan, "The suite");
-}
-
-function parseControl(control: SuiteControl): SuiteControl {
-  return parse(SuiteControl, control, "The run");
-}
-
-function parse<Value>(schema: import("zod").ZodType<Value>, value: unknown, what: string): Value {
-  const checked = check(schema, value, "");
-  if (checked.ok) return checked.value;
-  const { problems } = checked;
-  throw new HoldfastError("input-invalid", `${what} is not valid: ${problems.join("; ")}.`, { problems });
 }

@@ -138,13 +138,22 @@ export class SuiteRun {
     }
   }
 
-  /** Changes the concurrency, the budget or the state, also while cells are asked. */
+  /**
+   * Changes the concurrency, the budget or the state, also while cells are asked.
+   *
+   * @throws {HoldfastError} If a value is not valid, or a budget is given and the price of a model is unknown.
+   */
   async change(change: Partial<SuiteControl>): Promise<SuiteRunRecord> {
     const transcript = await this.#openTranscript();
     const { suites } = transcript;
+    const [{ SuiteControl: Control }, { parseSuiteInput }] = await Promise.all([
+      import("../../schema/suite.ts"),
+      import("./parse-suite-input.ts"),
+    ]);
+    parseSuiteInput(Control.partial(), change, "The change");
     if (change.maxCostUsd != null) {
-      const { assertPricesKnown, readAgents } = await import("./assert-prices-known.ts");
-      assertPricesKnown(change, await readAgents((await this.#readRecord()).plan, transcript));
+      const { assertPricesKnown, readPlannedAgents } = await import("./assert-prices-known.ts");
+      assertPricesKnown(change, await readPlannedAgents((await this.#readRecord()).plan, transcript));
     }
     const record = await suites.controlRun(this.id, change);
     if (record === undefined) return await this.#rejectUnknown();
