@@ -49,7 +49,7 @@ class CellAnswering {
   readonly #beginUntilMs = Date.now() + BEGIN_FOR_MS;
   #concurrency = 1;
   /** Resolves when an operator has changed something. */
-  #changed = createSignal();
+  #changed = createDeferred();
   #endReason: PartEndReason | undefined;
   #spentUsd: number | null = 0;
   #moved = 0;
@@ -171,13 +171,13 @@ class CellAnswering {
     if (this.#endReason === undefined && concurrency === this.#concurrency) return;
     this.#concurrency = concurrency;
     this.#changed.resolve();
-    this.#changed = createSignal();
+    this.#changed = createDeferred();
   }
 }
 
-type Signal = { readonly promise: Promise<void>; readonly resolve: () => void };
+type Deferred = { readonly promise: Promise<void>; readonly resolve: () => void };
 
-function createSignal(): Signal {
+function createDeferred(): Deferred {
   let resolve = () => {};
   const promise = new Promise<void>((done) => {
     resolve = done;

@@ -186,7 +186,7 @@ test("an iterator that was read says so, instead of giving no cases", async () =
   await expect(listCases(sound)).rejects.toThrow("give a function that returns them");
 });
 
-/** What a reader would hold of a file that it reads whole. */
+/** The lines of a file that no reader should hold as a whole. */
 const MANY_LINES = isThorough ? 100_000 : 10_000;
 
 test("a file of many cases is read as far as it is asked for", async () => {

@@ -8,7 +8,7 @@ import type { AskJudge } from "../judge-answers.ts";
 
 /** The explanation of a score for which the workspace of a cell is needed that cannot be found. */
 export const WORKSPACE_IS_MISSING =
-  "The workspace of the cell is not on this host, or was deleted after the cell was scored (`keepWorkspaces` keeps it).";
+  "The workspace of the cell is not on this host, or was deleted after the cell was scored: a scorer that is added later needs a suite that keeps workspaces.";
 
 /** A cell that is to be scored. */
 export type ScoredCell = {
