@@ -64,9 +64,15 @@ if (agents !== undefined && !(Number.isSafeInteger(agents) && agents > 0)) {
   process.exit(2);
 }
 
-const log = (line) => process.stderr.write(`${line}\n`);
-const { measure } = await import(`./${name}.mjs`);
+const { measure, PARTS = [] } = await import(`./${name}.mjs`);
 const { quick = false, part, postgres } = values;
+if (part !== undefined && !PARTS.includes(part)) {
+  const known = PARTS.length === 0 ? "it is measured as a whole" : `it has ${PARTS.join(", ")}`;
+  process.stderr.write(`${name} has no part "${part}": ${known}.\n\n${USAGE}`);
+  process.exit(2);
+}
+
+const log = (line) => process.stderr.write(`${line}\n`);
 const figures = await measure({ log, quick, agents, part, postgres });
 if (values.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
 else
