@@ -188,6 +188,25 @@ thoroughTest("a run whose budget is used up says so with its exit code", async (
   expect(await holdfast("eval", "resume", "last", "--json")).toMatchObject({ code: 0 });
 });
 
+thoroughTest("cases that are not valid are an error of the input, and end the run", async () => {
+  const file = join(folder, "broken.toml");
+  await writeFile(file, 'name = "broken"\nagents = ["short.toml"]\ncases = "broken.jsonl"\n');
+  for (const [cases, message] of [
+    ["", "the suite has no cases"],
+    [
+      '{"input":"One?"}\n{"inputs":"Two?"}\n',
+      'broken.jsonl:2:2: error: inputs: unknown key; did you mean "input"?',
+    ],
+  ] as const) {
+    await writeFile(join(folder, "broken.jsonl"), cases);
+    const run = await holdfast("eval", "run", file);
+    expect(run.code).toBe(2);
+    expect(run.err).toContain(message);
+    const [newest] = (await holdfast("eval", "list", "--json")).lines;
+    expect(newest).toMatchObject({ name: "broken", status: "failed", reason: "its cases are not valid" });
+  }
+});
+
 function buildSuite(name: string, questions: readonly string[]): string {
   const cases = questions.map((input) => `[[cases]]\ninput = ${JSON.stringify(input)}\n`);
   return `name = "${name}"\nagents = ["short.toml"]\n${cases.join("")}`;

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { formatProblem } from "../../config/problem.ts";
 import type { LoadedSuite } from "../../config/suite-file/loaded-suite.ts";
+import { SuiteCaseError } from "../../config/suite-file/read-cases.ts";
 import { getDefinitionKind } from "../../core/suite/cell-kind.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
 import { Scorer } from "../../schema/scorer.ts";
@@ -88,11 +90,18 @@ export async function startSuite(
   });
   const endWith = (reason: string) =>
     transcript.suites.setStatus(id, { status: "failed", reason, atMs: Date.now() });
-  await planCells(
-    { run: id, cases: suite.cases(), configurations, repetitions: plan.repetitions, limit },
-    transcript.suites,
-    { onPlanning, signal },
-  );
+  try {
+    await planCells(
+      { run: id, cases: suite.cases(), configurations, repetitions: plan.repetitions, limit },
+      transcript.suites,
+      { onPlanning, signal },
+    );
+  } catch (error) {
+    if (!(error instanceof SuiteCaseError)) throw error;
+    await endWith("its cases are not valid");
+    const problems = error.problems.map(formatProblem);
+    throw new HoldfastError("input-invalid", error.message, { problems, cause: error });
+  }
   const record = await transcript.suites.startRun(id, Date.now());
   if (record.cells === 0) {
     const message = `The suite ${suite.name} has no cases: there is nothing to ask.`;
