@@ -35,7 +35,7 @@ const ROWS: readonly CellRow[] = Array.from({ length: 8 }, (_, number) => {
   return {
     ...cell(number, { caseNumber: Math.floor(number / 2), configuration }),
     state: isFailed ? ("failed" as const) : ("finished" as const),
-    result: result(isFailed ? { state: "failed", outcome: "provider/rejected" } : {}),
+    result: result(isFailed ? { state: "failed", outcome: "api" } : {}),
     scores: isFailed ? {} : { "exact-1": { class: "scored" as const, value, passed: value === 1 } },
   };
 });
@@ -59,7 +59,7 @@ test("a report has a table by configuration, failures by class, and comparisons"
   expect(lines[0]).toMatch(/^CONFIGURATION +EXACT +FINISHED +FAILED +USD/);
   expect(lines[1]).toMatch(/^a +0\.500 \[0\.150, 0\.850\] +4\/4 +2\.0000/);
   expect(lines[2]).toMatch(/^b +0\.333 \[0\.\d+, 0\.\d+\] +3\/4 +1 +2\.0000/);
-  expect(lines).toContain("1 × provider/rejected (b 1)");
+  expect(lines).toContain("1 × api (b 1)");
   expect(lines.at(-1)).toMatch(/^exact +a +b +-0\.333 \[.*no difference shown +3 +mcnemar/);
 });
 

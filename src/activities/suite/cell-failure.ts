@@ -9,9 +9,9 @@ import { DefinitionError } from "../step/failure.ts";
 
 const MAX_MESSAGE_BYTES = 997;
 
-/** Names the class of an error: failures of one class most often have one cause. */
+/** Names the class of an error, as the outcome of a run does: failures of one class most often have one cause. */
 function classifyFailure(error: unknown): string {
-  if (error instanceof ProviderError) return `provider/${error.fault}`;
+  if (error instanceof ProviderError) return error.fault;
   if (error instanceof DefinitionError) return "definition";
   return "other";
 }
