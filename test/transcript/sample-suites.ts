@@ -75,7 +75,7 @@ export function result(of: Partial<CellResult> = {}): CellResult {
 }
 
 export const failure = (of: Partial<CellResult> = {}): CellResult =>
-  result({ state: "failed", outcome: "provider/rejected", message: "The vendor rejected it", ...of });
+  result({ state: "failed", outcome: "api", message: "The vendor rejected it", ...of });
 
 export const score = (value = 1, of: Partial<Score> = {}): Score => ({ class: "scored", value, ...of });
 

@@ -201,13 +201,13 @@ export function testSuiteContract(make: () => Promise<TranscriptFixture>): void 
         finished(1, { result: failure({ outcome: "timeout", costUsd: 0 }), scores: [] }),
       );
       const counts = { pending: 1, finished: 0, failed: 2, costUsd: 0.25, paidUsd: 0.25 };
-      const failures = { "provider/rejected": 1, timeout: 1 };
+      const failures = { api: 1, timeout: 1 };
       expect(await suites.countCells("run-1")).toEqual({ ...counts, failures });
       const found = await suites.readCells("run-1", { after: -1, limit: 9, state: "failed" });
       expect(found.map(({ number }) => number)).toEqual([0, 1]);
       expect(found[0]).toMatchObject({ result: failed });
-      expect(await suites.retryFailed("run-1", "provider/rejected")).toBe(1);
-      expect(await suites.retryFailed("run-1", "provider/rejected")).toBe(0);
+      expect(await suites.retryFailed("run-1", "api")).toBe(1);
+      expect(await suites.retryFailed("run-1", "api")).toBe(0);
       expect(await readStates(suites)).toEqual(["pending", "failed", "pending"]);
       // A repeated request of the first attempt does not undo the retry.
       await suites.finishCell(finished(0, { result: failed, scores: [] }));
