@@ -3,6 +3,7 @@ import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/def
 import { Headers } from "../../src/schema/headers.ts";
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
 import { OpenAiCompat, Protocol } from "../../src/schema/model.ts";
+import { anyGrapheme } from "../support/any-grapheme.ts";
 
 // Random definitions: everything that code can express.
 
@@ -17,7 +18,7 @@ const wholeNumber = fc.integer({ min: 1, max: 10_000_000 });
 const rate = fc.double({ min: 0, max: 100, noNaN: true }).map((value) => (Object.is(value, -0) ? 0 : value));
 /** Texts that a format, a reference or a variable might take for something else. */
 const text = fc.oneof(
-  fc.string({ unit: "grapheme", maxLength: 30 }),
+  fc.string({ unit: anyGrapheme, maxLength: 30 }),
   fc.constantFrom(
     "",
     "true",

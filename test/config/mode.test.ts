@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { formatProblem } from "../../src/config/problem.ts";
 import { FORMATS } from "../../src/config/source/source-format.ts";
 import { WorkMode as Mode, type WorkMode, type WorkModeInput } from "../../src/schema/mode.ts";
+import { anyGrapheme } from "../support/any-grapheme.ts";
 import { isThorough } from "../support/test-depth.ts";
 import { listProblems, load, PROVIDER } from "./agent-files.ts";
 import { anyDefinition } from "./any-definition.ts";
@@ -133,7 +134,7 @@ const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: und
 const whole = fc.integer({ min: 1, max: 10_000_000 });
 const partName = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
 const text = fc.oneof(
-  fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }),
+  fc.string({ unit: anyGrapheme, minLength: 1, maxLength: 20 }),
   fc.constantFrom("${HOME}", "$${HOME}", "{{input}}", "file:x", "none", "a\n'b\"", "- x", "true", "12"),
 );
 const limits = fc.record({

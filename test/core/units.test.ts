@@ -19,6 +19,7 @@ import { truncateForPreview } from "../../src/platform/text/preview.ts";
 import type { AgentMessage, Usage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { anyCodePoint } from "../support/any-code-point.ts";
+import { anyGrapheme } from "../support/any-grapheme.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { userMessage } from "./support/lines.ts";
 import { expectNoOrphans } from "./support/rules.ts";
@@ -46,7 +47,7 @@ describe("previews", () => {
 
   test("are the longest beginning of the text that fits the limit, without a broken character [IRON-14.1-2]", () => {
     void assert(
-      property(string({ unit: "grapheme" }), nat(40), (text, max) => {
+      property(string({ unit: anyGrapheme }), nat(40), (text, max) => {
         const cut = truncateForPreview(text, max);
         if (Buffer.byteLength(text) <= max) expect(cut).toBe(text);
         else {
@@ -75,7 +76,7 @@ describe("estimates", () => {
 
   test("count UTF-8 bytes, also of lone surrogates [CTX-01.2]", () => {
     void assert(
-      property(string({ unit: anyCodePoint }), string({ unit: "grapheme" }), (binary, graphemes) => {
+      property(string({ unit: anyCodePoint }), string({ unit: anyGrapheme }), (binary, graphemes) => {
         for (const text of [binary, graphemes, `${graphemes}\ud83e`, `\udd80${graphemes}`]) {
           if (countUtf8Bytes(text) !== Buffer.byteLength(text)) throw new Error(JSON.stringify(text));
         }

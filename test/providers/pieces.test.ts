@@ -23,6 +23,7 @@ import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { createMask } from "../../src/models/secret-masks.ts";
 import { SseReader } from "../../src/models/sse-reader.ts";
 import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
+import { anyGrapheme } from "../support/any-grapheme.ts";
 import { createRequest, encodeSse, joinDeltas, readAnswer } from "./answer-reader.ts";
 import { sliceBytes } from "./slices.ts";
 
@@ -451,7 +452,7 @@ test("Claude's blocks that are complete at their start, as some servers send the
 
 describe("events from bytes", () => {
   test("property: slicing changes nothing", () => {
-    const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replace(/[\r\n]/g, " "));
+    const line = fc.string({ unit: anyGrapheme, maxLength: 20 }).map((text) => text.replace(/[\r\n]/g, " "));
     const event = fc.record({
       event: fc.option(
         line.filter((text) => text.trim() === text && text !== ""),

@@ -17,6 +17,7 @@ import { OpenAiCompat, type ThinkingLevel } from "../../src/schema/model.ts";
 import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
 import { toToolDefinition } from "../../src/tools/tool.ts";
 import { ToolRegistry } from "../../src/tools/tool-registry.ts";
+import { anyGrapheme } from "../support/any-grapheme.ts";
 import { createRequest } from "./answer-reader.ts";
 
 const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
@@ -161,7 +162,7 @@ describe("thinking in Claude's API", () => {
 });
 
 describe("a vendor's signature", () => {
-  const anySignature = fc.string({ minLength: 1, unit: "grapheme" });
+  const anySignature = fc.string({ minLength: 1, unit: anyGrapheme });
 
   test("is sent back to it unchanged, on every later turn, and to no other [TYP-02.1, X-35, XLAT-03.1]", () => {
     fc.assert(
@@ -332,7 +333,7 @@ describe("conversations in the form that vendors accept", () => {
   });
 
   const anyId = fc.oneof(
-    fc.string({ maxLength: 90, unit: "grapheme" }),
+    fc.string({ maxLength: 90, unit: anyGrapheme }),
     fc.constantFrom("", "a", "a|b", "x".repeat(80)),
   );
   const anyContent = fc.array(

@@ -28,9 +28,10 @@ import {
 import { CacheConfig, ModelConfig, OpenAiCompat, Protocol, ThinkingLevel } from "../../src/schema/model.ts";
 import { ContinuationKind, TurnTrigger } from "../../src/schema/record.ts";
 import { ToolDefinition, ToolStrategy } from "../../src/schema/tool.ts";
+import { anyGrapheme } from "../support/any-grapheme.ts";
 
 const count = fc.nat({ max: 2 ** 40 });
-const anyText = fc.string({ unit: "grapheme", maxLength: 20 });
+const anyText = fc.string({ unit: anyGrapheme, maxLength: 20 });
 const anyJson = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 /** Absent fields are absent, not undefined. */

@@ -6,6 +6,7 @@ import { readFrontMatter } from "../../src/tools/sources/skills/read-front-matte
 import { readSkillText, splitTools } from "../../src/tools/sources/skills/read-skill-text.ts";
 import { formatSkillProblem } from "../../src/tools/sources/skills/skill-problem.ts";
 import { anyCodePoint } from "../support/any-code-point.ts";
+import { anyGrapheme } from "../support/any-grapheme.ts";
 
 const read = (text: string, folder = "git") => readSkillText(text, "SKILL.md", folder);
 const said = (text: string, folder?: string) => read(text, folder).problems.map(formatSkillProblem);
@@ -127,10 +128,10 @@ describe("a SKILL.md", () => {
 
 test("any name, description and body, written as YAML, is read back [SKL-02.2]", () => {
   const line = fc
-    .string({ unit: "grapheme", minLength: 1, maxLength: 200 })
+    .string({ unit: anyGrapheme, minLength: 1, maxLength: 200 })
     .filter((text) => !/\p{Cc}/u.test(text) && sanitiseText(text, Number.POSITIVE_INFINITY) === text);
   const name = fc.stringMatching(/^[a-z0-9]([a-z0-9]|-[a-z0-9]){0,20}$/);
-  const body = fc.string({ unit: "grapheme", maxLength: 200 }).filter((text) => !/[\r]/.test(text));
+  const body = fc.string({ unit: anyGrapheme, maxLength: 200 }).filter((text) => !/[\r]/.test(text));
   fc.assert(
     fc.property(name, line, line, body, (called, description, license, text) => {
       fc.pre(description.trim() !== "" && license.trim() !== "");
