@@ -51,7 +51,26 @@ const LONGEST = [
   "workflows/attach.server",
 ].map((name) => `/test/${name}.test.ts`);
 
-/** The longest files first, by turns with crash tests: those wait much, and the others fill the processors beside them. */
+/**
+ * Tests that start many processes. Node copies the whole of a process to start another one: 8 ms of processor time at
+ * 300 MB, 16 ms at 800 MB (2026-11-28), and a process of tests grows with each file. So these come first.
+ */
+const SPAWNING = [
+  "/test/apps/git/",
+  "/test/platform/sandbox/",
+  "/test/mcp/",
+  "/test/tools/",
+  "/test/cli/",
+  "/test/hooks/",
+  "/test/skills/",
+  "/test/activities/",
+  "/test/devserver/",
+];
+
+/**
+ * The order of the files: those that start many processes, by turns with crash tests, which wait much while others fill the
+ * processors. Then the ones that compute, the longest first.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const missing = LONGEST.filter((name) => !existsSync(this.ctx.config.root + name));
@@ -59,12 +78,13 @@ export class LongestFirst extends BaseSequencer {
       throw new Error(`test/support/longest-first.ts names files that do not exist: ${missing}`);
     const sorted = await super.sort(files);
     const crash = sorted.filter(({ moduleId }) => moduleId.endsWith(".crash.test.ts"));
+    const spawning = sorted.filter(({ moduleId }) => SPAWNING.some((folder) => moduleId.includes(folder)));
     const core = sorted.filter(({ moduleId }) => moduleId.includes("/test/core/"));
     const longest = LONGEST.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(name)));
-    const computing = [...new Set([...longest, ...core])];
-    const first = Array.from({ length: Math.max(crash.length, computing.length) }, (_, nth) => [
+    const beside = [...new Set([...spawning, ...longest, ...core])];
+    const first = Array.from({ length: Math.max(crash.length, beside.length) }, (_, nth) => [
       crash[nth],
-      computing[nth],
+      beside[nth],
     ]);
     return [...new Set([...first.flat().filter((file) => file !== undefined), ...sorted])];
   }

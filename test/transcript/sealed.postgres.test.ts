@@ -61,12 +61,10 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
     return Buffer.concat(rows.map(({ path }) => readFileSync(path)));
   }
 
-  let made = 0;
-
   // `npm test` runs the contract on each back end once, without keys.
   thoroughDescribe("the contract of all back ends", () => {
     testTranscriptContract("PostgresTranscript with keys", async () => {
-      const schema = `${bench.schema}_${made++}`;
+      const schema = bench.lendSchema();
       const url = bench.formatUrl({ schema });
       return {
         transcript: await bench.open({ url, encryption: A }),

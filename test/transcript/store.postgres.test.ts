@@ -15,10 +15,8 @@ const KILL_POINT = new URL("../../dist/platform/kill-point.js", import.meta.url)
 describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a transcript in PostgreSQL", () => {
   const bench = PostgresFixture.forEachTest();
 
-  let made = 0;
-
   const make = async () => {
-    const url = bench.formatUrl({ schema: `${bench.schema}_${made++}` });
+    const url = bench.formatUrl({ schema: bench.lendSchema() });
     return {
       // Two hundred writes of one session run one after another, on a busy machine for longer than the default deadline.
       transcript: await bench.open({ url, deadlineMs: 60_000 }),
