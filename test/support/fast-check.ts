@@ -26,7 +26,21 @@ function run<Ts>(
   parameters: library.Parameters<Ts>,
 ): Promise<void> | void {
   if (property.isAsync()) yieldToEventLoop(property as library.IAsyncPropertyWithHooks<Ts>);
+  limitShrinking(property);
   return library.assert(property as library.IAsyncProperty<Ts>, parameters);
+}
+
+/** How long a smaller example of a failure is searched for. The smallest of a long text could take hours. */
+const SHRINK_MS = 10_000;
+
+function limitShrinking<Ts>(property: library.IRawProperty<Ts>): void {
+  const shrink = property.shrink.bind(property);
+  let endMs: number | undefined;
+  property.shrink = (value) => {
+    endMs ??= performance.now() + SHRINK_MS;
+    const until = endMs;
+    return shrink(value).takeWhile(() => performance.now() < until);
+  };
 }
 
 // Saved before a test can install fake timers.
