@@ -469,6 +469,20 @@ describe("reasoning", () => {
       { type: "text", text: "hi" },
     ]);
   });
+
+  test("reasoning that nothing follows is not sent back, however many items it has", () => {
+    const thoughts = [1, 2, 3].map((nth) => ({
+      type: "thinking" as const,
+      thinking: "",
+      signature: JSON.stringify({ ...reasoning(), id: `rs_${nth}`, encrypted_content: "x" }),
+    }));
+    const send = (...content: object[]) => {
+      const answer = AssistantMessage.parse({ ...read([end()]).message, content });
+      return toInputItems(buildConversation([answer], answer.provider, selectIdRule("vendor")));
+    };
+    expect(send(text("hi"), ...thoughts).map((item) => "type" in item && item.type)).toEqual(["message"]);
+    expect(send(...thoughts, text("hi"))).toHaveLength(4);
+  });
 });
 
 describe("usage and tier", () => {

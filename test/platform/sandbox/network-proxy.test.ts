@@ -331,6 +331,21 @@ describe("a request", () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 403 /);
   });
 
+  test("that is refused is read to its end, so that a program which first writes everything reads why", async () => {
+    const proxy = await startProxy(["allowed.test:443"]);
+    const socket = connect({ port: proxy.port, host: "127.0.0.1" });
+    socket.on("error", () => {});
+    socket.write(connectTo("other.test:443"));
+    // More than the system buffers.
+    await new Promise((resolve) => socket.write(Buffer.alloc(16 * 1024 * 1024), resolve));
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    await once(socket, "close");
+    expect(answer).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
   test("more connections than the limit are refused", async () => {
     const proxy = await startProxy(["allowed.test:443"], {}, { maxConnections: 2 });
     const waiting = Array.from({ length: 4 }, () => connect({ port: proxy.port, host: "127.0.0.1" }));
