@@ -22,6 +22,9 @@ afterAll(() => stage.close());
 
 const usage = { input: 1000, output: 1000 };
 
+/** In the history of a workflow that could not start another one, because a run of the same name is open. */
+const TAKEN = "startChildWorkflowExecutionFailedEventAttributes";
+
 describe("cells of one answer", () => {
   test("each case is asked by each configuration as often as it is repeated, and what was asked is not asked again", async () => {
     const suite = new TestSuite(stage);
@@ -365,6 +368,28 @@ describe("cells with a run of their own", () => {
     // No request was sent a second time.
     const sent = suite.listRequests().map(({ body }) => JSON.stringify(body));
     expect(new Set(sent).size).toBe(sent.length);
+  });
+
+  test("a cell that another run works on takes nothing from the budget", async () => {
+    const suite = new TestSuite(stage);
+    suite.script({ shared: { text: "shared", holdUntil: suite.mark } });
+    const configurations = [{ agent: suite.agent({ tools: ["read_file"] }) }];
+    const first = await suite.start({ configurations, cases: suite.cases("shared") });
+    await eventually(() => suite.listRequests("shared").length > 0, { what: "the agent at work" });
+    // So many that the first part has the shared cell and another one.
+    const cases = suite.cases("shared", "q1", "q2", "q3", "q4");
+    const second = await suite.start({ configurations, cases, maxCostUsd: 1, concurrency: 1 });
+    const readHistory = async () => JSON.stringify(await readHistories(second.id)).replaceAll("\\", "");
+    await eventually(async () => (await readHistory()).includes(TAKEN), {
+      what: "the second run to find the agent at work",
+    });
+    stage.model.release(suite.mark);
+    expect(await second.result()).toMatchObject({ status: "ended", finished: 5 });
+    expect(await first.result()).toMatchObject({ finished: 1 });
+    expect(suite.listRequests()).toHaveLength(5);
+    const history = await readHistory();
+    expect(history).toContain('"reason":"done"');
+    expect(history).not.toContain('"reason":"budget"');
   });
 
   thoroughTest("equal cells of one run are asked once", async () => {
