@@ -52,8 +52,8 @@ const LONGEST = [
 ].map((name) => `/test/${name}.test.ts`);
 
 /**
- * Tests that start many processes. Node copies the whole of a process to start another one: 8 ms of processor time at
- * 300 MB, 16 ms at 800 MB (2026-11-28), and a process of tests grows with each file. So these come first.
+ * Tests that start many processes. Node copies the tables of a process's memory to start another one: 2 ms of processor time
+ * at 300 MB, 5 ms at 800 MB (2026-11-28), and a process of tests grows with each file. So these come first.
  */
 const SPAWNING = [
   "/test/apps/git/",
