@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { spawnScript } from "./sqlite-child.ts";
 
 const ENTRY = new URL("../../dist/store/transcript/postgres/postgres-transcript.js", import.meta.url).href;
 
@@ -9,7 +10,5 @@ export function spawnPostgresChild(url: string, script: string): ChildProcess {
     const url = ${JSON.stringify(url)};
     const say = (line) => process.stdout.write(line + "\\n");
     ${script}`;
-  return spawn(process.execPath, ["--input-type=module", "-e", source], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+  return spawnScript(source);
 }

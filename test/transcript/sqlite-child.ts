@@ -16,22 +16,31 @@ export function spawnSqliteChild(path: string, script: string): ChildProcess {
     const path = ${JSON.stringify(path)};
     const say = (line) => process.stdout.write(line + "\\n");
     ${script}`;
-  return spawn(process.execPath, ["--input-type=module", "-e", source], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+  return spawnScript(source);
 }
 
-/** Returns the next line or lines. Throws if the process ends first. */
+/** Starts a process whose output `readLines` returns at any time, also after its end. */
+export function spawnScript(source: string): ChildProcess {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  // When a process ends, Node drops output that nobody has read, unless somebody waits for it to be readable.
+  child.stdout.on("readable", () => undefined);
+  return child;
+}
+
+/** Returns the next line or lines of a process of `spawnScript`. Throws if the process ends first. */
 export async function readLines(process: ChildProcess): Promise<string> {
-  const exitController = new AbortController();
-  const data = once(process.stdout!, "data", { signal: exitController.signal });
-  const leave = (code: number | null) =>
-    exitController.abort(new Error(`The process ended with code ${code}`));
-  process.once("close", leave);
-  try {
-    return String((await data)[0]).trim();
-  } finally {
-    process.off("close", leave);
+  const stdout = process.stdout!;
+  for (;;) {
+    const chunk = stdout.read() as Buffer | null;
+    if (chunk !== null) return String(chunk).trim();
+    if (stdout.closed) throw new Error(`The process ended with code ${await waitForExit(process)}`);
+    const either = new AbortController();
+    const { signal } = either;
+    await Promise.race([once(stdout, "readable", { signal }), once(stdout, "close", { signal })]).finally(
+      () => either.abort(),
+    );
   }
 }
 
