@@ -71,11 +71,11 @@ const SPAWNING = [
  * The order of the files: those that start many processes, by turns with crash tests, which wait much while others fill the
  * processors. Then the ones that compute, the longest first.
  */
-export class LongestFirst extends BaseSequencer {
+export class FileOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const missing = LONGEST.filter((name) => !existsSync(this.ctx.config.root + name));
     if (missing.length > 0)
-      throw new Error(`test/support/longest-first.ts names files that do not exist: ${missing}`);
+      throw new Error(`test/support/file-order.ts names files that do not exist: ${missing}`);
     const sorted = await super.sort(files);
     const crash = sorted.filter(({ moduleId }) => moduleId.endsWith(".crash.test.ts"));
     const spawning = sorted.filter(({ moduleId }) => SPAWNING.some((folder) => moduleId.includes(folder)));
