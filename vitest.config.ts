@@ -2,7 +2,7 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig, type Plugin } from "vitest/config";
 import { BUILT_MODES } from "./test/support/built-files.ts";
-import { FileOrder } from "./test/support/file-order.ts";
+import { LongestFirst } from "./test/support/longest-first.ts";
 import { SkipReporter } from "./test/support/report-skips.ts";
 import { SERVER_SUFFIXES } from "./test/support/test-suffixes.ts";
 
@@ -77,7 +77,7 @@ export default defineConfig(({ mode }) => ({
       },
     },
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
-    sequence: { sequencer: FileOrder },
+    sequence: { sequencer: LongestFirst },
     globalSetup: [
       "test/support/built-files.ts",
       "test/support/dev-server.ts",

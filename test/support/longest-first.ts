@@ -51,40 +51,20 @@ const LONGEST = [
   "workflows/attach.server",
 ].map((name) => `/test/${name}.test.ts`);
 
-/**
- * Tests that start many processes. Node copies the tables of a process's memory to start another one: 2 ms of processor time
- * at 300 MB, 5 ms at 800 MB (2026-11-28), and a process of tests grows with each file. So these come first.
- */
-const SPAWNING = [
-  "/test/apps/git/",
-  "/test/platform/sandbox/",
-  "/test/mcp/",
-  "/test/tools/",
-  "/test/cli/",
-  "/test/hooks/",
-  "/test/skills/",
-  "/test/activities/",
-  "/test/devserver/",
-];
-
-/**
- * The order of the files: those that start many processes, by turns with crash tests, which wait much while others fill the
- * processors. Then the ones that compute, the longest first.
- */
-export class FileOrder extends BaseSequencer {
+/** The longest files first, by turns with crash tests: those wait much, and the others fill the processors beside them. */
+export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const missing = LONGEST.filter((name) => !existsSync(this.ctx.config.root + name));
     if (missing.length > 0)
-      throw new Error(`test/support/file-order.ts names files that do not exist: ${missing}`);
+      throw new Error(`test/support/longest-first.ts names files that do not exist: ${missing}`);
     const sorted = await super.sort(files);
     const crash = sorted.filter(({ moduleId }) => moduleId.endsWith(".crash.test.ts"));
-    const spawning = sorted.filter(({ moduleId }) => SPAWNING.some((folder) => moduleId.includes(folder)));
     const core = sorted.filter(({ moduleId }) => moduleId.includes("/test/core/"));
     const longest = LONGEST.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(name)));
-    const beside = [...new Set([...spawning, ...longest, ...core])];
-    const first = Array.from({ length: Math.max(crash.length, beside.length) }, (_, nth) => [
+    const computing = [...new Set([...longest, ...core])];
+    const first = Array.from({ length: Math.max(crash.length, computing.length) }, (_, nth) => [
       crash[nth],
-      beside[nth],
+      computing[nth],
     ]);
     return [...new Set([...first.flat().filter((file) => file !== undefined), ...sorted])];
   }
