@@ -67,7 +67,7 @@ export function configureControlCommands(command: Command, runAction: RunAction)
 Examples:
   $ holdfast eval resume last
   $ holdfast eval resume 5f0c… --retry-failed
-  $ holdfast eval resume 5f0c… --retry-failed provider/rate-limited --detach
+  $ holdfast eval resume 5f0c… --retry-failed rate-limited --detach
 
 "holdfast eval status" lists the classes of failures. Finished cells are not asked again.`,
     )
