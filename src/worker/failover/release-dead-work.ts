@@ -2,6 +2,7 @@ import { defaultPayloadConverter } from "@temporalio/common";
 import { reachKillPoint } from "../../platform/kill-point.ts";
 import type { Logger } from "../../platform/log.ts";
 import type { DeadProcessWork, WorkerProcess } from "../../store/transcript/worker-process.ts";
+import { listParents } from "./list-parents.ts";
 import { releaseStickyTasks } from "./sticky-tasks.ts";
 import type { Takeover } from "./takeover.ts";
 
@@ -39,7 +40,9 @@ export async function releaseDeadWork(
   const release = ({ workflow, run }: Execution) =>
     wasFound(service.resetStickyTaskQueue({ namespace, execution: { workflowId: workflow, runId: run } }));
   await forEachConcurrently(remains.runs, release);
-  await forEachConcurrently(listParents(remains.runs), (workflowId) =>
+  // Resetting a run that does not exist, or that another worker has in memory, does no harm.
+  const parents = listParents(remains.runs.map(({ workflow }) => workflow));
+  await forEachConcurrently(parents, (workflowId) =>
     wasFound(service.resetStickyTaskQueue({ namespace, execution: { workflowId } })),
   );
   const fail = ({ workflow, run, activityId, executions }: Activity) =>
@@ -68,20 +71,6 @@ export async function releaseDeadWork(
 
 type Execution = DeadProcessWork["runs"][number];
 type Activity = DeadProcessWork["activities"][number];
-
-/**
- * Lists the runs above these runs. Jobs have no activities that would show which worker holds them, but the parts of a
- * run's id before a dot name its parents. Resetting a run that does not exist, or that another worker has in memory,
- * does no harm.
- */
-function listParents(runs: DeadProcessWork["runs"]): readonly string[] {
-  const known = new Set(runs.map(({ workflow }) => workflow));
-  const ids = runs.flatMap(({ workflow }) => {
-    const parts = workflow.split(".");
-    return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("."));
-  });
-  return [...new Set(ids)].filter((id) => id !== "" && !known.has(id));
-}
 
 function groupByRun(activities: readonly Activity[]): readonly (readonly Activity[])[] {
   const runs = new Map<string, Activity[]>();
