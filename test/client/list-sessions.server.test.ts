@@ -1,0 +1,44 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect, type Holdfast } from "../../src/client/index.ts";
+import { createTemporaryFolder } from "../tools/tool-context.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+
+let stage: TestEnvironment;
+/** A client without the transcript: only the server has the sessions. */
+let holdfast: Holdfast;
+beforeAll(async () => {
+  stage = await openTestEnvironment();
+  const { address, namespace, taskQueue } = stage;
+  holdfast = await connect({ address, namespace, taskQueue, home: await createTemporaryFolder() });
+});
+afterAll(async () => {
+  await holdfast.close();
+  await stage.close();
+});
+
+test("sessions that only the server has are listed once, whatever the size of the pages", async () => {
+  const agent = `paged-${randomUUID()}`;
+  const ids: string[] = [];
+  for (let nth = 0; nth < 3; nth += 1) {
+    const session = stage.session({ replies: [{ text: "Done." }], agent: { name: agent } });
+    await session.start("Go");
+    await session.readResult();
+    ids.push(session.id);
+  }
+  const listAll = async (limit: number) => {
+    const found: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await holdfast.sessions.list({ agent, limit, ...(after !== undefined && { after }) });
+      found.push(...page.sessions.map(({ session }) => session));
+      after = page.after;
+      // A page that does not advance would repeat for ever.
+    } while (after !== undefined && found.length <= 2 * ids.length);
+    return found;
+  };
+  // The server's list of runs is late by a moment.
+  await expect.poll(async () => (await listAll(50)).length).toBe(ids.length);
+  for (const limit of [1, 2, 3])
+    expect((await listAll(limit)).sort(), `pages of ${limit}`).toEqual(ids.sort());
+});
