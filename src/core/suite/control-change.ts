@@ -3,6 +3,9 @@ import type { SuiteControl } from "../../schema/suite.ts";
 /** The states that a change may ask for. */
 const STATES: Readonly<Record<SuiteControl["state"], true>> = { running: true, paused: true, stopping: true };
 
+/** The maximum of `SuiteControl`, whose schema the core does not load. */
+const MAX_CONCURRENCY = 1000;
+
 /**
  * Reads what a signal changes. Anybody with access to the Temporal server can send one, so values that are not valid are
  * left out: the store has those that count.
@@ -12,15 +15,17 @@ export function readControlChange(given: unknown): Partial<SuiteControl> {
   const { state, concurrency, maxCostUsd } = given as Readonly<Record<string, unknown>>;
   return {
     ...(isState(state) ? { state } : {}),
-    ...(Number.isSafeInteger(concurrency) && (concurrency as number) >= 1
-      ? { concurrency: concurrency as number }
-      : {}),
+    ...(isConcurrency(concurrency) ? { concurrency } : {}),
     ...(isBudget(maxCostUsd) ? { maxCostUsd } : {}),
   };
 }
 
 function isState(value: unknown): value is SuiteControl["state"] {
   return typeof value === "string" && Object.hasOwn(STATES, value);
+}
+
+function isConcurrency(value: unknown): value is SuiteControl["concurrency"] {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_CONCURRENCY;
 }
 
 function isBudget(value: unknown): value is SuiteControl["maxCostUsd"] {

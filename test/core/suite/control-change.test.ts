@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readControlChange } from "../../../src/core/suite/control-change.ts";
+import { MAX_CONCURRENCY, SuiteControl } from "../../../src/schema/suite.ts";
 
 test("each valid field is read, and `null` removes the budget", () => {
   const change = { state: "paused", concurrency: 3, maxCostUsd: 0.5 };
@@ -27,6 +28,30 @@ test.each([
   { other: 1 },
 ])("%j changes nothing", (given) => {
   expect(readControlChange(given)).toEqual({});
+});
+
+const ANY_VALUES = [
+  ...[undefined, null, true, "", "running", "paused", "stopping", "planning", "4", [], {}],
+  ...[
+    -1,
+    0,
+    0.5,
+    1,
+    1.5,
+    7,
+    MAX_CONCURRENCY,
+    MAX_CONCURRENCY + 1,
+    2 ** 53,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ],
+];
+
+test.each(["state", "concurrency", "maxCostUsd"] as const)("%s takes the values of the schema", (field) => {
+  for (const value of ANY_VALUES) {
+    const isValid = SuiteControl.shape[field].safeParse(value).success;
+    expect(readControlChange({ [field]: value }), String(value)).toEqual(isValid ? { [field]: value } : {});
+  }
 });
 
 test("an invalid field does not discard the others", () => {
