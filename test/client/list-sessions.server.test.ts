@@ -1,21 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connect, type Holdfast } from "../../src/client/index.ts";
 import { createTemporaryFolder } from "../tools/tool-context.ts";
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
 let stage: TestEnvironment;
-/** A client without the transcript: only the server has the sessions. */
-let holdfast: Holdfast;
 beforeAll(async () => {
   stage = await openTestEnvironment();
+});
+afterAll(() => stage.close());
+
+/** Connects a client without the transcript, which knows only what the server lists. */
+async function connectElsewhere(): Promise<Holdfast> {
   const { address, namespace, taskQueue } = stage;
-  holdfast = await connect({ address, namespace, taskQueue, home: await createTemporaryFolder() });
-});
-afterAll(async () => {
-  await holdfast.close();
-  await stage.close();
-});
+  const holdfast = await connect({ address, namespace, taskQueue, home: await createTemporaryFolder() });
+  onTestFinished(() => holdfast.close());
+  return holdfast;
+}
 
 test("sessions that only the server has are listed once, whatever the size of the pages", async () => {
   const agent = `paged-${randomUUID()}`;
@@ -26,6 +27,7 @@ test("sessions that only the server has are listed once, whatever the size of th
     await session.readResult();
     ids.push(session.id);
   }
+  const holdfast = await connectElsewhere();
   const listAll = async (limit: number) => {
     const found: string[] = [];
     let after: string | undefined;
