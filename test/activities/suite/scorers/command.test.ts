@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { HOST, NO_SANDBOX } from "../../../platform/sandbox/host.ts";
 import { describeIf, NO_PROC, testIf } from "../../../support/skipping.ts";
-import { listCommandLines } from "../../../tools/processes.ts";
+import { eventually, listCommandLines } from "../../../tools/processes.ts";
 import { createTemporaryFolder } from "../../../tools/tool-context.ts";
 import { score } from "./cell.ts";
 
@@ -19,14 +19,18 @@ function createRun(mode: "off" | "workspace") {
     )[0];
 }
 
-/** Runs a command that leaves a process in another group, and ends once that process runs. */
+/** Runs a command that leaves a process in another group, and ends once that process was seen. */
 async function expectNoneLeft(run: ReturnType<typeof createRun>): Promise<void> {
   const workspace = await createTemporaryFolder();
   const mark = `LEFT_BY=${randomUUID()}`;
-  const stray = `${mark} setsid sh -c 'echo 1 > begun; sleep 600' >/dev/null 2>&1`;
-  const command = `(${stray} &) ; until [ -s begun ]; do sleep 0.01; done`;
-  expect(await run({ command }, { workspace })).toMatchObject({ value: 1 });
-  expect(await readdir(workspace)).toEqual(["begun"]);
+  const command = `(${mark} setsid sleep 600 >/dev/null 2>&1 &); until [ -e seen ]; do sleep 0.01; done`;
+  const scored = run({ command }, { workspace });
+  await eventually(
+    () => listCommandLines(mark),
+    (found) => found.some((line) => line.startsWith("sleep")),
+  );
+  await writeFile(join(workspace, "seen"), "");
+  expect(await scored).toMatchObject({ value: 1 });
   expect(listCommandLines(mark)).toEqual([]);
 }
 
