@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { spawnScript } from "./sqlite-child.ts";
+import { spawnScript } from "./script-process.ts";
 
 const ENTRY = new URL("../../dist/store/transcript/postgres/postgres-transcript.js", import.meta.url).href;
 

@@ -20,8 +20,8 @@ export class PostgresFixture {
   #database = "";
   readonly #openTranscripts: PostgresTranscript[] = [];
   #schemas = 0;
-  readonly #emptied: string[] = [];
-  readonly #lent: string[] = [];
+  readonly #free: string[] = [];
+  readonly #inUse: string[] = [];
 
   static forEachTest(): PostgresFixture {
     const bench = new PostgresFixture();
@@ -40,18 +40,18 @@ export class PostgresFixture {
     });
     afterEach(async () => {
       for (const transcript of bench.#openTranscripts.splice(0)) await transcript.close();
-      await bench.#takeBack();
+      await bench.#releaseSchemas();
     });
     return bench;
   }
 
   /**
-   * Returns a schema for this test alone, with empty tables of an earlier test if there are some: to create tables costs
-   * the server more time than most tests take.
+   * Returns a schema that only this test uses. It may have the empty tables of an earlier test: creating tables takes the
+   * server longer than most tests.
    */
-  lendSchema(): string {
-    const schema = this.#emptied.pop() ?? this.#nameSchema();
-    this.#lent.push(schema);
+  acquireSchema(): string {
+    const schema = this.#free.pop() ?? this.#nameSchema();
+    this.#inUse.push(schema);
     return schema;
   }
 
@@ -60,11 +60,11 @@ export class PostgresFixture {
     return `test_${this.#schemas}`;
   }
 
-  async #takeBack(): Promise<void> {
-    const lent = this.#lent.splice(0);
-    if (lent.length === 0) return;
-    await runQuery(this.#database, formatEmptying(lent));
-    this.#emptied.push(...lent);
+  async #releaseSchemas(): Promise<void> {
+    const schemas = this.#inUse.splice(0);
+    if (schemas.length === 0) return;
+    await runQuery(this.#database, buildDeletes(schemas));
+    this.#free.push(...schemas);
   }
 
   formatUrl(parameters: Readonly<Record<string, string>>): string {
@@ -85,8 +85,11 @@ export class PostgresFixture {
   }
 }
 
-/** Deletes all rows of the schemas' tables, in any order, except for which tables there are. */
-function formatEmptying(schemas: readonly string[]): string {
+/**
+ * Builds the statements that delete all rows of the schemas' tables, except the list of migrations. Foreign keys are not
+ * checked meanwhile, so the order does not matter.
+ */
+function buildDeletes(schemas: readonly string[]): string {
   return `SET lock_timeout = '30s';
     SET session_replication_role = replica;
     DO $$

@@ -8,7 +8,7 @@ import { describeIf } from "../support/skipping.ts";
 import { spawnPostgresChild } from "./postgres-child.ts";
 import { findMissingPostgres, PostgresFixture } from "./postgres-fixture.ts";
 import { opening } from "./sample-writes.ts";
-import { readLines, waitForExit } from "./sqlite-child.ts";
+import { readLines, waitForExit } from "./script-process.ts";
 import { catchStoreError } from "./sqlite-fixture.ts";
 
 describeIf(findMissingPostgres() === undefined, NO_POSTGRES)(

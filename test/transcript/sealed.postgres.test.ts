@@ -64,7 +64,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a store in Postgre
   // `npm test` runs the contract on each back end once, without keys.
   thoroughDescribe("the contract of all back ends", () => {
     testTranscriptContract("PostgresTranscript with keys", async () => {
-      const schema = bench.lendSchema();
+      const schema = bench.acquireSchema();
       const url = bench.formatUrl({ schema });
       return {
         transcript: await bench.open({ url, encryption: A }),

@@ -4,7 +4,8 @@ import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-conne
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { isThorough } from "../support/test-depth.ts";
 import { entry, opening, readTexts, step, write } from "./sample-writes.ts";
-import { readLines, spawnSqliteChild, waitForExit } from "./sqlite-child.ts";
+import { readLines, waitForExit } from "./script-process.ts";
+import { spawnSqliteChild } from "./sqlite-child.ts";
 import { catchStoreError, SqliteFixture, SqliteTranscriptPool } from "./sqlite-fixture.ts";
 import { testTranscriptContract } from "./transcript-contract.ts";
 

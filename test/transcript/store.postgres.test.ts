@@ -7,7 +7,7 @@ import { thoroughTest } from "../support/test-depth.ts";
 import { spawnPostgresChild } from "./postgres-child.ts";
 import { findMissingPostgres, PostgresFixture } from "./postgres-fixture.ts";
 import { EMPTY_OUTBOX, entry, message, opening, readTexts, step, write } from "./sample-writes.ts";
-import { readLines, waitForExit } from "./sqlite-child.ts";
+import { readLines, waitForExit } from "./script-process.ts";
 import { testTranscriptContract } from "./transcript-contract.ts";
 
 const KILL_POINT = new URL("../../dist/platform/kill-point.js", import.meta.url).href;
@@ -16,7 +16,7 @@ describeIf(findMissingPostgres() === undefined, NO_POSTGRES)("a transcript in Po
   const bench = PostgresFixture.forEachTest();
 
   const make = async () => {
-    const url = bench.formatUrl({ schema: bench.lendSchema() });
+    const url = bench.formatUrl({ schema: bench.acquireSchema() });
     return {
       // Two hundred writes of one session run one after another, on a busy machine for longer than the default deadline.
       transcript: await bench.open({ url, deadlineMs: 60_000 }),
