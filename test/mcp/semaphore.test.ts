@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Semaphore } from "../../src/tools/sources/mcp/semaphore.ts";
 
-test("a call that is cancelled while it waits gives up its place [MCP-10]", async () => {
+test("a call that is cancelled while it waits gives up its place", async () => {
   const semaphore = new Semaphore(1);
   const { signal } = new AbortController();
   const leaving = new AbortController();
