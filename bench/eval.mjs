@@ -17,22 +17,23 @@ export const OVER_HTTP = { BENCH_HTTP: "1", OPENAI_API_KEY: "none" };
 /** How often the vendor is asked for its counts while a moment is awaited. */
 const LOOK_MS = 10;
 
+const MEASUREMENTS = {
+  turns: measureTurns,
+  answers: measureAnswers,
+  killed: measureKill,
+  resumed: measureResume,
+};
+
 /** What `--part` takes. */
-export const PARTS = ["turns", "answers", "killed", "resumed"];
+export const PARTS = Object.keys(MEASUREMENTS);
 
 export async function measure({ log, quick, part, postgres }) {
-  const cells = quick ? 200 : 10_000;
-  const turnCells = quick ? 20 : 1000;
-  const [planned, finished] = quick ? [2_000, 1_990] : [200_000, 199_000];
-  const parts = {
-    turns: (stage) => measureTurns(stage, turnCells, log),
-    answers: (stage) => measureAnswers(stage, cells, log),
-    killed: (stage) => measureKill(stage, cells, log),
-    resumed: (stage) => measureResume(stage, { planned, finished }, log),
-  };
+  const size = quick
+    ? { cells: 200, turnCells: 20, planned: 2_000, finished: 1_990 }
+    : { cells: 10_000, turnCells: 1000, planned: 200_000, finished: 199_000 };
   const figures = {};
   for (const name of part === undefined ? PARTS : [part])
-    Object.assign(figures, await inEnvironment(parts[name], postgres));
+    Object.assign(figures, await inEnvironment((stage) => MEASUREMENTS[name](stage, size, log), postgres));
   return figures;
 }
 
@@ -46,7 +47,7 @@ async function inEnvironment(play, postgres) {
   }
 }
 
-async function measureAnswers(stage, cells, log) {
+async function measureAnswers(stage, { cells }, log) {
   const vendor = await stage.start("./eval-vendor.mjs");
   const worker = await stage.start("./agent-worker.mjs", [], OVER_HTTP);
   const { url } = vendor.ready;
@@ -69,7 +70,7 @@ async function measureAnswers(stage, cells, log) {
   };
 }
 
-async function measureTurns(stage, turnCells, log) {
+async function measureTurns(stage, { turnCells }, log) {
   async function measureBare() {
     const worker = await stage.start("./bare-worker.mjs");
     const run = (children) =>
@@ -113,7 +114,7 @@ async function measureTurns(stage, turnCells, log) {
  * again although it is in the store when it is asked for; see `eval-vendor.mjs`. Answers that were on their way to the dead
  * worker were not in the store.
  */
-async function measureKill(stage, cells, log) {
+async function measureKill(stage, { cells }, log) {
   const { path, database } = stage.transcript;
   const vendor = await stage.start("./eval-vendor.mjs", ["--store", database ?? path]);
   const { url } = vendor.ready;
