@@ -53,7 +53,10 @@ export type SessionSummary = {
 export type SessionsPage = {
   /** The sessions of the page: open ones that only the server knows first, then the most recently active. */
   readonly sessions: readonly SessionSummary[];
-  /** For the next page; absent on the last one. */
+  /**
+   * For the next page; absent on the last one. A session that only the server has and that ends between two pages may be on
+   * both.
+   */
   readonly after?: string;
 };
 
