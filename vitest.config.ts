@@ -83,7 +83,7 @@ export default defineConfig(({ mode }) => ({
       "test/support/dev-server.ts",
       "test/support/postgres-server.ts",
     ],
-    setupFiles: ["test/support/unstub-environment.ts"],
+    setupFiles: ["test/support/restore-process.ts"],
     // Only a test that hangs takes longer, on a busy machine too.
     testTimeout: 120_000,
     hookTimeout: 120_000,
