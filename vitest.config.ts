@@ -77,6 +77,7 @@ export default defineConfig(({ mode }) => ({
       },
     },
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
+    runner: "test/support/test-runner.ts",
     sequence: { sequencer: LongestFirst },
     globalSetup: [
       "test/support/built-files.ts",
