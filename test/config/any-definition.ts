@@ -4,6 +4,7 @@ import { Headers } from "../../src/schema/headers.ts";
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
 import { OpenAiCompat, Protocol } from "../../src/schema/model.ts";
 import { anyGrapheme } from "../support/any-grapheme.ts";
+import { anyWebUrl } from "../support/any-web-url.ts";
 
 // Random definitions: everything that code can express.
 
@@ -74,7 +75,7 @@ const model = object({
   name: optional(text),
   api: fc.constantFrom(...Protocol.options, "custom_x", "custom_7_of_9"),
   provider: text.filter((provider) => provider !== ""),
-  baseUrl: fc.webUrl().map((url) => url.replace(/\/+$/, "")),
+  baseUrl: anyWebUrl.map((url) => url.replace(/\/+$/, "")),
   apiKey: optional(variable),
   reasoning: optional(fc.boolean()),
   thinkingStyle: optional(fc.constantFrom("budget", "adaptive", "level")),
@@ -202,7 +203,7 @@ const context = object({
 const openapi = object({
   name,
   spec: text.filter((said) => said !== ""),
-  baseUrl: optional(fc.webUrl()),
+  baseUrl: optional(anyWebUrl),
   auth: optional(
     fc.oneof(
       fc.constant({ type: "none" }),
