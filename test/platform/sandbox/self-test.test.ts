@@ -19,6 +19,7 @@ import { type ActName, FORBIDDEN_ACTS } from "../../../src/platform/sandbox/self
 import { createScratch, type Scratch } from "../../../src/platform/sandbox/self-test-scratch.ts";
 import { type SandboxEnding, startSandbox } from "../../../src/platform/sandbox/start-sandbox.ts";
 import { describeIf, testIf } from "../../support/skipping.ts";
+import { thoroughTest } from "../../support/test-depth.ts";
 import { createTemporaryFolder } from "../../tools/tool-context.ts";
 import { HOST, NO_SANDBOX } from "./host.ts";
 
@@ -59,17 +60,19 @@ test("there are twelve acts, each with its criterion", () => {
 });
 
 describeSandbox("the self-test of a sandbox", () => {
-  test.each<Partial<SandboxPlan>>([
-    { mode: "workspace" },
-    { mode: "strict" },
-    { mode: "strict", isReadOnly: true },
-    { mode: "workspace", isReadOnly: true },
-  ])("that prevents all acts is passed: %o", async (overrides) => {
-    const { acts, ok } = await runSelfTest({ plan: { ...PLAN, ...overrides }, programs: PROGRAMS });
-    expect(summarize(acts, "prevented")).toEqual([]);
-    expect(acts.map(({ name }) => name)).toEqual(NAMES);
-    expect(ok).toBe(true);
-  });
+  for (const [declare, overrides] of [
+    [test, { mode: "strict" }],
+    [test, { mode: "workspace", isReadOnly: true }],
+    [thoroughTest, { mode: "workspace" }],
+    [thoroughTest, { mode: "strict", isReadOnly: true }],
+  ] as const) {
+    declare(`that prevents all acts is passed: ${JSON.stringify(overrides)}`, async () => {
+      const { acts, ok } = await runSelfTest({ plan: { ...PLAN, ...overrides }, programs: PROGRAMS });
+      expect(summarize(acts, "prevented")).toEqual([]);
+      expect(acts.map(({ name }) => name)).toEqual(NAMES);
+      expect(ok).toBe(true);
+    });
+  }
 
   test("with network rules is passed", async () => {
     const network = { rules: [], onConnection: () => {} };
@@ -111,7 +114,7 @@ describeSandbox("the self-test of a sandbox", () => {
     expect(acts[0]?.detail).toContain("/no/such/program");
   });
 
-  test("is quick", async () => {
+  thoroughTest("is quick", async () => {
     const times: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       const start = performance.now();
