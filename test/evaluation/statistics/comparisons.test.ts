@@ -41,7 +41,7 @@ test("swapping the agents changes the sign and nothing else", () => {
   fc.assert(
     fc.property(fewDifferences, (differences) => {
       const one = comparePaired(differences);
-      const other = comparePaired(differences.map((difference) => -difference));
+      const other = comparePaired(differences.map((difference) => 0 - difference));
       expect(other.difference).toBe(0 - one.difference);
       expect(other.pValue).toBe(one.pValue);
       expect(other.interval.low).toBeCloseTo(-one.interval.high, 10);
