@@ -17,10 +17,13 @@ export function computeSum(values: readonly number[]): number {
   return sum + error;
 }
 
-/** Computes the arithmetic mean. Values that are all the same have themselves as their mean, without a rounding error. */
+/**
+ * Computes the arithmetic mean. Values that are all the same have themselves as their mean, without a rounding error. A mean
+ * of 0 has no sign.
+ */
 export function computeMean(values: readonly number[]): number {
   assertValues("The values of a mean", values, 1);
-  return isConstant(values) ? values[0]! : averageValues(values);
+  return isConstant(values) ? values[0]! + 0 : averageValues(values);
 }
 
 /** Computes the mean of values that have been checked, with an error in the last digit. */

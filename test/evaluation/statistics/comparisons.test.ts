@@ -41,11 +41,12 @@ test("swapping the agents changes the sign and nothing else", () => {
   fc.assert(
     fc.property(fewDifferences, (differences) => {
       const one = comparePaired(differences);
-      const other = comparePaired(differences.map((difference) => 0 - difference));
+      const other = comparePaired(differences.map((difference) => -difference));
       expect(other.difference).toBe(0 - one.difference);
       expect(other.pValue).toBe(one.pValue);
       expect(other.interval.low).toBeCloseTo(-one.interval.high, 10);
     }),
+    { examples: [[[0, 0]]] },
   );
 });
 
