@@ -1,4 +1,4 @@
-import type { ImportDuration } from "@vitest/runner";
+import type { ImportDuration } from "vitest";
 import { VitestTestRunner } from "vitest/runners";
 
 /**
