@@ -60,19 +60,21 @@ test("there are twelve acts, each with its criterion", () => {
 });
 
 describeSandbox("the self-test of a sandbox", () => {
-  for (const [declare, overrides] of [
-    [test, { mode: "strict" }],
-    [test, { mode: "workspace", isReadOnly: true }],
-    [thoroughTest, { mode: "workspace" }],
-    [thoroughTest, { mode: "strict", isReadOnly: true }],
-  ] as const) {
-    declare(`that prevents all acts is passed: ${JSON.stringify(overrides)}`, async () => {
-      const { acts, ok } = await runSelfTest({ plan: { ...PLAN, ...overrides }, programs: PROGRAMS });
-      expect(summarize(acts, "prevented")).toEqual([]);
-      expect(acts.map(({ name }) => name)).toEqual(NAMES);
-      expect(ok).toBe(true);
-    });
-  }
+  const PASSED = "that prevents all acts is passed: %o";
+  const expectPassed = async (overrides: Partial<SandboxPlan>) => {
+    const { acts, ok } = await runSelfTest({ plan: { ...PLAN, ...overrides }, programs: PROGRAMS });
+    expect(summarize(acts, "prevented")).toEqual([]);
+    expect(acts.map(({ name }) => name)).toEqual(NAMES);
+    expect(ok).toBe(true);
+  };
+  test.each<Partial<SandboxPlan>>([{ mode: "strict" }, { mode: "workspace", isReadOnly: true }])(
+    PASSED,
+    expectPassed,
+  );
+  thoroughTest.each<Partial<SandboxPlan>>([{ mode: "workspace" }, { mode: "strict", isReadOnly: true }])(
+    PASSED,
+    expectPassed,
+  );
 
   test("with network rules is passed", async () => {
     const network = { rules: [], onConnection: () => {} };
