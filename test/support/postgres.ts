@@ -71,11 +71,15 @@ export type PostgresStandby = PostgresServer & {
   promote(): Promise<void>;
 };
 
-/** @throws If PostgreSQL is not installed: check `findPostgresBinaries` first. */
+/**
+ * @param parent - The folder in which the server's own folder is created.
+ * @throws If PostgreSQL is not installed: check `findPostgresBinaries` first.
+ */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
+  parent = tmpdir(),
 ): Promise<PostgresServer> {
-  const home = await createHome();
+  const home = await createHome(parent);
   // Trust authentication: only this machine can reach the server, and it has no real data.
   const flags = ["-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync", "--no-instructions"];
   await run(join(home.binaries, "initdb"), ["-D", home.data, ...flags], home.options);
@@ -90,7 +94,7 @@ export async function startStandby(
   primary: PostgresServer,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresStandby> {
-  const home = await createHome();
+  const home = await createHome(tmpdir());
   const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", USER];
   const flags = ["--wal-method=stream", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"];
   await run(join(home.binaries, "pg_basebackup"), [...from, "-D", home.data, ...flags], home.options);
@@ -135,11 +139,11 @@ type PostgresHome = {
   readonly options: { uid?: number; gid?: number; cwd: string; env: Record<string, string> };
 };
 
-async function createHome(): Promise<PostgresHome> {
+async function createHome(parent: string): Promise<PostgresHome> {
   const binaries = findPostgresBinaries();
   if (binaries === undefined) throw new Error("PostgreSQL is not installed on this machine");
   const as = await findUnprivilegedUser();
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-postgres-"));
+  const folder = await mkdtemp(join(parent, "holdfast-postgres-"));
   if (as !== undefined) chownSync(folder, as.uid, as.gid);
   const environment = { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", TZ: "UTC" };
   return { binaries, folder, data: join(folder, "data"), options: { ...as, cwd: folder, env: environment } };
