@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
+import { isThorough } from "../../support/test-depth.ts";
 import { TEST_KEY } from "../../workflows/support/test-environment.ts";
 import type { CrashEnvironment } from "./crash-environment.ts";
 
@@ -48,7 +49,13 @@ export async function superviseArmedWorker(
     kills: kills.map((point) => `${point}:1`),
     // Optimising compilation takes more time than it saves in a process that lives for seconds.
     flags: ["--no-opt"],
-    env: { HOLDFAST_KILL_WHEN: when, [TEST_KEY_NAME]: TEST_KEY },
+    env: {
+      HOLDFAST_KILL_WHEN: when,
+      [TEST_KEY_NAME]: TEST_KEY,
+      // Temporal's SDK then runs workflows in the main thread: a thread of their own takes a sixth of a worker's start. The
+      // workers of `npm run test:all` and `npm run crash` have it.
+      ...(isThorough ? {} : { TEMPORAL_DEBUG: "1" }),
+    },
   });
   await keeper.start();
   return {
