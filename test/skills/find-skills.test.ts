@@ -12,6 +12,7 @@ import {
 import { resolveSkillFolder } from "../../src/tools/sources/skills/resolve-skill-folder.ts";
 import { listSkillFiles, MAX_BYTES, MAX_FILES } from "../../src/tools/sources/skills/skill-files.ts";
 import { openRoot } from "../../src/tools/workspace/workspace-access.ts";
+import { isThorough } from "../support/test-depth.ts";
 import { createTemporaryFolder } from "../tools/tool-context.ts";
 import { formatSkill, writeFiles } from "./skill-folders.ts";
 
@@ -160,7 +161,9 @@ test("every file is identified by its hash; links out of the skill and files gen
   ]);
 });
 
-test.each<[string, (folder: string) => Promise<unknown>, string]>([
+type TooLarge = [string, (folder: string) => Promise<unknown>, string];
+
+const TOO_LARGE: readonly TooLarge[] = [
   [
     "files",
     (folder) =>
@@ -173,13 +176,22 @@ test.each<[string, (folder: string) => Promise<unknown>, string]>([
     `more than ${MAX_BYTES} bytes`,
   ],
   ["levels", (folder) => mkdir(join(folder, "a/".repeat(17)), { recursive: true }), "more than 16 levels"],
+];
+
+/** `npm test` does not create thousands of links. */
+const TOO_LARGE_OF_LINKS: readonly TooLarge[] = [
   [
     "links that lead nowhere",
     (folder) => Promise.all(Array.from({ length: 2049 }, (_, n) => symlink("x", join(folder, `l${n}`)))),
     "more than 2048 files and folders",
   ],
-])("a skill with too many %s is too large to be pinned", async (_, make, words) => {
-  const folder = await createTemporaryFolder();
-  await make(folder);
-  await expect(listSkillFiles(await openRoot(folder))).rejects.toThrow(words);
-});
+];
+
+test.each([...TOO_LARGE, ...(isThorough ? TOO_LARGE_OF_LINKS : [])])(
+  "a skill with too many %s is too large to be pinned",
+  async (_, make, words) => {
+    const folder = await createTemporaryFolder();
+    await make(folder);
+    await expect(listSkillFiles(await openRoot(folder))).rejects.toThrow(words);
+  },
+);

@@ -6,6 +6,7 @@ import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/p
 import { collectCommandFacts } from "../../src/tools/shell/command-facts.ts";
 import { SkillSource } from "../../src/tools/sources/skills/skill-source.ts";
 import { formatSkillsBlock } from "../../src/tools/sources/skills/skills-prompt.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { createTemporaryFolder } from "../tools/tool-context.ts";
 import { createDefinition, formatSkill, pinSkills, writeFiles } from "./skill-folders.ts";
 
@@ -92,7 +93,7 @@ describe("the selection", () => {
     ]);
   });
 
-  test("is limited to 128 skills and 2048 files", async () => {
+  test("is limited to 128 skills", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 130 }, (_, n) => `s${String(n).padStart(3, "0")}`).map((name) => [
         `${name}/SKILL.md`,
@@ -105,6 +106,9 @@ describe("the selection", () => {
     expect(warnings).toEqual([
       "Only the first 128 of 131 skills are offered; select skills with skills.names",
     ]);
+  });
+
+  thoroughTest("is limited to 2048 files", async () => {
     const heavy: Record<string, string> = {};
     for (let skill = 0; skill < 5; skill += 1) {
       heavy[`h${skill}/SKILL.md`] = formatSkill(`h${skill}`);

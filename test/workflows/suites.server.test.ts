@@ -371,7 +371,7 @@ describe("cells with a run of their own", () => {
     expect(new Set(sent).size).toBe(sent.length);
   });
 
-  test("a cell that another run works on takes nothing from the budget", async () => {
+  thoroughTest("a cell that another run works on takes nothing from the budget", async () => {
     const suite = new TestSuite(stage);
     suite.script({ shared: { text: "shared", holdUntil: suite.mark } });
     const configurations = [{ agent: suite.agent({ tools: ["read_file"] }) }];

@@ -99,32 +99,35 @@ test("a review accounts for every hunk, names the sub-agent that died, drops wha
   });
 });
 
-test("a sub-agent ends after the turns that its call has set, and the result names it; another has the default [IRIS-24]", async () => {
-  const { base, head } = repository;
-  const delegate = (part: string, turns: object) => ({
-    name: "parallel_analyze",
-    arguments: { task: `Examine part ${part}`, ...turns },
-  });
-  const agents = ["one", "two"].map((part) => ({
-    match: `Examine part ${part}`,
-    replies: [diff(base, head, [part]), { text: `Part ${part} is sound.` }],
-  }));
-  const calls = [delegate("one", { max_turns: 1 }), delegate("two", {})];
-  stage.model.script({
-    conversations: [...agents, { match: "Review the change", replies: [{ toolCalls: calls }, review()] }],
-  });
-  const { code, out, err } = await runReview("--json", "--no-critic", "--session", "limited");
-  expect(code, err).toBe(0);
-  expect(JSON.parse(out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
-    coverage: { open: ["one/file.ts:1", "three/file.ts:1", "four/file.ts:1"].sort() },
-    delegations: [
-      { name: "parallel_analyze 1", status: "late", reason: "Max turns reached (1/1)" },
-      { name: "parallel_analyze 2", status: "ended" },
-    ],
-  });
-});
+thoroughTest(
+  "a sub-agent ends after the turns that its call has set, and the result names it; another has the default [IRIS-24]",
+  async () => {
+    const { base, head } = repository;
+    const delegate = (part: string, turns: object) => ({
+      name: "parallel_analyze",
+      arguments: { task: `Examine part ${part}`, ...turns },
+    });
+    const agents = ["one", "two"].map((part) => ({
+      match: `Examine part ${part}`,
+      replies: [diff(base, head, [part]), { text: `Part ${part} is sound.` }],
+    }));
+    const calls = [delegate("one", { max_turns: 1 }), delegate("two", {})];
+    stage.model.script({
+      conversations: [...agents, { match: "Review the change", replies: [{ toolCalls: calls }, review()] }],
+    });
+    const { code, out, err } = await runReview("--json", "--no-critic", "--session", "limited");
+    expect(code, err).toBe(0);
+    expect(JSON.parse(out.trim().split("\n").at(-1) ?? "{}")).toMatchObject({
+      coverage: { open: ["one/file.ts:1", "three/file.ts:1", "four/file.ts:1"].sort() },
+      delegations: [
+        { name: "parallel_analyze 1", status: "late", reason: "Max turns reached (1/1)" },
+        { name: "parallel_analyze 2", status: "ended" },
+      ],
+    });
+  },
+);
 
-test("a head that moves stops the publication, and the agent examines the difference", async () => {
+thoroughTest("a head that moves stops the publication, and the agent examines the difference", async () => {
   const { base, head } = repository;
   repository.git("branch", "--force", "topic", head);
   stage.model.script({
