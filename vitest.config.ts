@@ -84,11 +84,7 @@ export default defineConfig(({ mode }) => ({
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
     runner: "test/support/test-runner.ts",
     sequence: { sequencer: LongestFirst },
-    globalSetup: [
-      "test/support/built-files.ts",
-      "test/support/dev-server.ts",
-      "test/support/postgres-server.ts",
-    ],
+    globalSetup: ["test/support/built-files.ts", "test/support/test-servers.ts"],
     setupFiles: ["test/support/restore-process.ts"],
     // Only a test that hangs takes longer, on a busy machine too.
     testTimeout: 120_000,
