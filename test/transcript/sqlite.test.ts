@@ -198,7 +198,9 @@ describe("a locked file", () => {
     expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "a", "b", "a", "b"]);
   });
 
-  test("an exclusively locked file is reported as busy on opening too", async () => {
+  /** Creates the file, and locks it exclusively until the returned process reads something. */
+  async function lockNewFile() {
+    // A connection of this process that is closed late would itself lock the file.
     const maker = spawnSqliteChild(
       bench.path,
       "await (await SqliteTranscript.open({ path })).close(); say('made');",
@@ -210,13 +212,28 @@ describe("a locked file", () => {
       `const sql = new Sql(path); sql.get("PRAGMA locking_mode = EXCLUSIVE"); sql.exec("BEGIN IMMEDIATE; COMMIT");
        sql.run("DELETE FROM inbox"); say("held"); process.stdin.once("data", () => process.exit(0));`,
     );
-    await readLines(holder);
+    expect(await readLines(holder)).toBe("held");
+    return holder;
+  }
+
+  test("an exclusively locked file is reported as busy on opening too", async () => {
+    const holder = await lockNewFile();
     expect((await catchStoreError(SqliteTranscript.open({ path: bench.path, busyMs: 100 }))).fault).toBe(
       "busy",
     );
     holder.stdin!.write("go");
     await waitForExit(holder);
     await (await bench.open()).openLoop(opening());
+  });
+
+  test("a file that is opened to be read is awaited while it is locked", async () => {
+    const holder = await lockNewFile();
+    const locked = SqliteTranscript.open({ path: bench.path, readOnly: true, busyMs: 1 });
+    expect((await catchStoreError(locked)).fault).toBe("busy");
+    const opened = SqliteTranscript.open({ path: bench.path, readOnly: true });
+    holder.stdin!.write("go");
+    await (await opened).close();
+    await waitForExit(holder);
   });
 });
 

@@ -1,14 +1,11 @@
 import { constants, copyFileSync, existsSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
-import { StoreError } from "../store-error.ts";
 import { inspectFile } from "./inspect-file.ts";
 import { readVersion } from "./migrations.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError, toStoreError } from "./sqlite-faults.ts";
 
 // Copies of databases that are in use.
-
-const LOCK_PAUSE_MS = 5;
 
 export type CopiedTranscript = {
   readonly schema: number;
@@ -27,28 +24,13 @@ export async function withWriteLock<T>(path: string, waitMs: number, work: () =>
     throw createStoreError("unreachable", path, "the file does not exist");
   const sql = new SqliteConnection(path);
   try {
-    await acquireWriteLock(sql, path, waitMs);
+    await retryWhileBusy(path, waitMs, () => sql.exec("BEGIN IMMEDIATE"));
     return work();
   } catch (error) {
     throw toStoreError(error, path);
   } finally {
     if (sql.inTransaction) sql.exec("ROLLBACK");
     sql.close();
-  }
-}
-
-async function acquireWriteLock(sql: SqliteConnection, path: string, waitMs: number): Promise<void> {
-  const deadline = performance.now() + waitMs;
-  for (;;) {
-    try {
-      sql.exec("BEGIN IMMEDIATE");
-      return;
-    } catch (failure) {
-      const error = toStoreError(failure, path);
-      if (!(error instanceof StoreError) || error.fault !== "busy" || performance.now() >= deadline)
-        throw error;
-    }
-    await pause(LOCK_PAUSE_MS);
   }
 }
 

@@ -1,17 +1,16 @@
 import { existsSync } from "node:fs";
-import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EncryptedColumns } from "../sql/column-encryption.ts";
 import type { Work } from "../sql/statement.ts";
 import { StoreError } from "../store-error.ts";
 import { FileIdentity } from "./file-identity.ts";
 import { getReadOnlyLocation } from "./inspect-file.ts";
 import { LATEST_VERSION, readVersion } from "./migrations.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import { runWork, SqliteConnection } from "./sqlite-connection.ts";
-import { createBusyError, toStoreError } from "./sqlite-faults.ts";
 
 /** How long a read may block the main thread before it yields. */
 const SLICE_MS = 8;
-const LOCK_PAUSE_MS = 5;
 
 /**
  * The connection that reads, on the main thread: a read by key takes microseconds. Long reads run in pages, with
@@ -38,20 +37,13 @@ export class SqliteReader {
   /** @param work - Restarts from its beginning if the file is locked. */
   async read<T>(work: () => Work<T>): Promise<T> {
     if (this.#closed) throw new StoreError("other", `The transcript ${this.#path} is closed.`);
-    const deadline = performance.now() + this.#busyMs;
-    for (;;) {
-      try {
-        return runWork(this.#getConnection(), this.#columns.encryptWork(work()));
-      } catch (failure) {
-        const error = toStoreError(failure, this.#path);
-        if (!(error instanceof StoreError)) throw error;
-        if (error.fault !== "busy") {
-          this.#disconnect();
-          throw error;
-        }
-        if (performance.now() >= deadline) throw createBusyError(this.#path, this.#busyMs, failure);
-      }
-      await pause(LOCK_PAUSE_MS);
+    try {
+      return await retryWhileBusy(this.#path, this.#busyMs, () =>
+        runWork(this.#getConnection(), this.#columns.encryptWork(work())),
+      );
+    } catch (error) {
+      if (error instanceof StoreError && error.fault !== "busy") this.#disconnect();
+      throw error;
     }
   }
 

@@ -6,6 +6,7 @@ import { SqlTranscript } from "../sql/sql-transcript.ts";
 import { all, type Work } from "../sql/statement.ts";
 import { inspectFile } from "./inspect-file.ts";
 import { checkIntegrity, MAX_BYTES_AT_OPEN } from "./integrity.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import { SqliteEngine } from "./sqlite-engine.ts";
 import { createStoreError, toStoreError } from "./sqlite-faults.ts";
 import { SqliteReader } from "./sqlite-reader.ts";
@@ -39,10 +40,7 @@ export class SqliteTranscript extends SqlTranscript {
     const readOnly = options.readOnly ?? false;
     const columns = createEncryptedColumns(`Transcript ${path}`, options.encryption);
     const writer = readOnly ? undefined : await openWriter(path, busyMs, columns.options);
-    if (readOnly && inspectFile(path, "read") === "new") {
-      throw createStoreError("unreachable", path, "the file does not exist, so it cannot be read");
-    }
-    if (readOnly) checkIntegrity(path, MAX_BYTES_AT_OPEN);
+    if (readOnly) await retryWhileBusy(path, busyMs, () => checkReadable(path));
     const reader = new SqliteReader(path, busyMs, readOnly, columns);
     try {
       await reader.read(checkTables);
@@ -63,11 +61,20 @@ async function openWriter(
 ): Promise<SqliteWriter> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (inspectFile(path, "write") === "new" && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    // Another connection that closes locks the file for a moment.
+    const found = await retryWhileBusy(path, busyMs, () => inspectFile(path, "write"));
+    if (found === "new" && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
   } catch (error) {
     throw toStoreError(error, path);
   }
   return SqliteWriter.open({ path, busyMs, encryption });
+}
+
+/** Throws `StoreError` for a file that does not exist, must not be used, or is damaged. */
+function checkReadable(path: string): void {
+  if (inspectFile(path, "read") === "new")
+    throw createStoreError("unreachable", path, "the file does not exist, so it cannot be read");
+  checkIntegrity(path, MAX_BYTES_AT_OPEN);
 }
 
 /** Reads the root page of every table, so that damage is detected at the opening and not during a run. */
