@@ -74,7 +74,7 @@ test.each(DAMAGES.filter((_, nth) => isThorough || nth % 3 === 0))(
 );
 
 test("an intact file is sound, and a missing file is absent", async () => {
-  expect(checkIntegrity(path)).toEqual({ type: "absent" });
+  expect(await checkIntegrity(path)).toEqual({ type: "absent" });
   await (await SqliteTranscript.open({ path })).close();
-  expect(checkIntegrity(path)).toEqual({ type: "sound" });
+  expect(await checkIntegrity(path)).toEqual({ type: "sound" });
 });

@@ -98,7 +98,7 @@ describe("files that must not be changed", () => {
     for (const page of [0, 1, 2, 3]) bytes.fill(0xee, middle + page * 4096, middle + page * 4096 + 100);
     await writeFile(bench.path, bytes);
     await untouched("damaged", /is inconsistent: .*restore a backup/s);
-    expect(() => checkIntegrity(bench.path)).toThrow(/is inconsistent/);
+    await expect(checkIntegrity(bench.path)).rejects.toThrow(/is inconsistent/);
   });
 
   test("a file of a newer version", async () => {

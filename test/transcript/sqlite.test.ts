@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { checkIntegrity } from "../../src/store/transcript/sqlite/integrity.ts";
 import { LATEST_VERSION } from "../../src/store/transcript/sqlite/migrations.ts";
 import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
@@ -226,13 +227,15 @@ describe("a locked file", () => {
     await (await bench.open()).openLoop(opening());
   });
 
-  test("a file that is opened to be read is awaited while it is locked", async () => {
+  test("opening to read, and a check on request, wait while the file is locked", async () => {
     const holder = await lockNewFile();
     const locked = SqliteTranscript.open({ path: bench.path, readOnly: true, busyMs: 1 });
     expect((await catchStoreError(locked)).fault).toBe("busy");
     const opened = SqliteTranscript.open({ path: bench.path, readOnly: true });
+    const checked = checkIntegrity(bench.path);
     holder.stdin!.write("go");
     await (await opened).close();
+    expect(await checked).toEqual({ type: "sound" });
     await waitForExit(holder);
   });
 });

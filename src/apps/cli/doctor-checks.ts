@@ -114,12 +114,15 @@ export async function checkFreeSpace(folder: string | undefined): Promise<Check>
 }
 
 /** Checks the transcript file page by page, without a server. */
-export function checkTranscript(folder: string | undefined, database: string | undefined): Check {
+export async function checkTranscript(
+  folder: string | undefined,
+  database: string | undefined,
+): Promise<Check> {
   const name = "transcript file";
   if (getDatabaseUrl(database) !== undefined)
     return { name, verdict: "ok", details: "none: it is in a database" };
   try {
-    const found = checkIntegrity(resolveHome(folder).transcript);
+    const found = await checkIntegrity(resolveHome(folder).transcript);
     if (found.type !== "too-large")
       return {
         name,

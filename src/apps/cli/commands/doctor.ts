@@ -112,7 +112,7 @@ async function runChecks(context: Context, fix: boolean): Promise<number> {
     await checkHome(context.options.home),
     await checkFreeSpace(context.options.home),
     await checkLive(context.options.home, context.options.database),
-    checkTranscript(context.options.home, context.options.database),
+    await checkTranscript(context.options.home, context.options.database),
     ...(await checkServer(context, fix)),
     checkKeys(env),
     await checkRipgrep(env),

@@ -40,7 +40,7 @@ export class SqliteTranscript extends SqlTranscript {
     const readOnly = options.readOnly ?? false;
     const columns = createEncryptedColumns(`Transcript ${path}`, options.encryption);
     const writer = readOnly ? undefined : await openWriter(path, busyMs, columns.options);
-    if (readOnly) await retryWhileBusy(path, busyMs, () => checkReadable(path));
+    if (readOnly) await checkReadable(path, busyMs);
     const reader = new SqliteReader(path, busyMs, readOnly, columns);
     try {
       await reader.read(checkTables);
@@ -71,10 +71,10 @@ async function openWriter(
 }
 
 /** Throws `StoreError` for a file that does not exist, must not be used, or is damaged. */
-function checkReadable(path: string): void {
-  if (inspectFile(path, "read") === "new")
+async function checkReadable(path: string, busyMs: number): Promise<void> {
+  const { type } = await checkIntegrity(path, { maxBytes: MAX_BYTES_AT_OPEN, busyMs });
+  if (type === "absent")
     throw createStoreError("unreachable", path, "the file does not exist, so it cannot be read");
-  checkIntegrity(path, MAX_BYTES_AT_OPEN);
 }
 
 /** Reads the root page of every table, so that damage is detected at the opening and not during a run. */
