@@ -31,12 +31,21 @@ export type PostgresServer = {
 const START_TIMEOUT_MS = 30_000;
 const USER = "holdfast";
 
-/** Runs the server until it ends or this process's end of the pipe closes, so that it never outlives this process. */
+/** The exit code of the part of the script that watches the pipe, when this process has ended. */
+const ABANDONED = 77;
+
+/**
+ * Runs the server until it ends or this process's end of the pipe closes, so that neither the server nor its folder, the
+ * current one, outlives this process.
+ */
 const SERVER_SCRIPT = `exec 3<&0
 "$0" "$@" </dev/null 3<&- & server=$!
-{ cat <&3 >/dev/null; kill -INT $server 2>/dev/null; } &
+{ cat <&3 >/dev/null; kill -INT $server 2>/dev/null; exit ${ABANDONED}; } & watch=$!
 exec 3<&-
-wait $server; code=$?; kill $! 2>/dev/null; exit $code`;
+wait $server; code=$?
+kill $watch 2>/dev/null; wait $watch
+[ $? -eq ${ABANDONED} ] && rm -rf "$PWD"
+exit $code`;
 
 /** Why tests with PostgreSQL are skipped. */
 export const NO_POSTGRES = "PostgreSQL is not installed (Debian: apt-get install postgresql)";
