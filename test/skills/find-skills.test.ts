@@ -12,7 +12,7 @@ import {
 import { resolveSkillFolder } from "../../src/tools/sources/skills/resolve-skill-folder.ts";
 import { listSkillFiles, MAX_BYTES, MAX_FILES } from "../../src/tools/sources/skills/skill-files.ts";
 import { openRoot } from "../../src/tools/workspace/workspace-access.ts";
-import { isThorough } from "../support/test-depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { createTemporaryFolder } from "../tools/tool-context.ts";
 import { formatSkill, writeFiles } from "./skill-folders.ts";
 
@@ -178,8 +178,8 @@ const TOO_LARGE: readonly TooLarge[] = [
   ["levels", (folder) => mkdir(join(folder, "a/".repeat(17)), { recursive: true }), "more than 16 levels"],
 ];
 
-/** `npm test` does not create thousands of links. */
-const TOO_LARGE_OF_LINKS: readonly TooLarge[] = [
+/** Creating thousands of links takes seconds. */
+const TOO_MANY_LINKS: readonly TooLarge[] = [
   [
     "links that lead nowhere",
     (folder) => Promise.all(Array.from({ length: 2049 }, (_, n) => symlink("x", join(folder, `l${n}`)))),
@@ -187,11 +187,13 @@ const TOO_LARGE_OF_LINKS: readonly TooLarge[] = [
   ],
 ];
 
-test.each([...TOO_LARGE, ...(isThorough ? TOO_LARGE_OF_LINKS : [])])(
-  "a skill with too many %s is too large to be pinned",
-  async (_, make, words) => {
-    const folder = await createTemporaryFolder();
-    await make(folder);
-    await expect(listSkillFiles(await openRoot(folder))).rejects.toThrow(words);
-  },
-);
+const TITLE = "a skill with too many %s is too large to be pinned";
+
+async function expectTooLarge(...[, make, words]: TooLarge): Promise<void> {
+  const folder = await createTemporaryFolder();
+  await make(folder);
+  await expect(listSkillFiles(await openRoot(folder))).rejects.toThrow(words);
+}
+
+test.each(TOO_LARGE)(TITLE, expectTooLarge);
+thoroughTest.each(TOO_MANY_LINKS)(TITLE, expectTooLarge);

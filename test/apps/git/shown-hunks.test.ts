@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { toVisibleText } from "../../../src/apps/git/text/visible-text.ts";
 import { createGitDiffTool } from "../../../src/apps/git/tools/git-diff-tool.ts";
 import { createGitShowTool } from "../../../src/apps/git/tools/git-show-tool.ts";
-import { isThorough } from "../../support/test-depth.ts";
+import { thoroughTest } from "../../support/test-depth.ts";
 import { callTool, createContext, createTemporaryFolder } from "../../tools/tool-context.ts";
 
 // What a tool claims to have shown is what the coverage ledger counts as read. It is compared with git's own hunks.
@@ -76,8 +76,7 @@ const TOOLS = [
 ] as const;
 
 describe.each(TOOLS)("%s shows whole what it claims to have shown, with", (_, tool, parameters) => {
-  // `npm test` tries every second repository.
-  test.each(isThorough ? PLANS : PLANS.filter((_, nth) => nth % 2 === 0))("%s", async (_name, plan) => {
+  async function expectWholeHunks(...[, plan]: (typeof PLANS)[number]): Promise<void> {
     const folder = await createRepository(plan);
     const all = listHunks(folder);
     const { content, details } = await callTool(tool, parameters, createContext(folder));
@@ -90,5 +89,9 @@ describe.each(TOOLS)("%s shows whole what it claims to have shown, with", (_, to
     expect([...hunks.shown, ...hunks.left].sort()).toEqual([...all.keys()].sort());
     expect(hunks.left.length).toBeGreaterThan(0);
     expect(text).toContain(`[${hunks.left.length} of ${all.size} hunks are not shown whole`);
-  });
+  }
+
+  // `npm test` tries every second repository.
+  test.each(PLANS.filter((_, nth) => nth % 2 === 0))("%s", expectWholeHunks);
+  thoroughTest.each(PLANS.filter((_, nth) => nth % 2 === 1))("%s", expectWholeHunks);
 });
