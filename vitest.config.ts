@@ -2,8 +2,8 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig, type Plugin } from "vitest/config";
 import { BUILT_MODES } from "./test/support/built-files.ts";
-import { LongestFirst } from "./test/support/longest-first.ts";
 import { SkipReporter } from "./test/support/report-skips.ts";
+import { TestOrder } from "./test/support/test-order.ts";
 import { SERVER_SUFFIXES } from "./test/support/test-suffixes.ts";
 
 /**
@@ -83,7 +83,7 @@ export default defineConfig(({ mode }) => ({
     },
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
     runner: "test/support/test-runner.ts",
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: TestOrder },
     globalSetup: ["test/support/built-files.ts", "test/support/test-servers.ts"],
     setupFiles: ["test/support/restore-process.ts"],
     // Only a test that hangs takes longer, on a busy machine too.

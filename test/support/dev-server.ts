@@ -16,9 +16,7 @@ declare module "vitest" {
 }
 
 /** Starts one temporary server for all tests that request it with `inject("temporal")`. */
-export default async function startTestServer(
-  project: TestProject,
-): Promise<(() => Promise<void>) | undefined> {
+export async function startTestServer(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!(await hasTestsFor(project, ["server", "postgres", "crash"]))) return undefined;
   const server = await startDevServer({ ephemeral: true });
   const { address, namespace, uiUrl = "" } = server;

@@ -17,9 +17,7 @@ declare module "vitest" {
  * Starts one temporary server for all tests that request it. Without PostgreSQL, they are skipped; if PostgreSQL is
  * required, throws an error.
  */
-export default async function startTestPostgres(
-  project: TestProject,
-): Promise<(() => Promise<void>) | undefined> {
+export async function startTestPostgres(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!(await hasTestsFor(project, ["postgres", "crash"]))) return undefined;
   let server: PostgresServer | undefined;
   if (findPostgresBinaries() === undefined) {
@@ -42,7 +40,7 @@ const TMPFS_MAGIC = 0x01021994;
 /** Each database is a folder of 300 files, and the server's own files take 80 MB. */
 const NEEDED_BYTES = 2 * 1024 ** 3;
 
-/** Returns a folder of a file system in memory, where files are created and deleted quickly, if there is one with enough space. */
+/** Returns a folder of a file system in memory with enough space, if there is one: files are created and deleted quickly there. */
 function findMemoryFolder(): string | undefined {
   const folder = "/dev/shm";
   try {

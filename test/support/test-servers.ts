@@ -1,10 +1,10 @@
 import type { TestProject } from "vitest/node";
-import startTestServer from "./dev-server.ts";
-import startTestPostgres from "./postgres-server.ts";
+import { startTestServer } from "./dev-server.ts";
+import { startTestPostgres } from "./postgres-server.ts";
 
 type Stop = (() => Promise<void>) | undefined;
 
-/** Starts the shared servers of the run at the same time: vitest waits for each module of `globalSetup` before the next. */
+/** Starts the shared servers of the run at the same time; vitest runs the modules of `globalSetup` one after the other. */
 export default async function startTestServers(project: TestProject): Promise<() => Promise<void>> {
   const starts = await Promise.allSettled<Stop>([startTestServer(project), startTestPostgres(project)]);
   const stop = async () => {

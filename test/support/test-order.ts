@@ -52,26 +52,31 @@ const LONGEST = [
 ].map((name) => `/test/${name}.test.ts`);
 
 /**
- * What starts thousands of short processes. A start copies the page tables of the starting process: 3 ms while a process of
- * tests is new, 14 ms once it has loaded what the other tests need (2026-11-28).
+ * Tests that start thousands of short processes. A start copies the page tables of the process that starts it: 3 ms while a
+ * process of tests is new, 14 ms once it has loaded what the other tests need (2026-11-28).
  */
 const STARTING_PROCESSES = [
   "apps/git/",
   "platform/",
   "tools/",
-  "mcp/sandbox.",
-  "skills/sandbox.",
-  "activities/suite/scorers/command.",
-  "workflows/sandbox.",
-  "workflows/snapshots.",
+  "mcp/sandbox.test.ts",
+  "skills/sandbox.test.ts",
+  "activities/suite/scorers/command.test.ts",
+  "workflows/sandbox.server.test.ts",
+  "workflows/snapshots.server.test.ts",
 ].map((name) => `/test/${name}`);
 
-/** Files that start many processes, then the longest files, by turns with crash tests: those wait much, and the others fill the processors beside them. */
-export class LongestFirst extends BaseSequencer {
+/**
+ * Files that start many processes, then the longest files, by turns with crash tests: those wait much, and the others use the
+ * processors meanwhile.
+ */
+export class TestOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const missing = LONGEST.filter((name) => !existsSync(this.ctx.config.root + name));
+    const missing = [...STARTING_PROCESSES, ...LONGEST].filter(
+      (name) => !existsSync(this.ctx.config.root + name),
+    );
     if (missing.length > 0)
-      throw new Error(`test/support/longest-first.ts names files that do not exist: ${missing}`);
+      throw new Error(`test/support/test-order.ts names files that do not exist: ${missing}`);
     const sorted = await super.sort(files);
     const crash = sorted.filter(({ moduleId }) => moduleId.endsWith(".crash.test.ts"));
     const core = sorted.filter(({ moduleId }) => moduleId.includes("/test/core/"));
