@@ -62,3 +62,13 @@ test("a released step waits until a step that begins then was certainly taken af
   expect(watch.mayHaveLost(watch.tick())).toBe(false);
   expect(watch.computeSafeDelayMs()).toBe(0);
 });
+
+test("a stall that is forgotten loses no step, and the next one does", () => {
+  const { watch, stall } = createWatch();
+  stall(20_000);
+  watch.forget();
+  const began = watch.tick();
+  expect(watch.mayHaveLost(began)).toBe(false);
+  stall(5001);
+  expect(watch.mayHaveLost(began)).toBe(true);
+});

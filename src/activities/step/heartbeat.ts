@@ -14,6 +14,16 @@ let watch: StallWatch | undefined;
 const beganByContext = new WeakMap<Context, number>();
 
 /**
+ * Forgets how long the process was stalled before. For tests: one that computes for longer than the heartbeat timeout comes
+ * right before the worker of another.
+ *
+ * @testonly
+ */
+export function forgetStalls(): void {
+  watch?.forget();
+}
+
+/**
  * Throws if this process was stalled for so long that Temporal has dispatched the step of this activity again. Call it
  * right before work that must not happen twice.
  */

@@ -34,6 +34,12 @@ export class StallWatch {
     return now;
   }
 
+  /** Forgets the stalls so far: no step of a worker that is made from now on was lost by them. */
+  forget(): void {
+    this.tick();
+    this.#stallEndedMs = Number.NEGATIVE_INFINITY;
+  }
+
   /**
    * Returns whether Temporal may have given up a step by now.
    *

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { inject } from "vitest";
+import { forgetStalls } from "../../../src/activities/step/heartbeat.ts";
 import type { InputFilter } from "../../../src/hooks/filters.ts";
 import type { SecretSource } from "../../../src/models/secrets.ts";
 import { EncryptionCodec } from "../../../src/platform/encryption/encryption-codec.ts";
@@ -93,6 +94,7 @@ export async function openTestEnvironment(options: TestEnvironmentOptions = {}):
 
   async function createWorkerInProcess() {
     silenceTemporal();
+    forgetStalls();
     return await createWorker({
       address,
       namespace,
