@@ -77,6 +77,7 @@ export type TestEnvironment = {
 let sessions = 0;
 
 export async function openTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
+  forgetStalls();
   const { address, namespace } = inject("temporal");
   const home = await mkdtemp(join(tmpdir(), "holdfast-test-"));
   const taskQueue = `queue-${process.pid}-${performance.now()}`;
@@ -94,7 +95,6 @@ export async function openTestEnvironment(options: TestEnvironmentOptions = {}):
 
   async function createWorkerInProcess() {
     silenceTemporal();
-    forgetStalls();
     return await createWorker({
       address,
       namespace,
