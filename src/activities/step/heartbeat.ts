@@ -14,8 +14,8 @@ let watch: StallWatch | undefined;
 const beganByContext = new WeakMap<Context, number>();
 
 /**
- * Forgets how long the process was stalled before. For tests: one that computes for longer than the heartbeat timeout comes
- * right before the worker of another.
+ * Forgets earlier stalls of this process. For tests: a file that computes for longer than the heartbeat timeout may run
+ * right before a file that creates a worker.
  *
  * @testonly
  */

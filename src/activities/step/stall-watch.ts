@@ -34,7 +34,7 @@ export class StallWatch {
     return now;
   }
 
-  /** Forgets the stalls so far: no step of a worker that is made from now on was lost by them. */
+  /** Forgets earlier stalls. A worker that is created afterwards has lost no step to them. */
   forget(): void {
     this.tick();
     this.#stallEndedMs = Number.NEGATIVE_INFINITY;
