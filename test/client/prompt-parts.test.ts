@@ -66,8 +66,10 @@ describe("the bytes decide what a part is", () => {
     }
   });
 
-  test("UTF-16 becomes UTF-8", async () => {
-    const bytes = Buffer.from("\ufeffGröße", "utf16le");
+  test.each([
+    ["little-endian", Buffer.from("\ufeffGröße", "utf16le")],
+    ["big-endian", Buffer.from("\ufeffGröße", "utf16le").swap16()],
+  ])("UTF-16, %s, becomes UTF-8", async (_, bytes) => {
     const [part] = await read([{ type: "file", bytes, name: "a.txt" }]);
     expect(Buffer.from((part as { data: string }).data, "base64").toString("utf8")).toBe("Größe");
   });

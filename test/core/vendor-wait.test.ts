@@ -32,6 +32,19 @@ test("the run waits for as long as a vendor requests, shows until when in its st
   expect(run.state.last?.outcome).toMatchObject({ type: "answered" });
 });
 
+test("the attempts before every wait count towards the retries of the model call", async () => {
+  const run = await waiting();
+  run.pass(600_000).timePassed();
+  await run.setBack({
+    type: "failed",
+    failure: { fault: "rate-limited", message: "come back later" },
+    wait: { forMs: 600_000, attempts: 2 },
+  });
+  run.pass(600_000).timePassed();
+  // Three of four attempts are used.
+  expect(run.command).toMatchObject({ type: "call-model", generation: 2, maxAttempts: 1 });
+});
+
 test("the wait for a vendor counts towards the loop's time limit, which ends the loop", async () => {
   const run = await waiting({ maxDurationMs: 60_000 }, HOUR);
   const { command } = run;

@@ -91,6 +91,14 @@ describe("tool calls, as servers label them", () => {
     expect(found(unlabelled('{"n"'), unlabelled(":1}"))).toEqual([A]);
   });
 
+  test("only the name repeated in each chunk: complete arguments that begin again are the next call", () => {
+    const named = (args: string) => piece({}, "read", args);
+    expect(found(named('{"n"'), named(":1}"), named('{"n":2}'))).toEqual([
+      ["call_1", "read", { n: 1 }],
+      ["call_2", "read", { n: 2 }],
+    ]);
+  });
+
   test("another id in each chunk", () => {
     expect(
       found(piece({ index: 0, id: "a" }, "read", '{"n"'), piece({ index: 0, id: "z" }, undefined, ":1}")),

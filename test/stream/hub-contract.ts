@@ -228,6 +228,18 @@ export function testHubContract(name: string, make: () => Promise<HubFixture>): 
       expect(await readNext(hub, 1, offset)).toMatchObject({ sequences: [6] });
     });
 
+    test("a snapshot joins the arguments of one call, and separates those of several", async () => {
+      const piece = (toolCallId: string, text: string) =>
+        ({ body: { type: "tool-call", toolCallId, toolName: "read", text } }) as const;
+      const sent = [piece("a", '{"n"'), piece("a", ":1}"), piece("b", '{"n"'), piece("b", ":2}")];
+      for (const [sequence, body] of sent.entries()) hub.publish(createDelta(sequence, body));
+      await hub.flush();
+      expect((await hub.readSnapshot("s")).deltas.map(({ delta }) => delta.body)).toEqual([
+        piece("a", '{"n":1}').body,
+        piece("b", '{"n":2}').body,
+      ]);
+    });
+
     test("a snapshot up to an offset and the deltas after that offset together are complete", async () => {
       publish(0, 30);
       await hub.flush();

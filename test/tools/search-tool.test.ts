@@ -27,6 +27,7 @@ const FILES = {
   "src/c.md": "two: three\n",
   "node_modules/d.ts": "two\n",
   "target/e.ts": "two\n",
+  "node_modules/f.md": "two\n",
 };
 
 describe.each([

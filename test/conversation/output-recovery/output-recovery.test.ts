@@ -38,6 +38,17 @@ thoroughTest("the table of docs/structured-output.md is what the corpus gives", 
   );
 });
 
+test.each([
+  ["written otherwise", '{"state":"TO DO"}', ["to-do", "done"], { state: "to-do" }],
+  ["that two allowed values resemble", '{"state":"TO DO"}', ["to-do", "todo"], undefined],
+  ["cut off", '{"state":"do', ["open", "done"], { state: "done" }],
+  ["cut off where two allowed values begin alike", '{"state":"do', ["doing", "done"], undefined],
+])("an allowed value %s", (_, text, allowed, expected) => {
+  const state = { enum: allowed };
+  const schema: JsonSchema = { type: "object", properties: { state }, required: ["state"] };
+  expect(recover(text, schema)?.value).toEqual(expected);
+});
+
 describe("a property of recovery:", () => {
   const anyType = fc.constantFrom(...TYPES);
   const anySeed = fc.integer({ min: 1, max: 1_000_000 });
