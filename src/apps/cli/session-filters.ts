@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { FindOptions, StatusCode } from "../../client/index.ts";
+import type { FindOptions, JobSummary, StatusCode } from "../../client/index.ts";
 import { STATUS_CODES } from "../../core/machine/status-code.ts";
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { omitUndefined } from "../../platform/text/omit-undefined.ts";
@@ -45,6 +45,16 @@ export function parseSessionFilters({
     ...(until === undefined ? {} : { until: parseTime("--until", until) }),
     ...(costOver === undefined ? {} : { costOver: parseAmount(costOver) }),
   };
+}
+
+/** Returns whether a job was active in this time, at this cost. One that is open is active now. */
+export function matchesFilters(
+  { startedAt, closedAt, costUsd }: Pick<JobSummary, "startedAt" | "closedAt" | "costUsd">,
+  { since, until, costOver }: Pick<FindOptions, "since" | "until" | "costOver">,
+): boolean {
+  if (since !== undefined && closedAt !== undefined && closedAt < since) return false;
+  if (until !== undefined && (closedAt ?? startedAt) >= until) return false;
+  return costOver === undefined || (costUsd ?? 0) > costOver;
 }
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;

@@ -10,7 +10,12 @@ import { omitUndefined } from "../../../platform/text/omit-undefined.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, RunAction } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { addSessionFilters, parseSessionFilters, type SessionFilterFlags } from "../session-filters.ts";
+import {
+  addSessionFilters,
+  matchesFilters,
+  parseSessionFilters,
+  type SessionFilterFlags,
+} from "../session-filters.ts";
 import { formatRows, type ListedRow, toJobRow } from "../session-table.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -95,15 +100,11 @@ function compareCosts(a: Pick<SessionSummary, "costUsd">, b: Pick<SessionSummary
 /** Lists the jobs of the first page. A job has no agent and no model of its own, so filters by these exclude it. */
 async function listJobs(
   holdfast: Holdfast,
-  { agent, model, status, since, until, costOver, limit, after }: ListOptions,
+  { agent, model, status, limit, after, ...filters }: ListOptions,
 ): Promise<readonly JobSummary[]> {
   if ((after ?? agent ?? model) !== undefined) return [];
   const jobs = await holdfast.jobs.list(omitUndefined({ status, limit }));
-  return jobs.filter(({ startedAt, closedAt = startedAt, costUsd }) => {
-    if (since !== undefined && closedAt < since) return false;
-    if (until !== undefined && closedAt >= until) return false;
-    return costOver === undefined || (costUsd ?? 0) > costOver;
-  });
+  return jobs.filter((job) => matchesFilters(job, filters));
 }
 
 function toSessionRow({ session, ...rest }: SessionSummary): ListedRow {
