@@ -521,15 +521,22 @@ thoroughTest(
       const result = await contest.run(words, { agents });
       expect(result.otherBranches.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
       const { events } = await contest.handle.fetchHistory();
-      bytes.push(
-        (events ?? []).reduce((sum, event) => sum + Buffer.byteLength(listTexts(event).join(" ")), 0),
+      // How many workflow tasks there are depends on how fast the worker is; they have no data of an evaluation.
+      const ofBranches = (events ?? []).filter(
+        (event) =>
+          !(
+            event.workflowTaskScheduledEventAttributes ??
+            event.workflowTaskStartedEventAttributes ??
+            event.workflowTaskCompletedEventAttributes
+          ),
       );
+      bytes.push(ofBranches.reduce((sum, event) => sum + Buffer.byteLength(listTexts(event).join(" ")), 0));
       const times = listTexts(events).join(" ").split("A very particular sentence").length - 1;
       // Requested twice, by the workflow and by the step that stores it, and answered twice, as every run's result is.
       expect(times).toBeGreaterThanOrEqual(1200);
       expect(times).toBeLessThan(1210);
     }
     const [few = 0, many = 0] = bytes;
-    expect((many - few) / 48).toBeLessThan(5_000);
+    expect((many - few) / 48).toBeLessThan(4_000);
   },
 );
