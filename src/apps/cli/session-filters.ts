@@ -47,7 +47,10 @@ export function parseSessionFilters({
   };
 }
 
-/** Returns whether a job was active in this time, at this cost. One that is open is active now. */
+/**
+ * Returns whether a job was active in this time and cost more than this. An open job was active since any time, and before any
+ * time after its start.
+ */
 export function matchesFilters(
   { startedAt, closedAt, costUsd }: Pick<JobSummary, "startedAt" | "closedAt" | "costUsd">,
   { since, until, costOver }: Pick<FindOptions, "since" | "until" | "costOver">,
