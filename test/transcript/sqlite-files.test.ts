@@ -134,30 +134,6 @@ describe("files that must not be changed", () => {
     expect((await catchStoreError(transcript.putText("x", 1))).fault).toBe("newer");
   });
 
-  test("an open transcript reads the file that replaces its own, and reports one that is gone", async () => {
-    const restored = `${bench.path}.restored`;
-    for (const [path, text] of [
-      [bench.path, "before"],
-      [restored, "after"],
-    ] as const) {
-      const transcript = await SqliteTranscript.open({ path });
-      const { loopId } = await transcript.openLoop(opening());
-      await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, text)] }));
-      await transcript.close();
-    }
-    const reading = await bench.open({ readOnly: true });
-    expect(await readTexts(reading, "s", "main")).toEqual(["hello", "before"]);
-    for (const end of ["-wal", "-shm"]) await rm(bench.path + end, { force: true });
-    await rename(restored, bench.path);
-    expect(await readTexts(reading, "s", "main")).toEqual(["hello", "after"]);
-    await rm(bench.path);
-    const error = await catchStoreError(readTexts(reading, "s", "main"));
-    expect(error).toMatchObject({
-      fault: "unreachable",
-      message: expect.stringContaining("no longer exists"),
-    });
-  });
-
   test("a folder, and a path that does not exist", async () => {
     await mkdir(bench.path);
     expect((await catchStoreError(SqliteTranscript.open({ path: bench.path }))).fault).toBe("unreachable");
@@ -324,5 +300,29 @@ describe("disks", () => {
       (await catchStoreError(reading.claim(step(), { loopId, branch: "main", base: 1 }, EMPTY_OUTBOX, 1)))
         .fault,
     ).toBe("read-only");
+  });
+
+  test("an open transcript reads the file that replaces its own, and reports one that is gone", async () => {
+    const restored = `${bench.path}.restored`;
+    for (const [path, text] of [
+      [bench.path, "before"],
+      [restored, "after"],
+    ] as const) {
+      const transcript = await SqliteTranscript.open({ path });
+      const { loopId } = await transcript.openLoop(opening());
+      await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, text)] }));
+      await transcript.close();
+    }
+    const reading = await bench.open({ readOnly: true });
+    expect(await readTexts(reading, "s", "main")).toEqual(["hello", "before"]);
+    for (const end of ["-wal", "-shm"]) await rm(bench.path + end, { force: true });
+    await rename(restored, bench.path);
+    expect(await readTexts(reading, "s", "main")).toEqual(["hello", "after"]);
+    await rm(bench.path);
+    const error = await catchStoreError(readTexts(reading, "s", "main"));
+    expect(error).toMatchObject({
+      fault: "unreachable",
+      message: expect.stringContaining("no longer exists"),
+    });
   });
 });

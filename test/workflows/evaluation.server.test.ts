@@ -522,7 +522,7 @@ thoroughTest(
       expect(result.otherBranches.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
       const { events } = await contest.handle.fetchHistory();
       // How many workflow tasks there are depends on how fast the worker is; they have no data of an evaluation.
-      const ofBranches = (events ?? []).filter(
+      const withoutTasks = (events ?? []).filter(
         (event) =>
           !(
             event.workflowTaskScheduledEventAttributes ??
@@ -530,7 +530,7 @@ thoroughTest(
             event.workflowTaskCompletedEventAttributes
           ),
       );
-      bytes.push(ofBranches.reduce((sum, event) => sum + Buffer.byteLength(listTexts(event).join(" ")), 0));
+      bytes.push(withoutTasks.reduce((sum, event) => sum + Buffer.byteLength(listTexts(event).join(" ")), 0));
       const times = listTexts(events).join(" ").split("A very particular sentence").length - 1;
       // Requested twice, by the workflow and by the step that stores it, and answered twice, as every run's result is.
       expect(times).toBeGreaterThanOrEqual(1200);

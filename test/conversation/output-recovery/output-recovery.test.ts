@@ -39,12 +39,12 @@ thoroughTest("the table of docs/structured-output.md is what the corpus gives", 
 });
 
 test.each([
-  ["written otherwise", '{"state":"TO DO"}', ["to-do", "done"], { state: "to-do" }],
-  ["that two allowed values resemble", '{"state":"TO DO"}', ["to-do", "todo"], undefined],
+  ["in another spelling", '{"state":"TO DO"}', ["to-do", "done"], { state: "to-do" }],
+  ["in a spelling that fits two members", '{"state":"TO DO"}', ["to-do", "todo"], undefined],
   ["cut off", '{"state":"do', ["open", "done"], { state: "done" }],
-  ["cut off where two allowed values begin alike", '{"state":"do', ["doing", "done"], undefined],
-])("an allowed value %s", (_, text, allowed, expected) => {
-  const state = { enum: allowed };
+  ["cut off, where two members begin alike", '{"state":"do', ["doing", "done"], undefined],
+])("a value of an enum %s", (_, text, members, expected) => {
+  const state = { enum: members };
   const schema: JsonSchema = { type: "object", properties: { state }, required: ["state"] };
   expect(recover(text, schema)?.value).toEqual(expected);
 });
