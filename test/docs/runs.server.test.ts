@@ -264,26 +264,29 @@ testIf(HOST.able, NO_SANDBOX)(
   },
 );
 
-test("the agent file of docs/openapi.md calls a server with its key [OAPI-01.1, OAPI-01.3, OAPI-05.1]", async () => {
-  const [text = ""] = blocks(await pageOf("openapi"), "toml");
-  const document = createDocument({
-    "/pets": { get: { operationId: "listPets", tags: ["pets"] }, post: { operationId: "addPet" } },
-    "/pets/{petId}": { delete: { operationId: "deletePet", tags: ["pets"] } },
-  });
-  await writeFile(join(workspace, "petstore.yaml"), JSON.stringify(document));
-  const api = await startApi((_, response) => response.end('["Rex"]'));
-  try {
-    const here = text.replace("http://127.0.0.1:8080", api.url);
-    const replies = [call("pets__listPets", {}), { text: "There is Rex." }];
-    const ran = await runFile("openapi", here, replies, "--base-url", stage.model.anthropicBaseUrl);
-    expect(ran).toMatchObject(answered("There is Rex."));
-    expect(textsOf(ran.results)).toEqual([expect.stringContaining('["Rex"]')]);
-    const said = api.seen.map(({ method, url, headers }) => [method, url, headers.authorization]);
-    expect(said).toEqual([["GET", "/v1/pets", `Bearer ${KEY}`]]);
-  } finally {
-    await api.close();
-  }
-});
+thoroughTest(
+  "the agent file of docs/openapi.md calls a server with its key [OAPI-01.1, OAPI-01.3, OAPI-05.1]",
+  async () => {
+    const [text = ""] = blocks(await pageOf("openapi"), "toml");
+    const document = createDocument({
+      "/pets": { get: { operationId: "listPets", tags: ["pets"] }, post: { operationId: "addPet" } },
+      "/pets/{petId}": { delete: { operationId: "deletePet", tags: ["pets"] } },
+    });
+    await writeFile(join(workspace, "petstore.yaml"), JSON.stringify(document));
+    const api = await startApi((_, response) => response.end('["Rex"]'));
+    try {
+      const here = text.replace("http://127.0.0.1:8080", api.url);
+      const replies = [call("pets__listPets", {}), { text: "There is Rex." }];
+      const ran = await runFile("openapi", here, replies, "--base-url", stage.model.anthropicBaseUrl);
+      expect(ran).toMatchObject(answered("There is Rex."));
+      expect(textsOf(ran.results)).toEqual([expect.stringContaining('["Rex"]')]);
+      const said = api.seen.map(({ method, url, headers }) => [method, url, headers.authorization]);
+      expect(said).toEqual([["GET", "/v1/pets", `Bearer ${KEY}`]]);
+    } finally {
+      await api.close();
+    }
+  },
+);
 
 test("the skill and the agent file of docs/skills.md: its text is read, its script is run [SKL-01.1-2, SKL-05.4, SKL-06.2-3]", async () => {
   const page = await pageOf("skills");

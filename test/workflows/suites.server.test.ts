@@ -197,34 +197,37 @@ describe("control", () => {
     },
   );
 
-  test("the concurrency changes while cells are asked, and what is not valid changes nothing", async () => {
-    for (const cells of ["answer", "agent"] as const) {
-      const suite = new TestSuite(stage);
-      suite.script({ "": { text: "done", holdUntil: suite.mark } });
-      const questions = Array.from({ length: 8 }, (_, at) => `q${at}.`);
-      const configurations = [{ agent: suite.agent({ model: { cost: null } }) }];
-      const run = await suite.start(
-        { cases: suite.cases(...questions), configurations, concurrency: 1 },
-        cells === "agent" ? { cells } : {},
-      );
-      const asked = (count: number) =>
-        eventually(() => suite.listRequests().length === count, { what: `${count} requests` });
-      await asked(1);
-      await run.change({ concurrency: 4 });
-      await asked(4);
-      await expect(run.change({ maxCostUsd: 1 })).rejects.toThrow(
-        /has a budget, and the price of .* is unknown/,
-      );
-      await expect(run.change({ concurrency: 0 })).rejects.toThrow(/The change is not valid: concurrency/);
-      const workflow = stage.client.workflow.getHandle(run.id);
-      for (const given of [{ concurrency: 0 }, { concurrency: "many" }, { state: "lost" }, null, "stop"])
-        await workflow.signal("controlSuite", given);
-      expect(await workflow.query(suiteStatusQuery)).toMatchObject({ state: "running", concurrency: 4 });
-      expect((await run.status()).control).toMatchObject({ concurrency: 4, maxCostUsd: null });
-      stage.model.release(suite.mark);
-      expect(await run.result()).toMatchObject({ status: "ended", finished: 8 });
-    }
-  });
+  thoroughTest(
+    "the concurrency changes while cells are asked, and what is not valid changes nothing",
+    async () => {
+      for (const cells of ["answer", "agent"] as const) {
+        const suite = new TestSuite(stage);
+        suite.script({ "": { text: "done", holdUntil: suite.mark } });
+        const questions = Array.from({ length: 8 }, (_, at) => `q${at}.`);
+        const configurations = [{ agent: suite.agent({ model: { cost: null } }) }];
+        const run = await suite.start(
+          { cases: suite.cases(...questions), configurations, concurrency: 1 },
+          cells === "agent" ? { cells } : {},
+        );
+        const asked = (count: number) =>
+          eventually(() => suite.listRequests().length === count, { what: `${count} requests` });
+        await asked(1);
+        await run.change({ concurrency: 4 });
+        await asked(4);
+        await expect(run.change({ maxCostUsd: 1 })).rejects.toThrow(
+          /has a budget, and the price of .* is unknown/,
+        );
+        await expect(run.change({ concurrency: 0 })).rejects.toThrow(/The change is not valid: concurrency/);
+        const workflow = stage.client.workflow.getHandle(run.id);
+        for (const given of [{ concurrency: 0 }, { concurrency: "many" }, { state: "lost" }, null, "stop"])
+          await workflow.signal("controlSuite", given);
+        expect(await workflow.query(suiteStatusQuery)).toMatchObject({ state: "running", concurrency: 4 });
+        expect((await run.status()).control).toMatchObject({ concurrency: 4, maxCostUsd: null });
+        stage.model.release(suite.mark);
+        expect(await run.result()).toMatchObject({ status: "ended", finished: 8 });
+      }
+    },
+  );
 
   thoroughTest(
     "a run of more parts than one history holds continues as new, and is running meanwhile",

@@ -160,39 +160,42 @@ thoroughTest("a head that moves stops the publication, and the agent examines th
   expect(said.err).toContain("5 of 5 hunks examined, 1 generated file skipped.");
 });
 
-test("Ctrl-C stops a review, and resume goes on with it without asking for an answer again", async () => {
-  const text = "Four parts, all sound.";
-  stage.model.script({
-    conversations: [
-      {
-        match: "Review the change that you are given",
-        replies: [
-          diff(repository.base, repository.head, PARTS),
-          { text: JSON.stringify({ summary: text, findings: [] }), holdUntil: "stopped" },
-        ],
-      },
-    ],
-  });
-  const args = gitArguments("review", "--commit", repository.head, "--no-critic", "--session", "stopped");
-  const { streams, said, signals } = createTerminal();
-  const ended = runProgram([...args], streams);
-  await stage.model.waitForHold("stopped");
-  signals.emit("SIGINT");
-  expect(await ended).toBe(4);
-  expect(said.err).toContain("holdfast git resume stopped");
-  stage.model.release("stopped");
-  const asked = stage.model.requests.length;
-  const resumed = await runHoldfast(gitArguments("resume", "stopped"));
-  expect(resumed.code, resumed.err).toBe(0);
-  expect(resumed.out).toContain(text);
-  expect(resumed.out).toContain("4 of 4 hunks examined, 1 generated file skipped.");
-  expect(resumed.out).not.toContain("\x1b[");
-  expect(resumed.err).toContain("3 turns · ");
-  expect(stage.model.requests.length - asked).toBe(1);
-  const coloured = await runHoldfast(gitArguments("resume", "stopped"), { FORCE_COLOR: "1" });
-  expect(coloured.out).toContain("\x1b[1mReview of ");
-  expect(stage.model.requests.length - asked).toBe(1);
-});
+thoroughTest(
+  "Ctrl-C stops a review, and resume goes on with it without asking for an answer again",
+  async () => {
+    const text = "Four parts, all sound.";
+    stage.model.script({
+      conversations: [
+        {
+          match: "Review the change that you are given",
+          replies: [
+            diff(repository.base, repository.head, PARTS),
+            { text: JSON.stringify({ summary: text, findings: [] }), holdUntil: "stopped" },
+          ],
+        },
+      ],
+    });
+    const args = gitArguments("review", "--commit", repository.head, "--no-critic", "--session", "stopped");
+    const { streams, said, signals } = createTerminal();
+    const ended = runProgram([...args], streams);
+    await stage.model.waitForHold("stopped");
+    signals.emit("SIGINT");
+    expect(await ended).toBe(4);
+    expect(said.err).toContain("holdfast git resume stopped");
+    stage.model.release("stopped");
+    const asked = stage.model.requests.length;
+    const resumed = await runHoldfast(gitArguments("resume", "stopped"));
+    expect(resumed.code, resumed.err).toBe(0);
+    expect(resumed.out).toContain(text);
+    expect(resumed.out).toContain("4 of 4 hunks examined, 1 generated file skipped.");
+    expect(resumed.out).not.toContain("\x1b[");
+    expect(resumed.err).toContain("3 turns · ");
+    expect(stage.model.requests.length - asked).toBe(1);
+    const coloured = await runHoldfast(gitArguments("resume", "stopped"), { FORCE_COLOR: "1" });
+    expect(coloured.out).toContain("\x1b[1mReview of ");
+    expect(stage.model.requests.length - asked).toBe(1);
+  },
+);
 
 thoroughTest(
   "the cost after resume is that of all answers of the run: before the stop and after it, of sub-agents and of the critic",

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { thoroughTest } from "../../../support/test-depth.ts";
 import { score } from "./cell.ts";
 
 test("a scorer that throws has a failed score, and the others have theirs in their order", async () => {
@@ -53,12 +54,19 @@ test("JSON is checked by a schema", async () => {
     value: 0.5,
   });
   expect(await json("{}", { schema: { type: "nothing" } })).toMatchObject({ class: "failed" });
-  expect(
-    await json('{"x": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"}', {
-      schema: { properties: { x: { pattern: "^(a+)+$" } } },
-    }),
-  ).toMatchObject({ class: "failed" });
-}, 20_000);
+});
+
+thoroughTest(
+  "a schema's pattern that would take for ever is interrupted, and the scorer has failed",
+  async () => {
+    const schema = { properties: { x: { pattern: "^(a+)+$" } } };
+    const [json] = await score([{ type: "json", schema }], {
+      subject: { answer: `{"x": "${"a".repeat(41)}b"}` },
+    });
+    expect(json).toMatchObject({ class: "failed" });
+  },
+  20_000,
+);
 
 test("an explanation has at most 500 characters, and no secret of the worker", async () => {
   const [long, secret] = await score(
