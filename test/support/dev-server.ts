@@ -15,16 +15,9 @@ declare module "vitest" {
   }
 }
 
-/**
- * Settings of Go's runtime for all Temporal servers of the run, which save a fifth of the processor time of the shared one
- * (2026-11-29): one thread that executes Go code, and fewer garbage collections.
- */
-const GO_RUNTIME = { GOMAXPROCS: "1", GOGC: "400" };
-
 /** Starts one temporary server for all tests that request it with `inject("temporal")`. */
 export async function startTestServer(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   if (!(await hasTestsFor(project, ["server", "postgres", "crash"]))) return undefined;
-  Object.assign(process.env, GO_RUNTIME);
   const server = await startDevServer({ ephemeral: true });
   const { address, namespace, uiUrl = "" } = server;
   project.provide("temporal", { address, namespace, uiUrl });
