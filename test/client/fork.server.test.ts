@@ -313,6 +313,17 @@ thoroughTest(
   },
 );
 
+test("the position after a turn that ends its loop is that after its tool results [HITL-01.2]", async () => {
+  const session = stage.session({
+    replies: [{ toolCalls: [{ name: "hand_off", arguments: { reason: "Sign it." } }] }],
+    agent: { tools: ["hand_off"] },
+  });
+  await session.run("Go");
+  // user, call, result.
+  const { from } = await holdfast.session(session.id).branches.fork({ afterTurn: 0 });
+  expect(from.position).toBe(3);
+});
+
 test("positions before and after a turn or a loop are the same wherever they are given [HITL-01.2]", async () => {
   gates.get("named").open();
   const session = stage.session({

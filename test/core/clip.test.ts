@@ -82,6 +82,16 @@ describe("a message to be clipped", () => {
     expect(clipMessage(said, 0, 400)).toBe(said);
   });
 
+  test("of a tool is cut to lines, or, if these are too long, clipped from its whole text", () => {
+    const text = Array.from({ length: 60 }, (_, line) => `${line}: ${"x".repeat(100)}`).join("\n");
+    const [call, cut] = [{ position: 5, message: result("a", text), origin: "machine" as const }, texts];
+    expect(cut([formatEntry(call, { maxLines: 4, maxChars: 2_000 })])[0]).toContain("56 lines truncated");
+    const [clipped = ""] = cut([formatEntry(call, { maxLines: 40, maxChars: 1_000 })]);
+    const [, omitted, from] = /(\d+) characters omitted.*"message": 5, "from": (\d+)/.exec(clipped) ?? [];
+    expect(clipped.startsWith(text.slice(0, Number(from)))).toBe(true);
+    expect(clipped.endsWith(text.slice(Number(from) + Number(omitted)))).toBe(true);
+  });
+
   test("is clipped by the limit for user messages only if a user wrote it, and not by the limits for results", () => {
     const [entry] = entriesOf([user("w".repeat(900))]);
     if (entry === undefined) throw new Error("there is one");

@@ -13,6 +13,7 @@ import {
 } from "../../src/client/connection/search-attributes.ts";
 import { findSearchAttributeGaps } from "../../src/config/search-attribute-gaps.ts";
 import type { DevServer } from "../../src/devserver/dev-server.ts";
+import { findFreePort } from "../../src/devserver/find-free-port.ts";
 import { findServer } from "../../src/devserver/find-server.ts";
 import { findReadinessProblem, isListening } from "../../src/devserver/server-readiness.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
@@ -67,6 +68,17 @@ thoroughTest(
     expect(await isListening("127.0.0.1", portOf(server.address))).toBe(false);
   },
 );
+
+test("a server that must keep its ports does not start while another program has one of them", async () => {
+  const [free, taken] = [await findFreePort(0), await occupied()];
+  for (const ports of [
+    { port: taken, uiPort: free },
+    { port: free, uiPort: taken },
+  ]) {
+    const start = startDevServer({ dataDir: folder, ...ports, samePorts: true });
+    await expect(start).rejects.toThrow(`port ${ports.port} or ${ports.uiPort} is taken by another program`);
+  }
+});
 
 thoroughTest("occupied ports are avoided", async () => {
   const [port, uiPort] = [await occupied(), await occupied()];

@@ -126,6 +126,19 @@ describe("an autonomous agent", () => {
     expect((await prompts(job.id))[1]).toContain("finish_work");
   });
 
+  test("a sleep begins the count of rounds that do not say how to continue anew", async () => {
+    const { lone } = createMembers(stage, {
+      lone: {
+        replies: [{ text: "hm" }, sleep(1), { text: "Zzz" }, { text: "hm" }, finish("ok"), { text: "Bye." }],
+      },
+    });
+    const job = await holdfast.jobs.start({
+      task: "Go",
+      mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 2 },
+    });
+    expect(await job.result()).toMatchObject({ text: "ok", rounds: 4 });
+  });
+
   thoroughTest("its limits hold over all rounds [SUB-03.3]", async () => {
     const { lone } = createMembers(stage, {
       lone: { replies: Array.from({ length: 9 }, () => ({ text: "hm" })) },
