@@ -84,9 +84,10 @@ describe("a message to be clipped", () => {
 
   test("of a tool is cut to lines, or, if these are too long, clipped from its whole text", () => {
     const text = Array.from({ length: 60 }, (_, line) => `${line}: ${"x".repeat(100)}`).join("\n");
-    const [call, cut] = [{ position: 5, message: result("a", text), origin: "machine" as const }, texts];
-    expect(cut([formatEntry(call, { maxLines: 4, maxChars: 2_000 })])[0]).toContain("56 lines truncated");
-    const [clipped = ""] = cut([formatEntry(call, { maxLines: 40, maxChars: 1_000 })]);
+    const entry = { position: 5, message: result("a", text), origin: "machine" as const };
+    const [cut] = texts([formatEntry(entry, { maxLines: 4, maxChars: 2_000 })]);
+    expect(cut).toContain("56 lines truncated");
+    const [clipped = ""] = texts([formatEntry(entry, { maxLines: 40, maxChars: 1_000 })]);
     const [, omitted, from] = /(\d+) characters omitted.*"message": 5, "from": (\d+)/.exec(clipped) ?? [];
     expect(clipped.startsWith(text.slice(0, Number(from)))).toBe(true);
     expect(clipped.endsWith(text.slice(Number(from) + Number(omitted)))).toBe(true);

@@ -126,7 +126,7 @@ describe("an autonomous agent", () => {
     expect((await prompts(job.id))[1]).toContain("finish_work");
   });
 
-  test("a sleep begins the count of rounds that do not say how to continue anew", async () => {
+  test("a sleep resets the count of idle rounds", async () => {
     const { lone } = createMembers(stage, {
       lone: {
         replies: [{ text: "hm" }, sleep(1), { text: "Zzz" }, { text: "hm" }, finish("ok"), { text: "Bye." }],
